@@ -1,0 +1,176 @@
+/** Who may import whom. Every rule counts type imports too: a type is knowledge. */
+
+const TESTS = "^(test|examples)/";
+const ADAPTERS = "^storage/(memory|sqlite|postgres)\\.ts$|^storage/(memory|sqlite|postgres|sql)/";
+const PORTS = "^storage/(storage|records)\\.ts$";
+const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
+
+/** A rule of the form: what lies in `from` may import these paths, Node's own modules, and nothing else. */
+const only = (name, comment, from, ...allowed) => ({
+  name,
+  comment,
+  severity: "error",
+  from: { path: from },
+  to: { pathNot: allowed, dependencyTypesNot: ["core"] },
+});
+
+/** A rule of the form: what lies in `from` must not import these paths. */
+const never = (name, comment, from, ...forbidden) => ({
+  name,
+  comment,
+  severity: "error",
+  from: typeof from === "string" ? { path: from } : from,
+  to: { path: forbidden },
+});
+
+export default {
+  forbidden: [
+    only(
+      "machines-decide",
+      "Charts are pure: xstate and themselves.",
+      "^machines/",
+      "^machines/",
+      npm("xstate"),
+    ),
+    {
+      name: "machines-do-no-io",
+      comment: "A chart decides; it does not even ask Node.",
+      severity: "error",
+      from: { path: "^machines/" },
+      to: { dependencyTypes: ["core"] },
+    },
+    only(
+      "storage-remembers",
+      "Storage knows its drivers, how to try again, and itself, nothing of src and machines.",
+      "^storage/",
+      "^storage/",
+      npm("kysely", "better-sqlite3", "pg", "p-retry"),
+    ),
+    never(
+      "ports-are-plain",
+      "The ports depend on nothing, so that anybody can implement them.",
+      PORTS,
+      ADAPTERS,
+      "node_modules/",
+    ),
+    only(
+      "engine-knows-no-payments",
+      "The engine runs any machine over any storage.",
+      "^src/engine/",
+      "^src/engine/",
+      "^src/(runtime|options)\\.ts$",
+      "^storage/storage\\.ts$",
+      npm("xstate", "p-retry", "zod"),
+    ),
+    never(
+      "payments-use-ports",
+      "Use cases know the ports and not who stands behind or before them.",
+      "^src/payments/",
+      "^src/(http|inspector|cli|local)/",
+      "^src/ledger/.+/",
+      "^src/(index|create-payment-service)\\.ts$",
+      ADAPTERS,
+    ),
+    never(
+      "sides-stay-apart",
+      "Ledger, webhooks and the local chain are replaceable: they know no use case, no engine, no skin, and not one another.",
+      "^src/(ledger|webhooks|local)/",
+      "^src/(payments|http|engine|inspector|cli)/",
+      "^src/(index|create-payment-service)\\.ts$",
+    ),
+    never("ledger-alone", "See sides-stay-apart.", "^src/ledger/", "^src/(webhooks|local)/"),
+    never("webhooks-alone", "See sides-stay-apart.", "^src/webhooks/", "^src/(ledger|local)/"),
+    never("local-alone", "See sides-stay-apart.", "^src/local/", "^src/(webhooks|ledger)/"),
+    never(
+      "http-is-outermost",
+      "What the handler can do, the service can do without it: nothing below knows the skins.",
+      { path: "^src/", pathNot: "^src/(http|inspector|cli)/|^src/index\\.ts$" },
+      "^src/(http|inspector|cli)/",
+    ),
+    never(
+      "skins-use-the-service",
+      "A skin speaks to the service, not to what is behind it.",
+      "^src/(http|inspector)/",
+      "^src/(ledger/.+|webhooks|local|cli)/",
+    ),
+    never(
+      "cli-is-last",
+      "Nothing imports the command.",
+      { path: "^(src|storage|machines)/", pathNot: "^src/cli/" },
+      "^src/cli/",
+    ),
+    never(
+      "src-knows-no-adapter",
+      "A storage is handed in. Only the command chooses one.",
+      { path: "^src/", pathNot: "^src/cli/" },
+      ADAPTERS,
+      npm("kysely", "better-sqlite3", "pg"),
+    ),
+    never(
+      "solana-libraries-stay-home",
+      "The chain's types appear only where the chain is spoken to.",
+      { path: "^(src|storage|machines)/", pathNot: "^src/(ledger/solana|local)/" },
+      npm("@solana/.+"),
+    ),
+    never(
+      "litesvm-stays-home",
+      "The local chain is optional.",
+      { pathNot: "^(src|test)/local/" },
+      npm("litesvm[^/]*"),
+    ),
+    {
+      name: "examples-use-public-entries",
+      comment: "An example shows what a stranger can write: imports by the package's name.",
+      severity: "error",
+      from: { path: "^examples/" },
+      to: { path: "^(src|storage|machines|test)/", dependencyTypesNot: ["aliased"] },
+    },
+    never(
+      "product-needs-no-tests",
+      "What is published does not import its tests.",
+      "^(src|storage|machines)/",
+      TESTS,
+    ),
+    {
+      name: "published-code-needs-what-it-declares",
+      comment: "A devDependency is absent at the consumer's, except what the build bundles.",
+      severity: "error",
+      from: { path: "^(src/|storage/|machines/|test/(contracts/|kit/index\\.ts$))" },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+        dependencyTypesNot: ["npm", "npm-peer", "npm-optional", "type-only"],
+        pathNot: npm("@solana/spl-token"),
+      },
+    },
+    {
+      name: "resolvable",
+      comment: "What is imported exists.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "no-cycle",
+      comment: "Two files that need each other are one file, or three.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-orphan",
+      comment: "What nobody imports and nothing runs is dead.",
+      severity: "error",
+      from: {
+        orphan: true,
+        pathNot: ["\\.d\\.ts$", "\\.config\\.ts$", "^test/lint/", "^src/ledger/solana/bigint-buffer/"],
+      },
+      to: {},
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },
+  },
+};

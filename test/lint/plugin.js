@@ -1,0 +1,66 @@
+/** The rules of this project that oxlint does not have. Plain JavaScript, because oxlint loads it itself on Node 20. */
+
+const INJECT = "Time and chance are injected: take a Clock or a Random (src/runtime.ts).";
+
+/** Readings of the outside world, as `object.property`. */
+const AMBIENT_MEMBERS = new Set([
+  "Date.now",
+  "Math.random",
+  "AbortSignal.timeout",
+  "process.hrtime",
+  "process.uptime",
+  "crypto.randomUUID",
+  "crypto.getRandomValues",
+  "Keypair.generate",
+]);
+
+/** setImmediate and queueMicrotask only give up the turn; they tell no time and are left alone. */
+const AMBIENT_FUNCTIONS = new Set(["Date", "setTimeout", "setInterval"]);
+
+const AMBIENT_IMPORTS = {
+  "node:crypto": /^(random|generateKey|webcrypto|getRandomValues)/,
+  "node:timers": /^set(Timeout|Interval)/,
+  "node:timers/promises": /./,
+  "node:perf_hooks": /./,
+};
+
+/** Neither time nor chance is read directly; `new Date(ms)` and `Date.parse` only convert and are allowed. */
+const noAmbient = {
+  create: (context) => {
+    const report = (node) => context.report({ node, message: INJECT });
+    return {
+      MemberExpression(node) {
+        if (node.computed || node.object.type !== "Identifier") return;
+        const name = `${node.object.name}.${node.property.name}`;
+        if (AMBIENT_MEMBERS.has(name) || node.object.name === "performance") report(node);
+      },
+      NewExpression(node) {
+        if (node.callee.name === "Date" && node.arguments.length === 0) report(node);
+      },
+      CallExpression(node) {
+        if (AMBIENT_FUNCTIONS.has(node.callee.name)) report(node);
+      },
+      ImportDeclaration(node) {
+        const forbidden = AMBIENT_IMPORTS[node.source.value];
+        if (forbidden === undefined || node.importKind === "type") return;
+        for (const specifier of node.specifiers) {
+          if (forbidden.test(specifier.imported?.name ?? "random")) report(specifier);
+        }
+      },
+    };
+  },
+};
+
+/** What a module offers is listed name by name. */
+const noExportAll = {
+  create: (context) => ({
+    ExportAllDeclaration(node) {
+      context.report({ node, message: "List what is exported: `export *` hides the public surface." });
+    },
+  }),
+};
+
+export default {
+  meta: { name: "paystate" },
+  rules: { "no-ambient": noAmbient, "no-export-all": noExportAll },
+};

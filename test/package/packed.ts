@@ -1,0 +1,139 @@
+/**
+ * The tarball as a stranger gets it: packed, installed into an empty project, imported, compiled against. Run by
+ * `npm run test:package` after a build. Install scripts are off, so that nothing can depend on them.
+ */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const project = mkdtempSync(join(tmpdir(), "paystate-packed-"));
+const manifest = readJson(join(root, "package.json")) as {
+  version: string;
+  exports: Record<string, unknown>;
+};
+const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== "./package.json");
+const specifiers = subpaths.map((subpath) => subpath.replace(".", "paystate"));
+
+/** What only some consumers have or want: an entry that is for everybody must load in their absence. */
+const HEAVY = ["@solana", "better-sqlite3", "pg"];
+/** The entries whose business is a chain or a database. */
+const HEAVY_ENTRIES = new Set(["paystate/solana", "paystate/local", "paystate/storage/sqlite"]);
+/** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
+const UNWANTED = ["bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
+/** What the consumer brings: the optional driver, and the types that every TypeScript project on Node has. */
+const BROUGHT = ["better-sqlite3", "@types/better-sqlite3", "@types/node", "undici-types"];
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
+
+function attempt(command: string, ...args: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: project, encoding: "utf8" });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+function run(command: string, ...args: string[]): string {
+  const { status, output } = attempt(command, ...args);
+  assert.equal(status, 0, `${command} ${args.join(" ")}\n${output}`);
+  return output;
+}
+
+function importAll(names: readonly string[]): void {
+  const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
+  run(process.execPath, "--input-type=module", "--eval", source);
+}
+
+/** Takes packages out of the project's tree for as long as `act` runs. */
+function without(packages: readonly string[], act: () => void): void {
+  const moves = packages
+    .map((name) => ({ from: join(project, "node_modules", name), to: join(project, `hidden-${name}`) }))
+    .filter(({ from }) => existsSync(from));
+  for (const { from, to } of moves) renameSync(from, to);
+  try {
+    act();
+  } finally {
+    for (const { from, to } of moves) renameSync(to, from);
+  }
+}
+
+before(() => {
+  run("npm", "pack", root, "--ignore-scripts", "--pack-destination", project, "--silent");
+  writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }');
+  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--silent"];
+  run("npm", "install", `./paystate-${manifest.version}.tgz`, ...quiet);
+  for (const name of BROUGHT) {
+    const place = join(project, "node_modules", name);
+    mkdirSync(dirname(place), { recursive: true });
+    // Some dependency's own old copy may stand there; what a project brings itself takes its place.
+    rmSync(place, { recursive: true, force: true });
+    symlinkSync(join(root, "node_modules", name), place);
+  }
+});
+
+after(() => {
+  rmSync(project, { recursive: true, force: true });
+});
+
+test("every subpath of `exports` can be imported", () => {
+  importAll(specifiers);
+});
+
+test("the entries for everybody load neither web3.js nor a database driver", () => {
+  without(HEAVY, () => {
+    importAll(specifiers.filter((specifier) => !HEAVY_ENTRIES.has(specifier)));
+  });
+});
+
+test("every subpath has types that a strict project compiles against, declarations checked too", () => {
+  const lines = specifiers.map(
+    (specifier, index) =>
+      `import * as entry${index} from "${specifier}";\n` +
+      `// @ts-expect-error Without types the entry would be any, and any is a string.\n` +
+      `export const text${index}: string = entry${index};\n`,
+  );
+  writeFileSync(join(project, "consumer.ts"), lines.join(""));
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2022",
+    lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable", "esnext.disposable"],
+    types: ["node"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["consumer.ts"] }));
+  const { output } = attempt(process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", project);
+  // Other people's declarations do not all pass this strictness; an error of ours stands at ours, or at no file at all.
+  const ours = output
+    .split("\n")
+    .filter((line) => /error TS/.test(line) && !/^node_modules\/(?!paystate\/)/.test(line));
+  assert.deepEqual(ours, []);
+});
+
+test("an install brings no package with a known advisory and nothing that was bundled", () => {
+  const lock = readJson(join(project, "package-lock.json")) as { packages: Record<string, unknown> };
+  const installed = new Set(Object.keys(lock.packages).map((path) => path.replace(/^.*node_modules\//, "")));
+  assert.deepEqual(
+    UNWANTED.filter((name) => installed.has(name)),
+    [],
+  );
+});
+
+test("the command says how it is used", () => {
+  assert.match(run(join(project, "node_modules/.bin/paystate"), "--help"), /paystate/);
+});

@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const source = (path: string): string => `${root}${path}`;
+
+/** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^paystate$/, replacement: source("src/index.ts") },
+      { find: "paystate/engine", replacement: source("src/engine/index.ts") },
+      { find: "paystate/machines", replacement: source("machines/index.ts") },
+      { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
+      { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
+      { find: "paystate/solana", replacement: source("src/ledger/solana/index.ts") },
+      { find: "paystate/local", replacement: source("src/local/index.ts") },
+      { find: "paystate/testing", replacement: source("test/kit/index.ts") },
+    ],
+  },
+  test: {
+    root,
+    include: ["test/**/*.test.ts"],
+    testTimeout: 20_000,
+    // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
+    server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
+  },
+});
