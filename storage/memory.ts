@@ -1,0 +1,110 @@
+/** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
+import { MemoryDatabase } from "./memory/database.ts";
+import type { PaymentTables } from "./records.ts";
+import type { PaymentStorage } from "./storage.ts";
+
+/**
+ * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
+ * the port but durability (G5), and is its own database: `close` lets go of nothing and `onWake` never calls.
+ */
+export function memoryStorage(): PaymentStorage {
+  const database = new MemoryDatabase();
+  const { journal, instances, history, tasks, watches, domain } = database;
+
+  /** A copy of one row, or null. */
+  function one<T extends keyof PaymentTables>(table: T, id: string): PaymentTables[T] | null {
+    const row = domain[table].get(id);
+    return row === undefined ? null : domain[table].copy(row);
+  }
+
+  return {
+    commit: async (items) => database.commit(items),
+    claim: async (request) => journal.atomically(() => tasks.claim(request)),
+    heartbeat: async ({ tasks: held, now, leaseMs }) =>
+      journal.atomically(() =>
+        held.filter(({ id, token }) => !tasks.extend(id, token, now + leaseMs)).map(({ id }) => id),
+      ),
+    release: async ({ id, token, dueAt, error }) =>
+      journal.atomically(() => tasks.release(id, token, dueAt, error)),
+    load: async (id) => {
+      const instance = instances.get(id);
+      return instance === undefined ? null : instances.copy(instance);
+    },
+    nextDue: async (workflows) => tasks.nextDue(workflows),
+    history: async (instance, { after, limit }) =>
+      history
+        .under(instance)
+        .filter((row) => row.version > after)
+        .toSorted((a, b) => a.version - b.version)
+        .slice(0, limit)
+        .map((row) => history.copy(row)),
+    claimShards: async ({ kind, holder, now, leaseMs }) =>
+      journal.atomically(() => watches.claim(kind, holder, now, leaseMs)),
+    releaseShards: async (holder) => journal.atomically(() => watches.release(holder)),
+    watches: async ({ kind, shards }) => watches.of(kind, shards),
+    deadLetters: async (limit) => tasks.deadLetters(limit),
+    onWake: () => () => {},
+    close: async () => {},
+
+    fact: async (id) => one("facts", id)?.value ?? null,
+    apiKey: async (id) => {
+      const key = one("apiKeys", id);
+      const account = key === null ? null : one("accounts", key.accountId);
+      return key === null || account === null ? null : { key, account };
+    },
+    quote: async (id) => one("quotes", id),
+    transaction: async (id) => {
+      const transaction = one("transactions", id);
+      if (transaction === null) return null;
+      const recipients = domain.recipients.under(id).map((row) => domain.recipients.copy(row));
+      return { transaction, recipients: recipients.toSorted((a, b) => a.index - b.index) };
+    },
+    attempts: async (signatures) =>
+      [...new Set(signatures)].map((signature) => one("attempts", signature)).filter((row) => row !== null),
+    attemptLike: async (signature, messageHash) => {
+      const bySignature = one("attempts", signature);
+      if (bySignature !== null) return bySignature;
+      const byHash = [...domain.attempts.all()].find((row) => row.messageHash === messageHash);
+      return byHash === undefined ? null : domain.attempts.copy(byHash);
+    },
+    idempotency: async (id) => one("idempotency", id),
+    notice: async (id) => one("notices", id),
+    notices: async (transactionId) =>
+      domain.notices
+        .under(transactionId)
+        .toSorted((a, b) => a.createdAt - b.createdAt)
+        .map((row) => domain.notices.copy(row)),
+    webhook: async (id) => one("webhooks", id),
+    webhooks: async (accountId) =>
+      domain.webhooks
+        .under(accountId)
+        .filter((row) => row.deletedAt === null)
+        .toSorted(oldestFirst)
+        .map((row) => domain.webhooks.copy(row)),
+    deliveries: async (transactionId) =>
+      domain.deliveries
+        .under(transactionId)
+        .toSorted(oldestFirst)
+        .map((row) => domain.deliveries.copy(row)),
+    deliveryAttempts: async (deliveryId) =>
+      domain.deliveryAttempts
+        .under(deliveryId)
+        .toSorted((a, b) => a.number - b.number)
+        .map((row) => domain.deliveryAttempts.copy(row)),
+    limitWindow: async (accountId, scope, since) => {
+      const hits = domain.limitHits.under(accountId).filter((hit) => hit.scope === scope && hit.at > since);
+      return {
+        count: hits.length,
+        oldest: hits.length === 0 ? null : Math.min(...hits.map((hit) => hit.at)),
+      };
+    },
+  };
+}
+
+/** By creation, and where that is the same by id, so that every adapter answers in one order. */
+function oldestFirst(
+  a: { readonly createdAt: number; readonly id: string },
+  b: { readonly createdAt: number; readonly id: string },
+): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,144 @@
+/** Tasks in memory: armed, claimed under a lease and a token, given back, consumed, or set aside when they are poison. */
+import type { ArmLease, ClaimRequest, ClaimedTask, TaskRecord } from "../storage.ts";
+import { crashesAtClaim, earliestFirst, storedTask, taskRecord } from "../stored-task.ts";
+import { engineTables, type StoredTask } from "../tables.ts";
+import { type Journal, MemoryTable } from "./table.ts";
+
+interface LaneCap {
+  readonly lane: string;
+  readonly cap: number;
+}
+
+/** A task and its place in the order in which tasks were armed. */
+type SequencedTask = StoredTask & { readonly seq: number };
+
+export class TaskQueue {
+  readonly #tasks: MemoryTable<SequencedTask>;
+  /** The cap each lane was last armed with. */
+  readonly #lanes: MemoryTable<LaneCap>;
+
+  #armed = 0;
+
+  constructor(journal: Journal) {
+    this.#tasks = new MemoryTable<SequencedTask>(
+      { ...engineTables.tasks, columns: { ...engineTables.tasks.columns, seq: "integer" } },
+      journal,
+    );
+    this.#lanes = new MemoryTable<LaneCap>(
+      { columns: { lane: "text", cap: "integer" }, key: ["lane"] },
+      journal,
+    );
+  }
+
+  /** False when the id is taken. */
+  arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
+    if (task.lane !== null) this.#lanes.put({ lane: task.lane.key, cap: task.lane.cap });
+    return this.#tasks.insert({ ...storedTask(task, lease), seq: (this.#armed += 1) });
+  }
+
+  disarm(instance: string, timer: string): void {
+    for (const task of this.#tasks.under(instance)) {
+      if (task.kind === "timer" && task.name === timer) this.#tasks.remove(task);
+    }
+  }
+
+  /** Removes the task; false unless the token is that of its latest claim. */
+  consume(id: string, token: number): boolean {
+    const task = this.#claimed(id, token);
+    if (task !== undefined) this.#tasks.remove(task);
+    return task !== undefined;
+  }
+
+  claim({ holder, now, leaseMs, workflows, free, laned, maxCrashes }: ClaimRequest): ClaimedTask[] {
+    const slots = this.#freeSlots(now);
+    const claimed: ClaimedTask[] = [];
+    const hands = { free, laned };
+    for (const task of this.#due(workflows, now)) {
+      const kind = task.lane === null ? "free" : "laned";
+      const laneSlots = task.lane === null ? Infinity : (slots.get(task.lane) ?? 0);
+      if (hands[kind] < 1 || laneSlots < 1) continue;
+      const crashes = crashesAtClaim(task);
+      if (crashes >= maxCrashes) {
+        this.#tasks.put({ ...task, crashes, holder: null, deadAt: now });
+        continue;
+      }
+      const token = task.token + 1;
+      this.#tasks.put({ ...task, crashes, holder, visibleAt: now + leaseMs, token });
+      hands[kind] -= 1;
+      if (task.lane !== null) slots.set(task.lane, laneSlots - 1);
+      claimed.push({ ...taskRecord(task), token, crashes, failures: task.failures });
+    }
+    return claimed;
+  }
+
+  /** Extends the lease; false when it is lost. */
+  extend(id: string, token: number, until: number): boolean {
+    const task = this.#claimed(id, token);
+    const held = task !== undefined && task.holder !== null;
+    if (held) this.#tasks.put({ ...task, visibleAt: until });
+    return held;
+  }
+
+  release(id: string, token: number, dueAt: number, error: string | undefined): boolean {
+    const task = this.#claimed(id, token);
+    if (task === undefined || task.deadAt !== null) return false;
+    const failure = error === undefined ? {} : { failures: task.failures + 1, lastError: error };
+    this.#tasks.put({ ...task, ...failure, dueAt, visibleAt: dueAt, holder: null });
+    return true;
+  }
+
+  nextDue(workflows: readonly string[]): number | null {
+    const slotAt = this.#nextSlots();
+    const times = [...this.#tasks.all()]
+      .filter((task) => task.deadAt === null && workflows.includes(task.workflow))
+      .map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
+    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+  }
+
+  deadLetters(limit: number): TaskRecord[] {
+    return [...this.#tasks.all()]
+      .filter((task) => task.deadAt !== null)
+      .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
+      .slice(0, limit)
+      .map(taskRecord);
+  }
+
+  #claimed(id: string, token: number): SequencedTask | undefined {
+    const task = this.#tasks.get(id);
+    return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
+  }
+
+  #due(workflows: readonly string[], now: number): SequencedTask[] {
+    return [...this.#tasks.all()]
+      .filter((task) => task.deadAt === null && task.visibleAt <= now && workflows.includes(task.workflow))
+      .toSorted(earliestFirst);
+  }
+
+  /** How many more tasks of each lane may be leased now. */
+  #freeSlots(now: number): Map<string, number> {
+    const leaseEnds = this.#leaseEnds();
+    const slots = [...this.#lanes.all()].map(({ lane, cap }): [string, number] => {
+      const held = (leaseEnds.get(lane) ?? []).filter((end) => end > now);
+      return [lane, cap - held.length];
+    });
+    return new Map(slots);
+  }
+
+  /** When each full lane has a slot, going by its leases: at the end of the cap-th last of them. */
+  #nextSlots(): Map<string | null, number> {
+    const leaseEnds = this.#leaseEnds();
+    const slots = [...this.#lanes.all()].map(({ lane, cap }): [string, number] => {
+      const latestFirst = (leaseEnds.get(lane) ?? []).toSorted((a, b) => b - a);
+      return [lane, latestFirst[cap - 1] ?? -Infinity];
+    });
+    return new Map(slots);
+  }
+
+  #leaseEnds(): Map<string, number[]> {
+    const leaseEnds = new Map<string, number[]>();
+    for (const { lane, holder, visibleAt } of this.#tasks.all()) {
+      if (lane !== null && holder !== null) leaseEnds.set(lane, [...(leaseEnds.get(lane) ?? []), visibleAt]);
+    }
+    return leaseEnds;
+  }
+}

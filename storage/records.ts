@@ -1,0 +1,206 @@
+/**
+ * The records of the payment service as storage keeps them: plain values, times in milliseconds since the Unix epoch,
+ * amounts as bigint base units. Every record has an `id`, unique in its table; other uniqueness is noted at the field.
+ */
+
+/** Who may do how much. Limits and ownership are per account, never per key. */
+export type Tier = "free" | "pro" | "enterprise";
+
+/** A fact about the whole database, such as the genesis hash it belongs to. */
+export interface FactRecord {
+  readonly id: string;
+  readonly value: string;
+}
+
+export interface AccountRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly createdAt: number;
+}
+
+/** An API key: its secret is stored hashed and was shown once. `id` is the key's public part. */
+export interface ApiKeyRecord {
+  readonly id: string;
+  readonly accountId: string;
+  /** SHA-256 of the secret, hex. */
+  readonly secretHash: string;
+  readonly environment: "live" | "test";
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+}
+
+export interface RecipientShare {
+  readonly address: string;
+  readonly amount: bigint;
+}
+
+/** A price that was promised. `version` guards its single use and its refreshes. */
+export interface QuoteRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly accountId: string;
+  readonly mode: "wallet" | "private";
+  /** Mint addresses; SOL is its wrapped mint. */
+  readonly inputMint: string;
+  readonly outputMint: string;
+  readonly inputAmount: bigint;
+  readonly outputAmount: bigint;
+  readonly minOutputAmount: bigint;
+  readonly feeMint: string;
+  readonly networkFee: bigint;
+  readonly routingFee: bigint;
+  readonly rent: bigint;
+  readonly slippageBps: number;
+  readonly sender: string | null;
+  /** Bound recipients, null when the quote left them open. */
+  readonly recipients: readonly RecipientShare[] | null;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** The one transaction that used the quote up. */
+  readonly usedBy: string | null;
+}
+
+/** The public status of a transaction (SPEC, States). */
+export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
+
+/** A payment order of the API, as its readers see it; the machine's own state is its instance of the same id. */
+export interface TransactionRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly quoteId: string;
+  readonly type: "send" | "swap" | "payroll";
+  readonly mode: "wallet" | "private";
+  readonly sender: string;
+  /** Mint of what the recipients receive. */
+  readonly mint: string;
+  /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
+  readonly requestHash: string;
+  readonly status: TransactionStatus;
+  readonly reason: string | null;
+  readonly signature: string | null;
+  /** Unix seconds, once final. */
+  readonly blockTime: number | null;
+  /** Base units of the fee's asset, once final. */
+  readonly fee: bigint | null;
+  readonly landedAfterCancel: boolean;
+  /** When the point of no return was passed: "broadcast started" was committed before the first byte left. */
+  readonly broadcastAt: number | null;
+  readonly cancelledAt: number | null;
+  readonly createdAt: number;
+}
+
+/** One recipient of a transaction. `id` is `transactionId:index`. */
+export interface RecipientRecord {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly index: number;
+  readonly address: string;
+  readonly amount: bigint;
+  readonly status: "unpaid" | "paid";
+  readonly signature: string | null;
+}
+
+/** One set of signed bytes. `id` is its first signature; the message hash is unique too, as it is on the chain. */
+export interface AttemptRecord {
+  readonly id: string;
+  readonly messageHash: string;
+  readonly transactionId: string;
+  readonly bytes: Uint8Array;
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+  readonly createdAt: number;
+}
+
+/** The stored answer of a request that carried an Idempotency-Key. `id` is a hash of account, method, path and key. */
+export interface IdempotencyRecord {
+  readonly id: string;
+  /** SHA-256 of the raw request body, hex. */
+  readonly fingerprint: string;
+  /** The answer's body, byte for byte. */
+  readonly answer: string;
+  readonly createdAt: number;
+}
+
+/** One thing that webhooks are told, as it was when it happened. */
+export interface NoticeRecord {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly event: string;
+  readonly status: TransactionStatus;
+  readonly reason: string | null;
+  readonly signature: string | null;
+  readonly blockTime: number | null;
+  /** Base units of the fee's asset. */
+  readonly fee: bigint | null;
+  /** What is sent, byte for byte, on every attempt; null until it was serialised, once. */
+  readonly body: string | null;
+  readonly createdAt: number;
+}
+
+export interface WebhookRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly accountId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  /** The sealed secret, null when the webhook has none. */
+  readonly sealedSecret: string | null;
+  readonly createdAt: number;
+  readonly deletedAt: number | null;
+}
+
+/** One notice on its way to one webhook; its machine's state is its instance of the same id. */
+export interface DeliveryRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly webhookId: string;
+  readonly noticeId: string;
+  readonly transactionId: string;
+  readonly status: "pending" | "delivered" | "abandoned" | "dropped";
+  /** Attempts that have ended. */
+  readonly attempts: number;
+  readonly createdAt: number;
+}
+
+/** One ended attempt of a delivery. `id` is `deliveryId:number`. */
+export interface DeliveryAttemptRecord {
+  readonly id: string;
+  readonly deliveryId: string;
+  readonly number: number;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly httpStatus: number | null;
+  readonly error: string | null;
+  readonly excerpt: string | null;
+}
+
+/** One counted request in a sliding window that all processes on a database share. */
+export interface LimitHitRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly scope: string;
+  readonly at: number;
+}
+
+/** Every table of the payment service and the record it holds. */
+export interface PaymentTables {
+  facts: FactRecord;
+  accounts: AccountRecord;
+  apiKeys: ApiKeyRecord;
+  quotes: QuoteRecord;
+  transactions: TransactionRecord;
+  recipients: RecipientRecord;
+  attempts: AttemptRecord;
+  idempotency: IdempotencyRecord;
+  notices: NoticeRecord;
+  webhooks: WebhookRecord;
+  deliveries: DeliveryRecord;
+  deliveryAttempts: DeliveryAttemptRecord;
+  limitHits: LimitHitRecord;
+}
+
+/** The name of a payment table. */
+export type TableName = keyof PaymentTables;

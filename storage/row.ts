@@ -1,0 +1,84 @@
+/** Rows checked and copied by the description of their table: what one adapter refuses, every adapter refuses. */
+import type { RecipientShare } from "./records.ts";
+import type { Column, ColumnKind, Table } from "./tables.ts";
+
+const isString = (value: unknown): value is string => typeof value === "string";
+
+const isShare = (value: unknown): value is RecipientShare =>
+  typeof value === "object" &&
+  value !== null &&
+  "address" in value &&
+  isString(value.address) &&
+  "amount" in value &&
+  typeof value.amount === "bigint";
+
+const isOfKind: { readonly [K in ColumnKind]: (value: unknown) => boolean } = {
+  text: isString,
+  integer: Number.isSafeInteger,
+  amount: (value) => typeof value === "bigint",
+  boolean: (value) => typeof value === "boolean",
+  bytes: (value) => value instanceof Uint8Array,
+  strings: (value) => Array.isArray(value) && value.every(isString),
+  shares: (value) => Array.isArray(value) && value.every(isShare),
+};
+
+/** A field of a table, its kind and whether it may be null. */
+export interface Field {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  readonly nullable: boolean;
+}
+
+const known = new WeakMap<object, readonly Field[]>();
+
+/** The fields of a table, in the order of its description. */
+export function fieldsOf<R>(table: Table<R>): readonly Field[] {
+  const fields = known.get(table) ?? Object.entries(table.columns as Record<string, Column>).map(field);
+  known.set(table, fields);
+  return fields;
+}
+
+/** Their names alone. */
+export const columnsOf = <R>(table: Table<R>): readonly string[] => fieldsOf(table).map(({ name }) => name);
+
+function field([name, column]: [string, Column]): Field {
+  const nullable = column.endsWith("?");
+  return { name, kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
+}
+
+/**
+ * The value, when it is one the field can hold.
+ * @throws TypeError when it is missing or of another kind, such as a fractional time or a number for an amount.
+ */
+export function checked({ name, kind, nullable }: Field, value: unknown): unknown {
+  if ((value === null && nullable) || isOfKind[kind](value)) return value;
+  throw new TypeError(`${name} must be ${kind}${nullable ? " or null" : ""}, not ${describe(value)}`);
+}
+
+/** What was given, without its content: it may be a secret. */
+function describe(value: unknown): string {
+  return typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
+}
+
+/** A copy of the record with exactly the described fields, sharing nothing with it. */
+export function copyRow<R extends object>(table: Table<R>, row: R): R {
+  return copyOf(fieldsOf(table), row) as R;
+}
+
+/** A copy of those fields of the record that are given. */
+export function copyChanges<R extends object>(table: Table<R>, changes: Partial<R>): Partial<R> {
+  return copyOf(
+    fieldsOf(table).filter(({ name }) => name in changes),
+    changes,
+  );
+}
+
+function copyOf(fields: readonly Field[], from: object): object {
+  const values = from as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(fields.map((each) => [each.name, copied(checked(each, values[each.name]))]));
+}
+
+function copied(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  return typeof value === "object" ? structuredClone(value) : value;
+}

@@ -1,0 +1,99 @@
+/** The statements on instances, their history and their watches. */
+import type { Kysely } from "kysely";
+import { sql } from "kysely";
+import { columnsOf } from "../row.ts";
+import { engineTables } from "../tables.ts";
+import type { Schema } from "./schema.ts";
+import { pick, statement } from "./statement.ts";
+
+interface StepRow {
+  id: string;
+  expectedVersion: number;
+  workflow: string;
+  hash: string;
+  status: "active" | "done";
+  snapshot: string;
+  at: number;
+}
+
+export function instanceStatements(db: Kysely<Schema>) {
+  return {
+    start: statement<Schema["instances"]>()((row) =>
+      db
+        .insertInto("instances")
+        .values(pick(row, columnsOf(engineTables.instances)))
+        .onConflict((conflict) => conflict.doNothing()),
+    ),
+    step: statement<StepRow>()(({ id, expectedVersion, workflow, hash, status, snapshot, at }) =>
+      db
+        .updateTable("instances")
+        .set({ workflow, hash, status, snapshot, updatedAt: at, version: sql`version + 1` })
+        .where("id", "=", id)
+        .where("version", "=", expectedVersion),
+    ),
+    load: statement<{ id: string }>()(({ id }) =>
+      db.selectFrom("instances").selectAll().where("id", "=", id),
+    ),
+    record: statement<Schema["history"]>()((row) =>
+      db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),
+    ),
+    history: statement<{ instance: string; after: number; limit: number }>()(({ instance, after, limit }) =>
+      db
+        .selectFrom("history")
+        .selectAll()
+        .where("instance", "=", instance)
+        .where("version", ">", after)
+        .orderBy("version")
+        .limit(limit),
+    ),
+  };
+}
+
+export function watchStatements(db: Kysely<Schema>) {
+  return {
+    watch: statement<Schema["watches"]>()((row) =>
+      db
+        .insertInto("watches")
+        .values(pick(row, columnsOf(engineTables.watches)))
+        .onConflict((conflict) =>
+          conflict
+            .columns(["kind", "key", "instance"])
+            .doUpdateSet({ workflow: row.workflow, shard: row.shard }),
+        ),
+    ),
+    unwatch: statement<{ kind: string; key: string; instance: string }>()(({ kind, key, instance }) =>
+      db
+        .deleteFrom("watches")
+        .where("kind", "=", kind)
+        .where("key", "=", key)
+        .where("instance", "=", instance),
+    ),
+    inShard: statement<{ kind: string; shard: number }>()(({ kind, shard }) =>
+      db.selectFrom("watches").selectAll().where("kind", "=", kind).where("shard", "=", shard).orderBy("key"),
+    ),
+    /** One seek from shard to shard, however many watches lie between them. */
+    shardAfter: statement<{ kind: string; after: number }>()(({ kind, after }) =>
+      db
+        .selectFrom("watches")
+        .select("shard")
+        .where("kind", "=", kind)
+        .where("shard", ">", after)
+        .orderBy("shard")
+        .limit(sql.lit(1)),
+    ),
+    leases: statement<{ kind: string }>()(({ kind }) =>
+      db.selectFrom("watchShards").selectAll().where("kind", "=", kind),
+    ),
+    lease: statement<Schema["watchShards"]>()((row) =>
+      db
+        .insertInto("watchShards")
+        .values(pick(row, columnsOf(engineTables.watchShards)))
+        .onConflict((conflict) =>
+          conflict.columns(["kind", "shard"]).doUpdateSet({ holder: row.holder, leaseUntil: row.leaseUntil }),
+        ),
+    ),
+    release: statement<{ holder: string }>()(({ holder }) =>
+      db.deleteFrom("watchShards").where("holder", "=", holder),
+    ),
+  };
+}

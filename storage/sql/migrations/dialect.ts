@@ -1,0 +1,53 @@
+/** Where the databases differ in a schema: the types of columns and the options of tables. */
+import { type CreateTableBuilder, type Kysely, sql } from "kysely";
+import type { Column, ColumnKind } from "../../tables.ts";
+
+type Columns = Readonly<Record<string, Column>>;
+
+/** A database's way to create tables. */
+export interface SchemaDialect {
+  createTable(db: Kysely<unknown>, table: string, columns: Columns, key: readonly string[]): Promise<void>;
+  /** A table with a column `seq` that grows with every row, and a unique `id`. */
+  createSequencedTable(db: Kysely<unknown>, table: string, columns: Columns): Promise<void>;
+}
+
+const sqliteTypes: { readonly [K in ColumnKind]: "text" | "integer" | "blob" } = {
+  text: "text",
+  integer: "integer",
+  amount: "text",
+  boolean: "integer",
+  bytes: "blob",
+  strings: "text",
+  shares: "text",
+};
+
+function withColumns(
+  db: Kysely<unknown>,
+  table: string,
+  columns: Columns,
+): CreateTableBuilder<string, string> {
+  let builder: CreateTableBuilder<string, string> = db.schema.createTable(table);
+  for (const [name, column] of Object.entries(columns)) {
+    const nullable = column.endsWith("?");
+    const type = sqliteTypes[(nullable ? column.slice(0, -1) : column) as ColumnKind];
+    builder = builder.addColumn(name, type, (definition) => (nullable ? definition : definition.notNull()));
+  }
+  return builder;
+}
+
+/** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
+export const sqliteSchema: SchemaDialect = {
+  async createTable(db, table, columns, key) {
+    await withColumns(db, table, columns)
+      .addPrimaryKeyConstraint(`${table}_key`, [...key])
+      .modifyEnd(key.length > 1 ? sql`strict, without rowid` : sql`strict`)
+      .execute();
+  },
+  async createSequencedTable(db, table, columns) {
+    await withColumns(db, table, columns)
+      .addColumn("seq", "integer", (definition) => definition.primaryKey())
+      .addUniqueConstraint(`${table}_key`, ["id"])
+      .modifyEnd(sql`strict`)
+      .execute();
+  },
+};

@@ -1,0 +1,52 @@
+/** Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. */
+import { type Kysely, type Migration, Migrator, sql } from "kysely";
+import { StorageUnusable } from "../../storage-unusable.ts";
+import { initial } from "./0001-initial.ts";
+import type { SchemaDialect } from "./dialect.ts";
+
+const migrations = { "0001-initial": initial };
+
+const MIGRATIONS_TABLE = "paystateMigrations";
+
+/**
+ * Looks at what was applied before.
+ * @returns whether the database has every migration; if not, `migrate` it under a lock.
+ * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `foreign_database` when it has
+ * tables but none of ours.
+ */
+export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
+  const tables = (await db.introspection.getTables()).map(({ name }) => name);
+  if (!tables.includes(MIGRATIONS_TABLE)) {
+    if (tables.length === 0) return false;
+    throw new StorageUnusable(
+      "foreign_database",
+      "this database holds tables that are not paystate's: give paystate a database of its own",
+    );
+  }
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
+  const unknown = rows.map(({ name }) => name).filter((name) => !(name in migrations));
+  if (unknown.length > 0) {
+    throw new StorageUnusable(
+      "newer_schema",
+      `this database was written by a newer paystate (${unknown.join(", ")}): upgrade paystate, or restore a backup from before`,
+    );
+  }
+  return rows.length === Object.keys(migrations).length;
+}
+
+/** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
+export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  const named = Object.entries(migrations).map(([name, up]): [string, Migration] => [
+    name,
+    { up: (connection) => up(connection, dialect) },
+  ]);
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
+    migrationTableName: MIGRATIONS_TABLE,
+    migrationLockTableName: "paystateMigrationLock",
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error instanceof Error) throw error;
+  if (error !== undefined) throw new Error("a migration failed", { cause: error });
+}

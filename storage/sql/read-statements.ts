@@ -1,0 +1,52 @@
+/** The statements of the named reads. */
+import type { Kysely } from "kysely";
+import type { Schema } from "./schema.ts";
+import { statement } from "./statement.ts";
+
+export function readStatements(db: Kysely<Schema>) {
+  return {
+    recipients: statement<{ transactionId: string }>()(({ transactionId }) =>
+      db.selectFrom("recipients").selectAll().where("transactionId", "=", transactionId).orderBy("index"),
+    ),
+    attemptOfMessage: statement<{ messageHash: string }>()(({ messageHash }) =>
+      db.selectFrom("attempts").selectAll().where("messageHash", "=", messageHash),
+    ),
+    notices: statement<{ transactionId: string }>()(({ transactionId }) =>
+      db
+        .selectFrom("notices")
+        .selectAll()
+        .where("transactionId", "=", transactionId)
+        .orderBy("createdAt")
+        .orderBy("seq"),
+    ),
+    webhooks: statement<{ accountId: string }>()(({ accountId }) =>
+      db
+        .selectFrom("webhooks")
+        .selectAll()
+        .where("accountId", "=", accountId)
+        .where("deletedAt", "is", null)
+        .orderBy("createdAt")
+        .orderBy("id"),
+    ),
+    deliveries: statement<{ transactionId: string }>()(({ transactionId }) =>
+      db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("transactionId", "=", transactionId)
+        .orderBy("createdAt")
+        .orderBy("id"),
+    ),
+    deliveryAttempts: statement<{ deliveryId: string }>()(({ deliveryId }) =>
+      db.selectFrom("deliveryAttempts").selectAll().where("deliveryId", "=", deliveryId).orderBy("number"),
+    ),
+    limitWindow: statement<{ accountId: string; scope: string; since: number }>()(
+      ({ accountId, scope, since }) =>
+        db
+          .selectFrom("limitHits")
+          .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.min("at").as("oldest")])
+          .where("accountId", "=", accountId)
+          .where("scope", "=", scope)
+          .where("at", ">", since),
+    ),
+  };
+}

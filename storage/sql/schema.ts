@@ -1,0 +1,38 @@
+/** The tables as SQL sees them: what the drivers take and give, before the codecs. */
+import type { Generated } from "kysely";
+import type { PaymentTables, RecipientShare } from "../records.ts";
+import type { EngineTables } from "../tables.ts";
+
+type Encoded<V> = V extends bigint | readonly string[] | readonly RecipientShare[]
+  ? string
+  : V extends boolean
+    ? number
+    : V;
+
+/** A record as it lies in its row. */
+export type Encode<R> = { -readonly [F in keyof R]: Encoded<R[F]> };
+
+/**
+ * One row for each lane and workflow with tasks in it. Claims pick lanes first, so neither a million tasks behind one
+ * lane nor thousands of full lanes cost them anything.
+ */
+export interface LaneRow {
+  lane: string;
+  workflow: string;
+  /** As the lane was last armed with, whatever the workflow. */
+  cap: number;
+  /** When there will be a task of this workflow and a slot for it. */
+  nextAt: number;
+}
+
+/** Tells rows of one time apart: the order in which they came to be. */
+interface Sequenced {
+  seq: Generated<number>;
+}
+
+export type Schema = { [T in keyof EngineTables]: Encode<EngineTables[T]> } & {
+  [T in keyof PaymentTables]: Encode<PaymentTables[T]>;
+} & { lanes: LaneRow; tasks: Sequenced; notices: Sequenced };
+
+/** What a driver takes for a parameter and gives for a column. */
+export type SqlValue = string | number | Uint8Array | null;

@@ -1,0 +1,179 @@
+/** The statements on tasks and their lanes. */
+import type { Kysely } from "kysely";
+import { sql } from "kysely";
+import { columnsOf } from "../row.ts";
+import { engineTables, type StoredTask } from "../tables.ts";
+import type { Encode, LaneRow, Schema } from "./schema.ts";
+import { pick, statement } from "./statement.ts";
+
+type TaskRow = Encode<StoredTask>;
+
+/** What names a task in the hands of its latest claimant. */
+interface Held {
+  id: string;
+  token: number;
+}
+
+// The planner uses a partial index only where the query says what the index does, in literals.
+export function taskStatements(db: Kysely<Schema>) {
+  const alive = () => db.selectFrom("tasks").where("deadAt", "is", null);
+  const claimed = sql<boolean>`token > 0`;
+  return {
+    arm: statement<TaskRow>()((row) =>
+      db.insertInto("tasks").values(pick(row, columnsOf(engineTables.tasks))),
+    ),
+    disarm: statement<{ instance: string; timer: string }>()(({ instance, timer }) =>
+      db
+        .deleteFrom("tasks")
+        .where("instance", "=", instance)
+        .where("name", "=", timer)
+        .where("kind", "=", sql.lit("timer"))
+        .returning("lane"),
+    ),
+    consume: statement<Held>()(({ id, token }) =>
+      db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning("lane"),
+    ),
+    extend: statement<Held & { until: number }>()(({ id, token, until }) =>
+      db
+        .updateTable("tasks")
+        .set({ visibleAt: until })
+        .where("id", "=", id)
+        .where("token", "=", token)
+        .where("holder", "is not", null)
+        .returning("lane"),
+    ),
+    release: statement<Held & { dueAt: number; failed: number; error: string | null }>()(
+      ({ id, token, dueAt, failed, error }) =>
+        db
+          .updateTable("tasks")
+          .set({
+            dueAt,
+            visibleAt: dueAt,
+            holder: sql.lit(null),
+            failures: sql`failures + ${failed}`,
+            lastError: sql`coalesce(${error}, ${sql.ref("lastError")})`,
+          })
+          .where("id", "=", id)
+          .where("token", "=", token)
+          .where(claimed)
+          .where("deadAt", "is", null)
+          .returning("lane"),
+    ),
+    lease: statement<{ id: string; holder: string; until: number; crashes: number }>()(
+      ({ id, holder, until, crashes }) =>
+        db
+          .updateTable("tasks")
+          .set({ holder, visibleAt: until, crashes, token: sql`token + 1` })
+          .where("id", "=", id),
+    ),
+    bury: statement<{ id: string; crashes: number; at: number }>()(({ id, crashes, at }) =>
+      db
+        .updateTable("tasks")
+        .set({ deadAt: at, crashes, holder: sql.lit(null) })
+        .where("id", "=", id),
+    ),
+    dueFree: statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
+      alive()
+        .selectAll()
+        .where("lane", "is", null)
+        .where("workflow", "=", workflow)
+        .where("visibleAt", "<=", now)
+        .orderBy("visibleAt")
+        .orderBy("seq")
+        .limit(limit),
+    ),
+    dueLaned: statement<{ lane: string; workflow: string; now: number; limit: number }>()(
+      ({ lane, workflow, now, limit }) =>
+        alive()
+          .selectAll()
+          .where("lane", "=", lane)
+          .where("workflow", "=", workflow)
+          .where("visibleAt", "<=", now)
+          .orderBy("visibleAt")
+          .orderBy("seq")
+          .limit(limit),
+    ),
+    nextFree: statement<{ workflow: string }>()(({ workflow }) =>
+      alive()
+        .select("visibleAt as at")
+        .where("lane", "is", null)
+        .where("workflow", "=", workflow)
+        .orderBy("visibleAt")
+        .limit(sql.lit(1)),
+    ),
+    nextInLane: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
+      alive()
+        .select("visibleAt as at")
+        .where("lane", "=", lane)
+        .where("workflow", "=", workflow)
+        .orderBy("visibleAt")
+        .limit(sql.lit(1)),
+    ),
+    /** When the lane has a slot again: the end of the cap-th last lease; no row when it has one now. */
+    nextSlot: statement<{ lane: string; others: number }>()(({ lane, others }) =>
+      alive()
+        .select("visibleAt as at")
+        .where("lane", "=", lane)
+        .where("holder", "is not", null)
+        .orderBy("visibleAt", "desc")
+        .limit(sql.lit(1))
+        .offset(others),
+    ),
+    heldInLane: statement<{ lane: string; now: number }>()(({ lane, now }) =>
+      alive()
+        .select((eb) => eb.fn.countAll<number>().as("count"))
+        .where("lane", "=", lane)
+        .where("holder", "is not", null)
+        .where("visibleAt", ">", now),
+    ),
+    dead: statement<{ limit: number }>()(({ limit }) =>
+      db
+        .selectFrom("tasks")
+        .selectAll()
+        .where("deadAt", "is not", null)
+        .orderBy("deadAt", "desc")
+        .orderBy("seq", "desc")
+        .limit(limit),
+    ),
+  };
+}
+
+export function laneStatements(db: Kysely<Schema>) {
+  return {
+    open: statement<LaneRow>()(({ lane, workflow, cap, nextAt }) =>
+      db
+        .insertInto("lanes")
+        .values({ lane, workflow, cap, nextAt })
+        .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
+    ),
+    recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>
+      db.updateTable("lanes").set({ cap }).where("lane", "=", lane).where("cap", "<>", cap),
+    ),
+    of: statement<{ lane: string }>()(({ lane }) =>
+      db.selectFrom("lanes").selectAll().where("lane", "=", lane),
+    ),
+    schedule: statement<{ lane: string; workflow: string; nextAt: number }>()(({ lane, workflow, nextAt }) =>
+      db.updateTable("lanes").set({ nextAt }).where("lane", "=", lane).where("workflow", "=", workflow),
+    ),
+    close: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
+      db.deleteFrom("lanes").where("lane", "=", lane).where("workflow", "=", workflow),
+    ),
+    due: statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
+      db
+        .selectFrom("lanes")
+        .selectAll()
+        .where("workflow", "=", workflow)
+        .where("nextAt", "<=", now)
+        .orderBy("nextAt")
+        .limit(limit),
+    ),
+    next: statement<{ workflow: string }>()(({ workflow }) =>
+      db
+        .selectFrom("lanes")
+        .select("nextAt as at")
+        .where("workflow", "=", workflow)
+        .orderBy("nextAt")
+        .limit(sql.lit(1)),
+    ),
+  };
+}

@@ -1,0 +1,87 @@
+/** Commits to SQLite, many in one physical transaction, each in a savepoint of its own. */
+import type { Kysely } from "kysely";
+import type { PaymentTables } from "../records.ts";
+import { encodeRow } from "../sql/codecs.ts";
+import { instanceStatements } from "../sql/instance-statements.ts";
+import type { Schema } from "../sql/schema.ts";
+import type { Commit, CommitResult } from "../storage.ts";
+import { engineTables } from "../tables.ts";
+import type { Connection, PreparedAll } from "./connection.ts";
+import type { Domain } from "./domain.ts";
+import type { TaskQueue } from "./task-queue.ts";
+import type { WatchList } from "./watch-list.ts";
+
+/** What one physical transaction may hold, so that neither other processes nor the event loop wait long for it. */
+const TRANSACTION = { items: 256, milliseconds: 2 };
+
+const isOk = ({ ok }: CommitResult): boolean => ok;
+
+export class Commits {
+  readonly #connection: Connection;
+  readonly #parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly domain: Domain };
+  readonly #instances: PreparedAll<ReturnType<typeof instanceStatements>>;
+  readonly #elapsed: () => number;
+
+  constructor(
+    connection: Connection,
+    db: Kysely<Schema>,
+    parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly domain: Domain },
+    elapsed: () => number,
+  ) {
+    this.#connection = connection;
+    this.#parts = parts;
+    this.#instances = connection.prepareAll(instanceStatements(db));
+    this.#elapsed = elapsed;
+  }
+
+  async commit(items: readonly Commit<PaymentTables>[]): Promise<CommitResult[]> {
+    const results: CommitResult[] = [];
+    while (results.length < items.length) {
+      if (results.length > 0) await new Promise(setImmediate);
+      results.push(...(await this.#transaction(items, results.length)));
+    }
+    return results;
+  }
+
+  /** As many items as one physical transaction may hold, from `first` on. */
+  async #transaction(items: readonly Commit<PaymentTables>[], first: number): Promise<CommitResult[]> {
+    const [only] = items;
+    if (items.length === 1 && only !== undefined) {
+      return [await this.#connection.write(() => this.#apply(only), isOk)];
+    }
+    return this.#connection.write(() => {
+      const results: CommitResult[] = [];
+      const end = this.#elapsed() + TRANSACTION.milliseconds;
+      for (const item of items.slice(first, first + TRANSACTION.items)) {
+        results.push(this.#connection.savepoint(() => this.#apply(item), isOk));
+        if (this.#elapsed() >= end) break;
+      }
+      return results;
+    });
+  }
+
+  /** One commit, to be rolled back by the caller unless it is ok. */
+  #apply(commit: Commit<PaymentTables>): CommitResult {
+    const { consumes, step, starts = [], writes = [], history = [] } = commit;
+    const { tasks, watches, domain } = this.#parts;
+    if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
+    if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
+      return { ok: false, conflict: "version" };
+    }
+    for (const [index, start] of starts.entries()) {
+      const row = encodeRow(engineTables.instances, { ...start, version: 1, updatedAt: start.createdAt });
+      if (this.#instances.start.run(row as unknown as Schema["instances"]) === 0) {
+        return { ok: false, conflict: "exists", index };
+      }
+    }
+    for (const [index, write] of writes.entries()) {
+      if (!domain.write(write)) return { ok: false, conflict: "write", index };
+    }
+    tasks.replace(commit);
+    watches.replace(commit);
+    for (const row of history) {
+      this.#instances.record.run(encodeRow(engineTables.history, row) as unknown as Schema["history"]);
+    }
+    return { ok: true };
+  }
+}

@@ -1,0 +1,118 @@
+/** One connection to SQLite: prepared statements, and transactions that wait for their turn without blocking anyone. */
+import pRetry from "p-retry";
+import type { SqlValue } from "../sql/schema.ts";
+import type { Statement } from "../sql/statement.ts";
+import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
+import { explained, isBusy } from "./explain.ts";
+
+/**
+ * SQLite's own busy timeout sleeps inside the event loop, so it is off, and a turn is asked for again soon: often, since
+ * other processes hold the lock for milliseconds, and with jitter, so that two of them do not meet again and again.
+ */
+const TURN = {
+  retries: Infinity,
+  factor: 1,
+  minTimeout: 6,
+  randomize: true,
+  maxRetryTime: 5_000,
+  shouldRetry: isBusyAttempt,
+};
+
+function isBusyAttempt({ error }: { readonly error: unknown }): boolean {
+  return isBusy(error);
+}
+
+/** A statement on this connection. Values are named; rows come as the columns lie. */
+export interface Prepared<Values, Row> {
+  /** Answers how many rows it changed. */
+  run(values: Values): number;
+  get(values: Values): Row | undefined;
+  all(values: Values): Row[];
+}
+
+export type PreparedAll<S> = {
+  readonly [K in keyof S]: S[K] extends Statement<infer Values, infer Row> ? Prepared<Values, Row> : never;
+};
+
+export class Connection {
+  readonly #database: SqliteDatabase;
+  readonly #control: {
+    readonly [K in "begin" | "commit" | "rollback" | "save" | "release" | "undo"]: SqliteStatement;
+  };
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+    this.#control = {
+      begin: database.prepare("begin immediate"),
+      commit: database.prepare("commit"),
+      rollback: database.prepare("rollback"),
+      save: database.prepare("savepoint item"),
+      release: database.prepare("release item"),
+      undo: database.prepare("rollback to item"),
+    };
+  }
+
+  prepare<Values extends object, Row>({ sql, parameters }: Statement<Values, Row>): Prepared<Values, Row> {
+    const prepared = this.#database.prepare(sql);
+    const bound = (values: Values): SqlValue[] => parameters.map((name) => values[name] as SqlValue);
+    return {
+      run: (values) => prepared.run(bound(values)).changes,
+      get: (values) => prepared.get(bound(values)) as Row | undefined,
+      all: (values) => prepared.all(bound(values)) as Row[],
+    };
+  }
+
+  /** Several statements at once, by their names. */
+  prepareAll<S extends Readonly<Record<string, Statement<never, unknown>>>>(statements: S): PreparedAll<S> {
+    const entries = Object.entries(statements).map(([name, statement]) => [name, this.prepare(statement)]);
+    return Object.fromEntries(entries) as PreparedAll<S>;
+  }
+
+  /** Reads, again when the file is just then being recovered or closed by another process. */
+  read<A>(act: () => A): Promise<A> {
+    return inTurn(act);
+  }
+
+  /**
+   * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
+   * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
+   */
+  write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
+    const { begin, commit, rollback } = this.#control;
+    return inTurn(() => {
+      begin.run();
+      try {
+        const answer = act();
+        (isKept(answer) ? commit : rollback).run();
+        return answer;
+      } catch (error) {
+        if (this.#database.inTransaction) rollback.run();
+        throw error;
+      }
+    });
+  }
+
+  /** Within `write`: keeps what `act` did, or takes back that alone. */
+  savepoint<A>(act: () => A, isKept: (answer: A) => boolean): A {
+    const { save, release, undo } = this.#control;
+    save.run();
+    const answer = act();
+    if (!isKept(answer)) undo.run();
+    release.run();
+    return answer;
+  }
+}
+
+/** Tries at once; only when somebody else holds the lock, again in a few milliseconds, for five seconds at most. */
+export async function inTurn<A>(act: () => A | Promise<A>): Promise<A> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!isBusy(error)) throw explained(error);
+  }
+  try {
+    return await pRetry(act, TURN);
+  } catch (error) {
+    throw explained(error);
+  }
+}

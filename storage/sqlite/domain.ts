@@ -1,0 +1,106 @@
+/** The tables of the payment service in SQLite, and the writes to them. */
+import type { Kysely } from "kysely";
+import type { PaymentTables, TableName } from "../records.ts";
+import { decodeRow, encodeChanges, encodeRow } from "../sql/codecs.ts";
+import {
+  type AnyRow,
+  type AnySchema,
+  type AnyTable,
+  type DomainStatements,
+  domainStatements,
+  updateStatement,
+} from "../sql/domain-statements.ts";
+import type { Insert, PaymentWrite, Update } from "../storage.ts";
+import { paymentTables, type Table } from "../tables.ts";
+import type { Connection, Prepared, PreparedAll } from "./connection.ts";
+import { isTaken } from "./explain.ts";
+
+interface DomainTable {
+  readonly table: AnyTable;
+  readonly statements: PreparedAll<Pick<DomainStatements, "insert" | "get">>;
+  readonly count: Prepared<AnyRow, { count: number }> | null;
+  readonly forget: Prepared<AnyRow, unknown> | null;
+}
+
+export class Domain {
+  readonly #connection: Connection;
+  readonly #db: Kysely<AnySchema>;
+  readonly #tables: ReadonlyMap<TableName, DomainTable>;
+  /** Updates by table, fields and whether a version is expected: as many as there are places in the code. */
+  readonly #updates = new Map<string, Prepared<AnyRow, unknown>>();
+
+  constructor(connection: Connection, db: Kysely<AnySchema>) {
+    this.#connection = connection;
+    this.#db = db;
+    const entries = Object.entries(paymentTables) as unknown as [TableName, AnyTable][];
+    this.#tables = new Map(entries.map(([name, table]) => [name, prepared(connection, db, name, table)]));
+  }
+
+  /** One record, or null. */
+  get<T extends TableName>(name: T, id: string): PaymentTables[T] | null {
+    const row = this.#of(name).statements.get.get({ id });
+    return row === undefined ? null : this.decode(name, row);
+  }
+
+  decode<T extends TableName>(name: T, row: object): PaymentTables[T] {
+    return decodeRow(paymentTables[name] as unknown as Table<PaymentTables[T]>, row);
+  }
+
+  /** Within a commit; false when the write is refused. */
+  write(change: PaymentWrite): boolean {
+    return "insert" in change ? this.#insert(change) : this.#update(change);
+  }
+
+  #insert({ table: name, insert, atMost }: Insert<PaymentTables>): boolean {
+    const domain = this.#of(name);
+    const row = encodeRow(domain.table, { ...insert });
+    return (atMost === undefined || hasRoom(domain, row, atMost)) && domain.statements.insert.run(row) === 1;
+  }
+
+  #update({ table: name, id, set, expectedVersion }: Update<PaymentTables>): boolean {
+    const { table } = this.#of(name);
+    const grows = "version" in table.columns;
+    const expected = expectedVersion !== undefined;
+    if (expected && !grows) throw new TypeError(`${name} has no version`);
+    const changes = encodeChanges(table, set);
+    const fields = Object.keys(changes);
+    const key = JSON.stringify([name, expected, ...fields]);
+    const update =
+      this.#updates.get(key) ??
+      this.#connection.prepare(updateStatement(this.#db, name, fields, { grows, expected }));
+    this.#updates.set(key, update);
+    try {
+      return update.run({ ...changes, id, expectedVersion: expectedVersion ?? null }) === 1;
+    } catch (error) {
+      if (isTaken(error)) return false;
+      throw error;
+    }
+  }
+
+  #of(name: TableName): DomainTable {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new TypeError(`there is no table ${name}`);
+    return table;
+  }
+}
+
+function prepared(connection: Connection, db: Kysely<AnySchema>, name: string, table: AnyTable): DomainTable {
+  const { insert, get, count, forget } = domainStatements(db, name, table);
+  return {
+    table,
+    statements: connection.prepareAll({ insert, get }),
+    count: count && connection.prepare(count),
+    forget: forget && connection.prepare(forget),
+  };
+}
+
+/** Counts under the write lock of the commit, so that nobody comes between the count and the insert. */
+function hasRoom(
+  { count, forget }: DomainTable,
+  row: AnyRow,
+  { count: most, since = -Infinity }: { readonly count: number; readonly since?: number },
+): boolean {
+  if (count === null) throw new TypeError("atMost needs a table that has a group");
+  forget?.run({ ...row, since });
+  return (count.get({ ...row, since })?.count ?? 0) < most;
+}

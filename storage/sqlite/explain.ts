@@ -1,0 +1,73 @@
+/** What SQLite and the file system say, as sentences that tell what to do. */
+import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
+
+/** The code of an error of SQLite, of Node or of the file system. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** Whether another connection holds the lock: trying again is all it takes. */
+export const isBusy = (error: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(error));
+
+/** Whether a unique field is taken. */
+export const isTaken = (error: unknown): boolean =>
+  /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)$/.test(codeOf(error));
+
+interface Explanation {
+  readonly of: RegExp;
+  readonly code: StorageUnusableCode;
+  readonly sentence: string;
+}
+
+const explanations: readonly Explanation[] = [
+  {
+    of: /^SQLITE_(BUSY|LOCKED)/,
+    code: "busy",
+    sentence: "another process kept the database locked for 5 seconds: find it and end it",
+  },
+  {
+    of: /^SQLITE_(READONLY|PERM)|^(EACCES|EPERM|EROFS)$/,
+    code: "read_only",
+    sentence: "the database cannot be written: paystate's user needs to write the file and its folder",
+  },
+  {
+    of: /^(ENOENT|ENOTDIR)$/,
+    code: "folder_missing",
+    sentence: "the database's folder does not exist: create it first",
+  },
+  {
+    of: /^SQLITE_CANTOPEN/,
+    code: "cannot_open",
+    sentence: "the database must be a plain file in a folder that paystate's user may write to",
+  },
+  {
+    of: /^SQLITE_NOTADB$/,
+    code: "not_a_database",
+    sentence: "this is no SQLite database: give paystate a path of its own",
+  },
+  {
+    of: /^SQLITE_CORRUPT/,
+    code: "damaged",
+    sentence: "the database is damaged: restore a backup, then run `paystate reconcile`",
+  },
+  {
+    of: /^SQLITE_FULL$|^ENOSPC$/,
+    code: "disk_full",
+    sentence: "the disk is full: make room, and what was committed is still there",
+  },
+  {
+    of: /^ERR_DLOPEN_FAILED$|NODE_MODULE_VERSION|Could not locate the bindings file/,
+    code: "driver_unusable",
+    sentence: "better-sqlite3 was built for another Node or not at all: `npm rebuild better-sqlite3`",
+  },
+];
+
+/** The error itself, or the sentence for it with the error as its cause. */
+export function explained(error: unknown, path?: string): unknown {
+  // Where the driver's binary is at fault there is only a message.
+  const symptom = codeOf(error) || (error instanceof Error ? error.message : "");
+  const found = explanations.find(({ of }) => of.test(symptom));
+  if (found === undefined) return error;
+  const message = path === undefined ? found.sentence : `${found.sentence} (${path})`;
+  return new StorageUnusable(found.code, message, { cause: error });
+}

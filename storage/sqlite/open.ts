@@ -1,0 +1,54 @@
+/** Opens a database file, or takes an open one, and brings it up to the schema of this code. */
+import { closeSync, openSync } from "node:fs";
+import { Kysely, SqliteDialect } from "kysely";
+import { sqliteSchema } from "../sql/migrations/dialect.ts";
+import { isCurrent, migrate } from "../sql/migrations/index.ts";
+import type { Schema } from "../sql/schema.ts";
+import { inTurn } from "./connection.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { codeOf, explained } from "./explain.ts";
+
+/** A path to open, where `:memory:` is one too; a handle is taken as it is. */
+export async function openDatabase(path: string): Promise<SqliteDatabase> {
+  try {
+    const Driver = await loadDriver();
+    if (path !== ":memory:") createPrivately(path);
+    return new Driver(path, { timeout: 0 });
+  } catch (error) {
+    throw explained(error, path);
+  }
+}
+
+/** Only its owner may read a new database: it holds sealed secrets and everyone's payments. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+/**
+ * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the other waits
+ * for its lock and finds nothing left to do.
+ */
+export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<Schema>> {
+  await inTurn(() => {
+    database.pragma("busy_timeout = 0");
+    database.pragma("journal_mode = WAL");
+    database.pragma("synchronous = FULL");
+    database.pragma("foreign_keys = ON");
+  });
+  const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
+  const schema = db as unknown as Kysely<unknown>;
+  if (await inTurn(() => isCurrent(schema))) return db;
+  await inTurn(() => database.prepare("begin immediate").run());
+  try {
+    if (!(await isCurrent(schema))) await migrate(schema, sqliteSchema);
+    database.prepare("commit").run();
+  } catch (error) {
+    if (database.inTransaction) database.prepare("rollback").run();
+    throw explained(error);
+  }
+  return db;
+}

@@ -1,0 +1,128 @@
+/** Tasks in SQLite: armed and consumed by commits, claimed, extended and given back on their own. */
+import type { Kysely, Selectable } from "kysely";
+import { encodeRow } from "../sql/codecs.ts";
+import type { Encode, Schema } from "../sql/schema.ts";
+import { taskStatements } from "../sql/task-statements.ts";
+import type { ClaimRequest, ClaimedTask, Commit, EngineStorage, TaskRecord } from "../storage.ts";
+import { crashesAtClaim, earliestFirst, storedTask, taskRecord } from "../stored-task.ts";
+import { engineTables, type StoredTask } from "../tables.ts";
+import type { Connection, PreparedAll } from "./connection.ts";
+import { Lanes } from "./lanes.ts";
+
+type TaskRow = Selectable<Schema["tasks"]>;
+type Heartbeat = Parameters<EngineStorage<unknown>["heartbeat"]>[0];
+type Release = Parameters<EngineStorage<unknown>["release"]>[0];
+
+export class TaskQueue {
+  readonly #connection: Connection;
+  readonly #tasks: PreparedAll<ReturnType<typeof taskStatements>>;
+  readonly #lanes: Lanes;
+
+  constructor(connection: Connection, db: Kysely<Schema>) {
+    this.#connection = connection;
+    this.#tasks = connection.prepareAll(taskStatements(db));
+    this.#lanes = new Lanes(connection, db);
+  }
+
+  /** Within a commit: removes the task it consumes. False when its token is not that of the latest claim. */
+  consume({ task: id, token }: NonNullable<Commit<unknown>["consumes"]>): boolean {
+    const consumed = this.#tasks.consume.get({ id, token });
+    if (consumed !== undefined) this.#lanes.settle(new Set([consumed.lane]));
+    return consumed !== undefined;
+  }
+
+  /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
+  replace({ disarms = [], arms = [] }: Pick<Commit<unknown>, "disarms" | "arms">): void {
+    const changed = new Set<string | null>();
+    for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
+    for (const { task, lease } of arms) {
+      const row = storedTask(task, lease);
+      this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
+      if (task.lane !== null) this.#lanes.open(task.lane, task.workflow, row.visibleAt);
+      changed.add(row.lane);
+    }
+    this.#lanes.settle(changed);
+  }
+
+  /** Writes nothing, and does not ask for the write lock, while nothing is due. */
+  async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
+    const isDue = await this.#connection.read(() => this.#isDue(request));
+    return isDue ? this.#connection.write(() => this.#claim(request)) : [];
+  }
+
+  #isDue({ workflows, now, free, laned }: ClaimRequest): boolean {
+    return workflows.some(
+      (workflow) =>
+        (free > 0 && (this.#tasks.nextFree.get({ workflow })?.at ?? Infinity) <= now) ||
+        (laned > 0 && (this.#lanes.next(workflow) ?? Infinity) <= now),
+    );
+  }
+
+  #claim(request: ClaimRequest): ClaimedTask[] {
+    const { holder, now, leaseMs, maxCrashes } = request;
+    const isPoison = (task: TaskRow): boolean => crashesAtClaim(task) >= maxCrashes;
+    let due = this.#due(request);
+    // The dead took places that the living wait for.
+    while (due.some(isPoison)) {
+      this.#bury(due.filter(isPoison), now);
+      due = this.#due(request);
+    }
+    const claimed = due.map((task) => {
+      const crashes = crashesAtClaim(task);
+      this.#tasks.lease.run({ id: task.id, holder, until: now + leaseMs, crashes });
+      return { ...taskRecord(task), token: task.token + 1, crashes, failures: task.failures };
+    });
+    this.#lanes.settle(new Set(due.map(({ lane }) => lane)));
+    return claimed;
+  }
+
+  #bury(poison: readonly TaskRow[], at: number): void {
+    for (const task of poison) this.#tasks.bury.run({ id: task.id, crashes: crashesAtClaim(task), at });
+    this.#lanes.settle(new Set(poison.map(({ lane }) => lane)));
+  }
+
+  #due(request: ClaimRequest): TaskRow[] {
+    const { workflows, free, now } = request;
+    const unlaned = [...new Set(workflows)]
+      .flatMap((workflow) => (free < 1 ? [] : this.#tasks.dueFree.all({ workflow, now, limit: free })))
+      .toSorted(earliestFirst)
+      .slice(0, free);
+    return [...unlaned, ...this.#lanes.dueTasks(request)].toSorted(earliestFirst);
+  }
+
+  async heartbeat({ tasks, now, leaseMs }: Heartbeat): Promise<string[]> {
+    if (tasks.length === 0) return [];
+    return this.#connection.write(() => {
+      const changed = new Set<string | null>();
+      const lost = tasks.filter(({ id, token }) => {
+        const extended = this.#tasks.extend.get({ id, token, until: now + leaseMs });
+        if (extended !== undefined) changed.add(extended.lane);
+        return extended === undefined;
+      });
+      this.#lanes.settle(changed);
+      return lost.map(({ id }) => id);
+    });
+  }
+
+  async release({ id, token, dueAt, error }: Release): Promise<boolean> {
+    return this.#connection.write(() => {
+      const failed = error === undefined ? 0 : 1;
+      const released = this.#tasks.release.get({ id, token, dueAt, failed, error: error ?? null });
+      if (released !== undefined) this.#lanes.settle(new Set([released.lane]));
+      return released !== undefined;
+    });
+  }
+
+  nextDue(workflows: readonly string[]): Promise<number | null> {
+    return this.#connection.read(() => {
+      const times = workflows
+        .flatMap((workflow) => [this.#tasks.nextFree.get({ workflow })?.at, this.#lanes.next(workflow)])
+        .filter((at) => typeof at === "number");
+      return times.length === 0 ? null : Math.min(...times);
+    });
+  }
+
+  deadLetters(limit: number): Promise<TaskRecord[]> {
+    return this.#connection.read(() => this.#tasks.dead.all({ limit }).map(taskRecord));
+  }
+}

@@ -1,0 +1,24 @@
+/** Why a storage could not be opened or used, in a sentence that says what to do. */
+export type StorageUnusableCode =
+  | "driver_missing"
+  | "driver_unusable"
+  | "folder_missing"
+  | "cannot_open"
+  | "read_only"
+  | "not_a_database"
+  | "damaged"
+  | "foreign_database"
+  | "newer_schema"
+  | "disk_full"
+  | "busy";
+
+/** The storage itself fails, not a commit: `code` is for programs, the message for the person who can mend it. */
+export class StorageUnusable extends Error {
+  override readonly name = "StorageUnusable";
+  readonly code: StorageUnusableCode;
+
+  constructor(code: StorageUnusableCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,308 @@
+/**
+ * The storage ports. `EngineStorage` is all that the engine needs; `PaymentStorage` adds the named reads of the payment
+ * service. Every adapter passes the published contract suite whole, which tests these promises:
+ *
+ * G1 a commit is atomic · G2 one writer wins per instance version · G3 a task is consumed once · G4 a claim's token is
+ * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
+ * in the end: neither poison, nor a full lane, nor an unknown workflow version starves another · G7 a load sees what
+ * was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour.
+ *
+ * Times are milliseconds since the Unix epoch and come from the caller, never from the adapter. JSON travels as text,
+ * so that what is read is byte for byte what was written. Records go in and out as copies.
+ */
+import type {
+  AccountRecord,
+  ApiKeyRecord,
+  AttemptRecord,
+  DeliveryAttemptRecord,
+  DeliveryRecord,
+  IdempotencyRecord,
+  NoticeRecord,
+  PaymentTables,
+  QuoteRecord,
+  RecipientRecord,
+  TransactionRecord,
+  WebhookRecord,
+} from "./records.ts";
+
+/** A stored run of a machine. */
+export interface InstanceRecord {
+  readonly id: string;
+  /** Which chart and version reads this snapshot, as `name@version`. */
+  readonly workflow: string;
+  /** Structural hash of that chart, so that an edit without a new version is noticed. */
+  readonly hash: string;
+  /** Steps committed so far; 1 after creation. */
+  readonly version: number;
+  /** `done` once the machine has reached a final state: it takes no more events. */
+  readonly status: "active" | "done";
+  /** JSON text of `{ value, context, status }`. */
+  readonly snapshot: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/**
+ * What a task is for: an `effect` runs a handler, a `timer` and a `message` each become one step of their instance.
+ * A message may target an instance that does not exist yet; its payload then says how to start it.
+ */
+export type TaskKind = "effect" | "timer" | "message";
+
+/** A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait. */
+export interface Lane {
+  readonly key: string;
+  readonly cap: number;
+}
+
+/** Work due at a time. */
+export interface TaskRecord {
+  /** `instance:version:index` of the step that armed it. */
+  readonly id: string;
+  readonly instance: string;
+  /** Only holders that know this workflow claim it. */
+  readonly workflow: string;
+  readonly kind: TaskKind;
+  /** An effect's action, a timer's id in the chart, a message's event type. */
+  readonly name: string;
+  /** JSON text. */
+  readonly payload: string;
+  readonly dueAt: number;
+  readonly lane: Lane | null;
+}
+
+/** A task in the hands of one holder until its lease ends. */
+export interface ClaimedTask extends TaskRecord {
+  /** Grows with every claim of the task; what a former holder brings back is refused by it. */
+  readonly token: number;
+  /** How often a holder of this task vanished without a word. */
+  readonly crashes: number;
+  /** How often it was released with an error. */
+  readonly failures: number;
+}
+
+/**
+ * A lease taken in the very commit that arms the task, which saves the claim. Its token is 1. It is honoured above a
+ * lane's cap, so tasks with a lane are better left to `claim`.
+ */
+export interface ArmLease {
+  readonly holder: string;
+  readonly until: number;
+}
+
+/** Something the ledger is polled for on behalf of an instance. */
+export interface WatchRecord {
+  readonly kind: string;
+  /** What is watched, such as a signature. Unique together with kind and instance. */
+  readonly key: string;
+  readonly instance: string;
+  readonly workflow: string;
+  /** 0 … shards − 1 of its kind; one holder at a time polls a shard. */
+  readonly shard: number;
+}
+
+/** One committed step, contiguous per instance from version 1. */
+export interface HistoryRecord {
+  readonly instance: string;
+  readonly version: number;
+  readonly at: number;
+  /** JSON text of the event; the first row's is `{ "type": "$started", "input": … }`. */
+  readonly event: string;
+  /** JSON text of the resulting state value. */
+  readonly value: string;
+}
+
+/** The next state of an existing instance. */
+export interface StepRecord {
+  readonly id: string;
+  /** The version this step was computed from; it becomes `expectedVersion + 1`. */
+  readonly expectedVersion: number;
+  readonly workflow: string;
+  readonly hash: string;
+  readonly status: "active" | "done";
+  readonly snapshot: string;
+  readonly at: number;
+}
+
+/** Adds a row. Refused when its id, or another unique field, is taken. */
+export type Insert<W> = {
+  [T in keyof W & string]: {
+    readonly table: T;
+    readonly insert: W[T];
+    /**
+     * Refuses the row when its group already holds `count` rows: for `limitHits`, rows of the same account and scope
+     * with `at > since` (older ones of the group are removed); for `webhooks`, rows of the same account that are not
+     * deleted. Counting and inserting are one atomic act, however many race.
+     */
+    readonly atMost?: { readonly count: number; readonly since?: number };
+  };
+}[keyof W & string];
+
+/** Changes the named fields of one row. Refused when the row is absent, or its `version` is not the expected one. */
+export type Update<W> = {
+  [T in keyof W & string]: {
+    readonly table: T;
+    readonly id: string;
+    readonly set: Partial<Omit<W[T], "id" | "version">>;
+    /** For tables with a `version`: the one this change was made from. It grows by one with every change. */
+    readonly expectedVersion?: number;
+  };
+}[keyof W & string];
+
+/** A write to a domain table inside a commit: one closed union over the tables of `W`. */
+export type Write<W> = Insert<W> | Update<W>;
+
+/**
+ * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
+ * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it anew.
+ */
+export interface Commit<W> {
+  readonly step?: StepRecord;
+  /** New instances, at version 1. Refused when the id exists. */
+  readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];
+  /**
+   * The task this commit brings to its end. Refused unless the token is that of its latest claim: a lease that ran out
+   * but was taken by nobody still counts.
+   */
+  readonly consumes?: { readonly task: string; readonly token: number };
+  readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
+  /** Timers of an instance to disarm, by their id in the chart; an absent one is no error. */
+  readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
+  readonly watches?: readonly WatchRecord[];
+  readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
+  readonly history?: readonly HistoryRecord[];
+  readonly writes?: readonly Write<W>[];
+}
+
+/**
+ * How one commit of a batch ended: durable, or refused whole. `version`: the stepped instance is absent or has moved
+ * on. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder. `write`:
+ * `writes[index]` was refused. Checked in this order: token, version, exists, write.
+ */
+export type CommitResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly conflict: "version" | "token" }
+  | { readonly ok: false; readonly conflict: "exists" | "write"; readonly index: number };
+
+/** What a worker asks for. */
+export interface ClaimRequest {
+  readonly holder: string;
+  readonly now: number;
+  readonly leaseMs: number;
+  /** The workflows this holder knows, as `name@version`. Tasks of others are left alone. */
+  readonly workflows: readonly string[];
+  /** How many tasks without a lane, and how many with one, it has hands for. */
+  readonly free: number;
+  readonly laned: number;
+  /** A task whose holders vanished this often is set aside as a dead letter instead of being claimed. */
+  readonly maxCrashes: number;
+}
+
+/** All that `paystate/engine` needs. `W` maps the domain tables to their records. */
+export interface EngineStorage<W> {
+  /**
+   * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
+   * neighbour (G1, G8). Resolves once every `ok` is durable (G5). Rejects when storage fails, or when an item breaks a
+   * rule that no honest engine breaks (a task id that is taken, a history version twice, a fraction for a time); then
+   * each item may or may not be there, and the caller must look.
+   */
+  commit(items: readonly Commit<W>[]): Promise<readonly CommitResult[]>;
+  /**
+   * Leases due tasks, earliest first within each of the two budgets and in the order they were armed in where they are
+   * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4). A claim after a vanished holder counts a crash.
+   */
+  claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
+  /** Extends the leases still held; answers the ids of those that are lost. */
+  heartbeat(request: {
+    readonly tasks: readonly { readonly id: string; readonly token: number }[];
+    readonly now: number;
+    readonly leaseMs: number;
+  }): Promise<readonly string[]>;
+  /**
+   * Gives a task back undone, due again at `dueAt`. With `error` it counts as a failure, without as nothing at all.
+   * False when the token is no longer the latest.
+   */
+  release(request: {
+    readonly id: string;
+    readonly token: number;
+    readonly dueAt: number;
+    readonly error?: string;
+  }): Promise<boolean>;
+  /** The instance as of the last commit (G7), or null. */
+  load(id: string): Promise<InstanceRecord | null>;
+  /** When the earliest task of these workflows becomes claimable, null when there is none. */
+  nextDue(workflows: readonly string[]): Promise<number | null>;
+  /** Committed steps of an instance, oldest first, from version `after + 1`. */
+  history(
+    instance: string,
+    page: { readonly after: number; readonly limit: number },
+  ): Promise<readonly HistoryRecord[]>;
+  /**
+   * Leases shards that hold watches of this kind: free ones, those whose lease has ended, and the holder's own, which
+   * it thereby extends. Writes nothing when there is no such shard, or the holder's own leases have more than half of
+   * `leaseMs` left.
+   */
+  claimShards(request: {
+    readonly kind: string;
+    readonly holder: string;
+    readonly now: number;
+    readonly leaseMs: number;
+  }): Promise<readonly number[]>;
+  /** Gives up all shards of a holder. */
+  releaseShards(holder: string): Promise<void>;
+  /** The watches of some shards, ordered by key, then instance. */
+  watches(request: {
+    readonly kind: string;
+    readonly shards: readonly number[];
+  }): Promise<readonly WatchRecord[]>;
+  /** Tasks set aside as dead letters, newest first. */
+  deadLetters(limit: number): Promise<readonly TaskRecord[]>;
+  /**
+   * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one
+   * never call, and polling stays authoritative. Returns the way to stop listening.
+   */
+  onWake(listener: () => void): () => void;
+  /** Releases what the adapter opened itself. What it was handed stays open. */
+  close(): Promise<void>;
+}
+
+/** A transaction with everything its readers are shown. */
+export interface TransactionView {
+  readonly transaction: TransactionRecord;
+  /** Ordered by index. */
+  readonly recipients: readonly RecipientRecord[];
+}
+
+/** The engine's storage and the named reads of the payment service. */
+export interface PaymentStorage extends EngineStorage<PaymentTables> {
+  fact(id: string): Promise<string | null>;
+  /** A key by its public id, with the account it belongs to. */
+  apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
+  quote(id: string): Promise<QuoteRecord | null>;
+  transaction(id: string): Promise<TransactionView | null>;
+  /** Attempts by their signatures, in any order; unknown ones are left out. */
+  attempts(signatures: readonly string[]): Promise<readonly AttemptRecord[]>;
+  /** The attempt with this signature or this message hash. */
+  attemptLike(signature: string, messageHash: string): Promise<AttemptRecord | null>;
+  idempotency(id: string): Promise<IdempotencyRecord | null>;
+  notice(id: string): Promise<NoticeRecord | null>;
+  /** All notices of a transaction, oldest first. */
+  notices(transactionId: string): Promise<readonly NoticeRecord[]>;
+  /** One webhook, deleted ones included. */
+  webhook(id: string): Promise<WebhookRecord | null>;
+  /** An account's webhooks that are not deleted, oldest first. */
+  webhooks(accountId: string): Promise<readonly WebhookRecord[]>;
+  /** The deliveries of a transaction's notices, oldest first. */
+  deliveries(transactionId: string): Promise<readonly DeliveryRecord[]>;
+  /** The ended attempts of a delivery, in order. */
+  deliveryAttempts(deliveryId: string): Promise<readonly DeliveryAttemptRecord[]>;
+  /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */
+  limitWindow(
+    accountId: string,
+    scope: string,
+    since: number,
+  ): Promise<{ readonly count: number; readonly oldest: number | null }>;
+}
+
+/** A write to one of the payment tables. */
+export type PaymentWrite = Write<PaymentTables>;
+export type { PaymentTables };

@@ -1,0 +1,28 @@
+/**
+ * The storage contract as data: run every case against an adapter of your own, with any test framework or none.
+ *
+ * ```ts
+ * for (const { name, run } of storageContract) test(name, () => run(makeStorage));
+ * ```
+ */
+import { commitCases } from "./storage/commits.ts";
+import type { StorageContractCase } from "./storage/contract.ts";
+import { instanceCases } from "./storage/instances.ts";
+import { laneCases } from "./storage/lanes.ts";
+import { queueCases } from "./storage/queue.ts";
+import { readCases } from "./storage/reads.ts";
+import { tableCases } from "./storage/tables.ts";
+import { watchCases } from "./storage/watches.ts";
+
+export type { StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
+
+/** Every promise of the storage ports, G1 … G8, each as a case of its own. An adapter passes all of them. */
+export const storageContract: readonly StorageContractCase[] = [
+  ...commitCases,
+  ...instanceCases,
+  ...queueCases,
+  ...laneCases,
+  ...watchCases,
+  ...tableCases,
+  ...readCases,
+];

@@ -1,0 +1,133 @@
+/** The storage contract on instances, their history, and records as copies: G2, G7. */
+import assert from "node:assert/strict";
+import { promise, type StorageContractCase } from "./contract.ts";
+import { claim, commit, either, ok, put, range, startOf, stepOf, taskOf, webhookOf } from "./samples.ts";
+
+/** Instances: one winner per version, loads that see the last commit, history in order. */
+export const instanceCases: readonly StorageContractCase[] = [
+  promise("G2: of twenty steps from one version one wins", async ({ storage, other }) => {
+    await put(storage, { starts: [startOf("i")] });
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), {
+        step: stepOf("i", 1, { snapshot: `{"by":${index}}` }),
+        // Both name their tasks after the version they make: the loser's must not stand in anybody's way.
+        arms: [{ task: taskOf("i:2:0") }],
+        history: [{ instance: "i", version: 2, at: index, event: "{}", value: "{}" }],
+      }),
+    );
+    const results = await Promise.all(race);
+    const winner = results.findIndex((result) => result.ok);
+    assert.deepEqual(
+      results,
+      range(20).map((index) => (index === winner ? ok : { ok: false, conflict: "version" })),
+    );
+    assert.equal((await storage.load("i"))?.snapshot, `{"by":${winner}}`);
+    assert.equal((await storage.load("i"))?.version, 2);
+    assert.equal((await claim(storage, 0)).length, 1);
+  }),
+  promise(
+    "G2: a step of an absent instance is refused, and one from a future version too",
+    async ({ storage }) => {
+      assert.deepEqual(await commit(storage, { step: stepOf("i", 1) }), { ok: false, conflict: "version" });
+      await put(storage, { starts: [startOf("i")] });
+      assert.deepEqual(await commit(storage, { step: stepOf("i", 2) }), { ok: false, conflict: "version" });
+    },
+  ),
+  promise("G2: a step replaces all but the id and the time of creation", async ({ storage }) => {
+    await put(storage, { starts: [startOf("i")] });
+    const next = {
+      workflow: "sample@2",
+      hash: "other",
+      status: "done",
+      snapshot: `{"ü":"\\u0000💸"}`,
+    } as const;
+    await put(storage, { step: stepOf("i", 1, { ...next, at: 77 }) });
+    assert.deepEqual(await storage.load("i"), { id: "i", ...next, version: 2, createdAt: 1, updatedAt: 77 });
+  }),
+  promise("G2: of twenty starts of one id one wins, also within one commit", async ({ storage, other }) => {
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), { starts: [startOf(`own${index}`), startOf("i")] }),
+    );
+    const results = await Promise.all(race);
+    assert.equal(results.filter((result) => result.ok).length, 1);
+    for (const [index, result] of results.entries()) {
+      if (!result.ok) assert.deepEqual(result, { ok: false, conflict: "exists", index: 1 });
+      assert.equal((await storage.load(`own${index}`)) !== null, result.ok);
+    }
+    assert.deepEqual(await commit(storage, { starts: [startOf("j"), startOf("j")] }), {
+      ok: false,
+      conflict: "exists",
+      index: 1,
+    });
+  }),
+  promise("G7: a load sees what was committed before it, through any handle", async ({ storage, other }) => {
+    assert.equal(await other.load("i"), null);
+    await put(storage, { starts: [startOf("i")] });
+    for (const version of range(20).map((index) => index + 1)) {
+      await put(either(version, storage, other), { step: stepOf("i", version) });
+      assert.equal((await either(version + 1, storage, other).load("i"))?.version, version + 1);
+    }
+  }),
+  promise("closing one handle disturbs no other", async ({ storage, other }) => {
+    await put(storage, { starts: [startOf("i")] });
+    await storage.close();
+    assert.equal((await other.load("i"))?.version, 1);
+  }),
+  promise("the history of an instance comes in order and in pages, byte for byte", async ({ storage }) => {
+    const row = (version: number) => ({
+      instance: "i",
+      version,
+      at: version * 10,
+      event: `{ "type":  "E${version} \\ud800 ü" }`,
+      value: `"${version}"`,
+    });
+    // Written out of order and beside another instance, with versions of more than one digit.
+    for (const version of [11, 2, 1, 10, 3]) await put(storage, { history: [row(version)] });
+    await put(storage, { history: [{ ...row(2), instance: "j" }] });
+    const page = (after: number, limit: number) => storage.history("i", { after, limit });
+    assert.deepEqual(await page(0, 3), [row(1), row(2), row(3)]);
+    assert.deepEqual(await page(3, 3), [row(10), row(11)]);
+    assert.deepEqual(await page(11, 3), []);
+    assert.deepEqual(await storage.history("none", { after: 0, limit: 9 }), []);
+  }),
+  promise("records go in and out as copies", async ({ storage }) => {
+    const bytes = Uint8Array.of(1, 2, 3);
+    const attempt = {
+      id: "s",
+      messageHash: "m",
+      transactionId: "t",
+      bytes,
+      blockhash: "b",
+      lastValidBlockHeight: 1,
+      createdAt: 1,
+    };
+    const events = ["a"];
+    const start = { ...startOf("i") };
+    await put(storage, {
+      starts: [start],
+      writes: [
+        { table: "attempts", insert: attempt },
+        {
+          table: "webhooks",
+          insert: webhookOf("w", { events }),
+        },
+      ],
+    });
+    bytes.fill(9);
+    events.push("b");
+    Object.assign(start, { snapshot: "changed" });
+    const read = async () =>
+      [await storage.load("i"), await storage.attempts(["s"]), await storage.webhook("w")] as const;
+    const [instance, [stored], webhook] = await read();
+    assert.equal(instance?.snapshot, startOf("i").snapshot);
+    assert.deepEqual([...(stored?.bytes ?? [])], [1, 2, 3]);
+    assert.deepEqual(webhook?.events, ["a"]);
+    Object.assign(instance ?? {}, { snapshot: "changed" });
+    stored?.bytes.fill(9);
+    Object.assign(webhook?.events ?? [], ["b"]);
+    const [again, [storedAgain], webhookAgain] = await read();
+    assert.equal(again?.snapshot, startOf("i").snapshot);
+    assert.deepEqual([...(storedAgain?.bytes ?? [])], [1, 2, 3]);
+    assert.deepEqual(webhookAgain?.events, ["a"]);
+  }),
+];

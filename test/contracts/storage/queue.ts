@@ -1,0 +1,276 @@
+/** The storage contract on tasks without a lane: G3, G4, G6. */
+import assert from "node:assert/strict";
+import { promise, type StorageContractCase } from "./contract.ts";
+import {
+  arm,
+  claim,
+  claimOne,
+  commit,
+  either,
+  ids,
+  LEASE,
+  ok,
+  put,
+  range,
+  startOf,
+  stepOf,
+  taskOf,
+  WORKFLOW,
+} from "./samples.ts";
+
+const lost = { ok: false, conflict: "token" } as const;
+
+const claims: readonly StorageContractCase[] = [
+  promise(
+    "a claim gives due tasks as they were armed, earliest first, and no more than it asked for",
+    async ({ storage, other }) => {
+      const late = taskOf("late", {
+        dueAt: 30,
+        kind: "message",
+        name: "GO",
+        payload: `{ "ü" : 1 }`,
+        instance: "x",
+      });
+      await arm(
+        storage,
+        late,
+        taskOf("future", { dueAt: 31 }),
+        taskOf("soon", { dueAt: 10 }),
+        taskOf("next", { dueAt: 20 }),
+      );
+      assert.deepEqual(await claim(other, 30, { free: 0 }), []);
+      assert.deepEqual(ids(await claim(other, 30, { free: 2 })), ["soon", "next"]);
+      assert.deepEqual(await claim(other, 30), [{ ...late, token: 1, crashes: 0, failures: 0 }]);
+      assert.deepEqual(await claim(other, 30), []);
+    },
+  ),
+  promise("a claim of several workflows goes by time, not by workflow", async ({ storage }) => {
+    await arm(
+      storage,
+      taskOf("1", { dueAt: 1, workflow: "b@1" }),
+      taskOf("2", { dueAt: 2 }),
+      taskOf("3", { dueAt: 3, workflow: "b@1" }),
+    );
+    assert.deepEqual(ids(await claim(storage, 9, { workflows: [WORKFLOW, "b@1"], free: 2 })), ["1", "2"]);
+  }),
+  promise("G6: tasks of unknown workflows are left alone and stand in nobody's way", async ({ storage }) => {
+    await arm(storage, ...range(300).map((index) => taskOf(`u${index}`, { workflow: "unknown@7" })));
+    await arm(storage, taskOf("known", { dueAt: 5 }));
+    assert.equal((await claimOne(storage, 9, { free: 1 })).id, "known");
+    assert.deepEqual(await claim(storage, 9, { workflows: [] }), []);
+    assert.equal((await claim(storage, 9, { workflows: ["unknown@7"], free: 500 })).length, 300);
+  }),
+  promise("G4: of twenty claims at once each task goes to one", async ({ storage, other }) => {
+    await arm(storage, ...range(100).map((index) => taskOf(`t${index}`)));
+    const race = range(20).map((index) =>
+      claim(either(index, storage, other), 0, { holder: `h${index}`, free: 7 }),
+    );
+    const claimed = (await Promise.all(race)).flat();
+    assert.equal(claimed.length, 100);
+    assert.equal(new Set(ids(claimed)).size, 100);
+    assert.ok(claimed.every(({ token }) => token === 1));
+  }),
+  promise(
+    "G4: a lease ends at its time, not before, and every claim's token is larger",
+    async ({ storage, other }) => {
+      await arm(storage, taskOf("t"));
+      assert.equal((await claimOne(storage, 5)).token, 1);
+      assert.deepEqual(await claim(other, 5 + LEASE - 1), []);
+      const second = await claimOne(other, 5 + LEASE);
+      assert.deepEqual([second.token, second.crashes, second.failures], [2, 1, 0]);
+      assert.equal(await storage.release({ id: "t", token: 2, dueAt: 0 }), true);
+      const third = await claimOne(storage, 5 + LEASE);
+      assert.deepEqual([third.token, third.crashes, third.failures], [3, 1, 0]);
+    },
+  ),
+  promise("G3: of twenty consumers one succeeds", async ({ storage, other }) => {
+    await put(storage, { starts: [startOf("i")], arms: [{ task: taskOf("t") }] });
+    await claimOne(storage, 0);
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), {
+        consumes: { task: "t", token: 1 },
+        writes: [{ table: "facts", insert: { id: `f${index}`, value: "" } }],
+      }),
+    );
+    const results = await Promise.all(race);
+    assert.equal(results.filter((result) => result.ok).length, 1);
+    assert.ok(results.every((result) => result.ok || result.conflict === "token"));
+    assert.equal((await storage.load("i"))?.version, 1, "consuming alone makes no version");
+    assert.equal(await storage.nextDue([WORKFLOW]), null);
+  }),
+  promise("G3: a task is consumed only with the token of its latest claim", async ({ storage }) => {
+    await arm(storage, taskOf("t"), taskOf("fresh", { dueAt: 1_000_000 }));
+    const consume = (token: number, task = "t") => commit(storage, { consumes: { task, token } });
+    await claimOne(storage, 0);
+    await claimOne(storage, LEASE);
+    assert.deepEqual(await consume(1), lost, "that of a former holder");
+    assert.deepEqual(await consume(3), lost, "one of the future");
+    assert.deepEqual(await consume(0, "fresh"), lost, "none at all");
+    assert.deepEqual(await consume(1, "none"), lost, "an absent task");
+    assert.deepEqual(await consume(2), ok, "late, but nobody else has it");
+    assert.deepEqual(await consume(2), lost, "again");
+  }),
+  promise("a task armed under a lease belongs to its holder with token 1", async ({ storage, other }) => {
+    const lease = { holder: "h", until: 100 };
+    await put(storage, {
+      arms: [
+        { task: taskOf("t"), lease },
+        { task: taskOf("u"), lease },
+        { task: taskOf("v"), lease },
+      ],
+    });
+    assert.deepEqual(await claim(other, 99), []);
+    assert.equal(await storage.nextDue([WORKFLOW]), 100);
+    assert.deepEqual(await commit(storage, { consumes: { task: "t", token: 1 } }), ok);
+    assert.deepEqual(await storage.heartbeat({ tasks: [{ id: "v", token: 1 }], now: 90, leaseMs: 100 }), []);
+    const claimed = await claimOne(other, 100);
+    assert.deepEqual([claimed.id, claimed.token, claimed.crashes], ["u", 2, 1]);
+    assert.deepEqual(await commit(storage, { consumes: { task: "u", token: 1 } }), lost);
+  }),
+];
+
+const givingBack: readonly StorageContractCase[] = [
+  promise(
+    "a release without an error counts as nothing, one with an error as a failure",
+    async ({ storage }) => {
+      await arm(storage, taskOf("t"));
+      await claimOne(storage, 0);
+      assert.equal(await storage.release({ id: "t", token: 1, dueAt: 50 }), true);
+      assert.deepEqual(await claim(storage, 49), []);
+      const second = await claimOne(storage, 50);
+      assert.deepEqual([second.dueAt, second.crashes, second.failures], [50, 0, 0]);
+      assert.equal(await storage.release({ id: "t", token: 2, dueAt: 60, error: "no route 💸" }), true);
+      const third = await claimOne(storage, 60);
+      assert.deepEqual([third.token, third.crashes, third.failures], [3, 0, 1]);
+    },
+  ),
+  promise("a release with another token than the latest changes nothing", async ({ storage }) => {
+    await arm(storage, taskOf("t"), taskOf("fresh", { dueAt: 1_000_000 }));
+    await claimOne(storage, 0);
+    await claimOne(storage, LEASE);
+    for (const token of [0, 1, 3]) {
+      assert.equal(await storage.release({ id: "t", token, dueAt: 0, error: "late" }), false);
+    }
+    assert.equal(await storage.release({ id: "fresh", token: 0, dueAt: 0 }), false);
+    assert.equal(await storage.release({ id: "none", token: 1, dueAt: 0 }), false);
+    assert.deepEqual(await claim(storage, LEASE + 1), []);
+    assert.equal((await claimOne(storage, 2 * LEASE)).failures, 0);
+  }),
+  promise("a heartbeat extends what is held and names what is lost", async ({ storage, other }) => {
+    await arm(storage, ...["held", "consumed", "released", "taken", "ended"].map((id) => taskOf(id)));
+    await claim(storage, 0);
+    await put(storage, { consumes: { task: "consumed", token: 1 } });
+    await storage.release({ id: "released", token: 1, dueAt: 1_000_000 });
+    const beat = (now: number, names: readonly string[]) =>
+      storage.heartbeat({ tasks: names.map((id) => ({ id, token: 1 })), now, leaseMs: LEASE });
+    assert.deepEqual(await beat(LEASE - 1, ["held", "consumed", "released", "none"]), [
+      "consumed",
+      "released",
+      "none",
+    ]);
+    assert.deepEqual(ids(await claim(other, LEASE, { free: 1, holder: "other" })), ["taken"]);
+    assert.deepEqual(
+      await beat(LEASE, ["taken", "ended"]),
+      ["taken"],
+      "an ended lease nobody took is still held",
+    );
+    assert.deepEqual(await claim(other, 2 * LEASE - 2), []);
+    assert.deepEqual(ids(await claim(other, 2 * LEASE - 1)), ["held"]);
+    assert.deepEqual(await beat(LEASE, []), []);
+  }),
+  promise("disarming takes an instance's timer of that name and nothing else", async ({ storage }) => {
+    const timer = (id: string, instance: string, name: string) =>
+      taskOf(id, { kind: "timer", instance, name });
+    await arm(storage, timer("gone", "i", "t"), timer("named", "i", "u"), timer("others", "j", "t"));
+    await arm(storage, taskOf("effect", { name: "t" }), taskOf("message", { kind: "message", name: "t" }));
+    await put(storage, {
+      disarms: [
+        { instance: "i", timer: "t" },
+        { instance: "i", timer: "absent" },
+      ],
+    });
+    assert.deepEqual(ids(await claim(storage, 0)).toSorted(), ["effect", "message", "named", "others"]);
+  }),
+  promise("a commit that disarms a timer and arms it again keeps the new one", async ({ storage }) => {
+    const timer = (id: string, dueAt: number) => taskOf(id, { kind: "timer", name: "t", dueAt });
+    await put(storage, { starts: [startOf("i")], arms: [{ task: timer("i:1:0", 0) }] });
+    await put(storage, {
+      step: stepOf("i", 1),
+      disarms: [{ instance: "i", timer: "t" }],
+      arms: [{ task: timer("i:2:0", 7) }],
+    });
+    assert.deepEqual(ids(await claim(storage, 9)), ["i:2:0"]);
+  }),
+  promise("a timer that fired while it was disarmed is refused by its token", async ({ storage, other }) => {
+    await arm(storage, taskOf("t", { kind: "timer", name: "t" }));
+    await claimOne(other, 0);
+    await put(storage, { disarms: [{ instance: "i", timer: "t" }] });
+    assert.deepEqual(await commit(other, { consumes: { task: "t", token: 1 } }), lost);
+    assert.deepEqual(await other.heartbeat({ tasks: [{ id: "t", token: 1 }], now: 0, leaseMs: LEASE }), [
+      "t",
+    ]);
+  }),
+];
+
+const poison: readonly StorageContractCase[] = [
+  promise(
+    "G6: a task whose holders vanish is set aside after the last permitted time",
+    async ({ storage }) => {
+      await arm(storage, taskOf("poison"));
+      for (const crashes of [0, 1, 2]) {
+        assert.equal((await claimOne(storage, crashes * LEASE)).crashes, crashes);
+      }
+      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.deepEqual(await claim(storage, 3 * LEASE), []);
+      assert.deepEqual(await storage.deadLetters(9), [taskOf("poison")]);
+      assert.deepEqual(await claim(storage, 99 * LEASE), []);
+      assert.equal(await storage.nextDue([WORKFLOW]), null);
+    },
+  ),
+  promise("G6: poison takes nobody's place in the claim that sets it aside", async ({ storage }) => {
+    await arm(storage, ...range(50).map((index) => taskOf(`p${index}`)));
+    await claim(storage, 0);
+    await arm(storage, taskOf("good", { dueAt: LEASE + 1 }));
+    assert.equal((await claimOne(storage, LEASE + 1, { free: 1, maxCrashes: 1 })).id, "good");
+    assert.equal((await storage.deadLetters(99)).length, 50);
+  }),
+  promise(
+    "dead letters come newest first, and those whose task is finished after all are gone",
+    async ({ storage }) => {
+      await arm(storage, ...range(3).map((index) => taskOf(`p${index}`, { dueAt: index })));
+      for (const now of range(3)) await claim(storage, now);
+      for (const now of range(3)) assert.deepEqual(await claim(storage, now + LEASE, { maxCrashes: 1 }), []);
+      assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p1", "p0"]);
+      assert.deepEqual(ids(await storage.deadLetters(2)), ["p2", "p1"]);
+      assert.equal(await storage.release({ id: "p0", token: 1, dueAt: 0 }), false, "the dead stay dead");
+      assert.deepEqual(await storage.heartbeat({ tasks: [{ id: "p0", token: 1 }], now: 0, leaseMs: LEASE }), [
+        "p0",
+      ]);
+      assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 1 } }), ok);
+      assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p0"]);
+    },
+  ),
+  promise("the next due time is that of the earliest task of known workflows", async ({ storage }) => {
+    assert.equal(await storage.nextDue([WORKFLOW]), null);
+    await arm(
+      storage,
+      taskOf("unknown", { workflow: "unknown@7", dueAt: 1 }),
+      taskOf("a", { dueAt: 30 }),
+      taskOf("b", { dueAt: 20 }),
+    );
+    assert.equal(await storage.nextDue([WORKFLOW]), 20);
+    assert.equal(await storage.nextDue([WORKFLOW, "unknown@7"]), 1);
+    assert.equal(await storage.nextDue([]), null);
+    await claim(storage, 20);
+    assert.equal(await storage.nextDue([WORKFLOW]), 30);
+    await claim(storage, 30);
+    assert.equal(await storage.nextDue([WORKFLOW]), 20 + LEASE, "the end of the first lease");
+  }),
+  promise("listening for wake-ups can be ended, and no wake-up is promised", async ({ storage }) => {
+    storage.onWake(() => {})();
+    await arm(storage, taskOf("t"));
+  }),
+];
+
+/** Tasks: claimed under leases and tokens, given back, consumed once, set aside. */
+export const queueCases: readonly StorageContractCase[] = [...claims, ...givingBack, ...poison];

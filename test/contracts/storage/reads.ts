@@ -1,0 +1,185 @@
+/** The storage contract on the named reads, and on the inserts that count before they insert. */
+import assert from "node:assert/strict";
+import type { PaymentTables } from "../../../storage/records.ts";
+import type { PaymentWrite } from "../../../storage/storage.ts";
+import { promise, type StorageContractCase } from "./contract.ts";
+import { fullRows, nullRows } from "./rows.ts";
+import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";
+
+const counted: readonly StorageContractCase[] = [
+  promise("of twenty webhooks at once an account gets as many as it may have", async ({ storage, other }) => {
+    await put(storage, {
+      writes: [
+        { table: "webhooks", insert: webhookOf("deleted", { deletedAt: 5 }) },
+        { table: "webhooks", insert: webhookOf("others", { accountId: "b" }) },
+      ],
+    });
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), {
+        writes: [{ table: "webhooks", insert: webhookOf(`w${index}`), atMost: { count: 5 } }],
+      }),
+    );
+    const results = await Promise.all(race);
+    assert.equal(results.filter((result) => result.ok).length, 5);
+    assert.ok(results.every((result) => result.ok || result.conflict === "write"));
+    const [first] = await storage.webhooks("a");
+    assert.ok(first);
+    await put(storage, { writes: [{ table: "webhooks", id: first.id, set: { deletedAt: 9 } }] });
+    await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("next"), atMost: { count: 5 } }] });
+    assert.equal((await storage.webhooks("a")).length, 5);
+  }),
+  promise("of twenty hits at once a window takes as many as it may hold", async ({ storage, other }) => {
+    const race = range(20).map((index) =>
+      commit(either(index, storage, other), {
+        writes: [
+          { table: "limitHits", insert: hit(`h${index}`, 100 + index), atMost: { count: 7, since: 50 } },
+        ],
+      }),
+    );
+    const results = await Promise.all(race);
+    assert.equal(results.filter((result) => result.ok).length, 7);
+    assert.equal((await storage.limitWindow("a", "requests", 50)).count, 7);
+  }),
+  promise(
+    "a window slides: what is as old as its beginning has left it and is removed",
+    async ({ storage }) => {
+      const take = (id: string, at: number, since: number, scope?: string) =>
+        commit(storage, {
+          writes: [{ table: "limitHits", insert: hit(id, at, scope), atMost: { count: 2, since } }],
+        });
+      assert.deepEqual(await take("1", 10, 0), ok);
+      assert.deepEqual(await take("2", 20, 0), ok);
+      assert.deepEqual(await take("3", 30, 9), refusedWrite(0));
+      assert.deepEqual(await take("s", 30, 9, "payments"), ok, "another scope has its own window");
+      assert.deepEqual(await storage.limitWindow("a", "requests", 9), { count: 2, oldest: 10 });
+      assert.deepEqual(await storage.limitWindow("a", "requests", 10), { count: 1, oldest: 20 });
+      assert.deepEqual(await take("3", 30, 10), ok);
+      assert.deepEqual(
+        await storage.limitWindow("a", "requests", -1),
+        { count: 2, oldest: 20 },
+        "the first is gone",
+      );
+      assert.deepEqual(await storage.limitWindow("a", "requests", 30), { count: 0, oldest: null });
+      assert.deepEqual(await storage.limitWindow("b", "requests", 0), { count: 0, oldest: null });
+      assert.deepEqual(await take("3", 40, 25), refusedWrite(0), "an id that is taken, though there is room");
+    },
+  ),
+];
+
+const reads: readonly StorageContractCase[] = [
+  promise("what is absent is null, or an empty list", async ({ storage }) => {
+    const singles = [
+      storage.fact("x"),
+      storage.apiKey("x"),
+      storage.quote("x"),
+      storage.transaction("x"),
+      storage.attemptLike("x", "y"),
+      storage.idempotency("x"),
+      storage.notice("x"),
+      storage.webhook("x"),
+    ];
+    assert.deepEqual(
+      await Promise.all(singles),
+      singles.map(() => null),
+    );
+    const lists = [
+      storage.attempts(["x"]),
+      storage.attempts([]),
+      storage.notices("x"),
+      storage.webhooks("x"),
+      storage.deliveries("x"),
+      storage.deliveryAttempts("x"),
+    ];
+    assert.deepEqual(
+      await Promise.all(lists),
+      lists.map(() => []),
+    );
+  }),
+  promise(
+    "a transaction is shown with its five hundred recipients, ordered by index",
+    async ({ storage }) => {
+      const recipient = (index: number) => ({ ...nullRows.recipients, id: `transaction:${index}`, index });
+      const insert = (index: number): PaymentWrite => ({ table: "recipients", insert: recipient(index) });
+      await put(storage, {
+        writes: [
+          { table: "transactions", insert: nullRows.transactions },
+          ...range(500).toReversed().map(insert),
+          { table: "recipients", insert: { ...recipient(0), id: "other:0", transactionId: "other" } },
+        ],
+      });
+      const view = await storage.transaction("transaction");
+      assert.deepEqual(view?.recipients, range(500).map(recipient));
+    },
+  ),
+  promise(
+    "attempts are found by their signatures, or by either of signature and message",
+    async ({ storage }) => {
+      const attempt = (id: string): PaymentTables["attempts"] => ({
+        ...fullRows.attempts,
+        id,
+        messageHash: `of ${id}`,
+      });
+      await put(storage, { writes: ["a", "b"].map((id) => ({ table: "attempts", insert: attempt(id) })) });
+      assert.deepEqual(ids(await storage.attempts(["b", "x", "a", "b"])).toSorted(), ["a", "b"]);
+      assert.deepEqual(await storage.attemptLike("a", "of x"), attempt("a"));
+      assert.deepEqual(await storage.attemptLike("x", "of b"), attempt("b"));
+      assert.deepEqual(await storage.attemptLike("a", "of b"), attempt("a"));
+    },
+  ),
+  promise("an API key without its account is nobody's", async ({ storage }) => {
+    await put(storage, { writes: [{ table: "apiKeys", insert: fullRows.apiKeys }] });
+    assert.equal(await storage.apiKey("key"), null);
+  }),
+  promise("an account's webhooks come oldest first without the deleted ones", async ({ storage }) => {
+    const rows = [
+      webhookOf("c", { createdAt: 3 }),
+      webhookOf("a", { createdAt: 9 }),
+      webhookOf("b", { createdAt: 3 }),
+    ];
+    await put(storage, {
+      writes: [...rows, webhookOf("d", { deletedAt: 5 }), webhookOf("e", { accountId: "b" })].map(
+        (insert) => ({
+          table: "webhooks",
+          insert,
+        }),
+      ),
+    });
+    assert.deepEqual(ids(await storage.webhooks("a")), ["b", "c", "a"]);
+    assert.equal((await storage.webhook("d"))?.deletedAt, 5);
+  }),
+  promise("notices come oldest first, those of one commit as it inserted them", async ({ storage }) => {
+    const notice = (id: string, createdAt: number): PaymentWrite => ({
+      table: "notices",
+      insert: { ...fullRows.notices, id, createdAt },
+    });
+    const elsewhere: PaymentWrite = {
+      table: "notices",
+      insert: { ...fullRows.notices, id: "x", transactionId: "x" },
+    };
+    await put(storage, { writes: [notice("z", 5), notice("m", 5), elsewhere, notice("a", 5)] });
+    await put(storage, { writes: [notice("n", 4), { table: "notices", id: "z", set: { body: "{}" } }] });
+    assert.deepEqual(ids(await storage.notices("transaction")), ["n", "z", "m", "a"]);
+  }),
+  promise("deliveries come oldest first, their attempts by number", async ({ storage }) => {
+    const delivery = (id: string, createdAt: number): PaymentWrite => ({
+      table: "deliveries",
+      insert: { ...fullRows.deliveries, id, createdAt },
+    });
+    const attempt = (number: number): PaymentWrite => ({
+      table: "deliveryAttempts",
+      insert: { ...fullRows.deliveryAttempts, id: `delivery:${number}`, number },
+    });
+    await put(storage, {
+      writes: [delivery("b", 2), delivery("c", 1), delivery("a", 2), ...[10, 2, 1].map(attempt)],
+    });
+    assert.deepEqual(ids(await storage.deliveries("transaction")), ["c", "a", "b"]);
+    assert.deepEqual(ids(await storage.deliveryAttempts("delivery")), [
+      "delivery:1",
+      "delivery:2",
+      "delivery:10",
+    ]);
+  }),
+];
+
+/** Reads and counted inserts. */
+export const readCases: readonly StorageContractCase[] = [...counted, ...reads];

@@ -1,0 +1,155 @@
+/** Small commits and rows that the cases of the storage contract are written with. */
+import assert from "node:assert/strict";
+import type { PaymentTables } from "../../../storage/records.ts";
+import type {
+  ClaimedTask,
+  ClaimRequest,
+  Commit,
+  CommitResult,
+  InstanceRecord,
+  PaymentStorage,
+  StepRecord,
+  TaskRecord,
+  WatchRecord,
+} from "../../../storage/storage.ts";
+
+export type PaymentCommit = Commit<PaymentTables>;
+
+export const ok: CommitResult = { ok: true };
+
+/** How a commit ends whose write at this index is refused. */
+export const refusedWrite = (index: number): CommitResult => ({ ok: false, conflict: "write", index });
+
+/** The workflow all samples belong to unless they say otherwise. */
+export const WORKFLOW = "sample@1";
+
+export const LEASE = 1_000;
+
+type Start = Omit<InstanceRecord, "version" | "updatedAt">;
+
+export const startOf = (id: string, changes: Partial<Start> = {}): Start => ({
+  id,
+  workflow: WORKFLOW,
+  hash: "hash",
+  status: "active",
+  snapshot: `{"value":"new"}`,
+  createdAt: 1,
+  ...changes,
+});
+
+export const stepOf = (
+  id: string,
+  expectedVersion: number,
+  changes: Partial<StepRecord> = {},
+): StepRecord => ({
+  id,
+  expectedVersion,
+  workflow: WORKFLOW,
+  hash: "hash",
+  status: "active",
+  snapshot: `{"value":"stepped"}`,
+  at: 2,
+  ...changes,
+});
+
+export const taskOf = (id: string, changes: Partial<TaskRecord> = {}): TaskRecord => ({
+  id,
+  instance: "i",
+  workflow: WORKFLOW,
+  kind: "effect",
+  name: "work",
+  payload: "{}",
+  dueAt: 0,
+  lane: null,
+  ...changes,
+});
+
+export const inLane = (id: string, key: string, cap: number, changes: Partial<TaskRecord> = {}): TaskRecord =>
+  taskOf(id, { lane: { key, cap }, ...changes });
+
+export const watchOf = (key: string, changes: Partial<WatchRecord> = {}): WatchRecord => ({
+  kind: "signature",
+  key,
+  instance: "i",
+  workflow: WORKFLOW,
+  shard: 0,
+  ...changes,
+});
+
+export const hit = (id: string, at: number, scope = "requests"): PaymentTables["limitHits"] => ({
+  id,
+  accountId: "a",
+  scope,
+  at,
+});
+
+export const webhookOf = (
+  id: string,
+  changes: Partial<PaymentTables["webhooks"]> = {},
+): PaymentTables["webhooks"] => ({
+  id,
+  version: 1,
+  accountId: "a",
+  url: "https://example.com/",
+  events: ["transaction.completed"],
+  sealedSecret: null,
+  createdAt: 1,
+  deletedAt: null,
+  ...changes,
+});
+
+/** Commits one item and answers how it ended. */
+export async function commit(storage: PaymentStorage, item: PaymentCommit): Promise<CommitResult> {
+  const [result] = await storage.commit([item]);
+  assert.ok(result, "every item has its result");
+  return result;
+}
+
+/** Commits one item that must succeed. */
+export async function put(storage: PaymentStorage, item: PaymentCommit): Promise<void> {
+  assert.deepEqual(await commit(storage, item), ok);
+}
+
+export const arm = (storage: PaymentStorage, ...tasks: readonly TaskRecord[]): Promise<void> =>
+  put(storage, { arms: tasks.map((task) => ({ task })) });
+
+/** Claims with hands for everything. */
+export const claim = (
+  storage: PaymentStorage,
+  now: number,
+  changes: Partial<ClaimRequest> = {},
+): Promise<readonly ClaimedTask[]> =>
+  storage.claim({
+    holder: "h",
+    now,
+    leaseMs: LEASE,
+    workflows: [WORKFLOW],
+    free: 100,
+    laned: 100,
+    maxCrashes: 3,
+    ...changes,
+  });
+
+/** Claims the one task that is due. */
+export async function claimOne(
+  storage: PaymentStorage,
+  now: number,
+  changes: Partial<ClaimRequest> = {},
+): Promise<ClaimedTask> {
+  const [task, ...more] = await claim(storage, now, changes);
+  assert.ok(task, "a task is due");
+  assert.deepEqual(more, [], "no other is");
+  return task;
+}
+
+export const ids = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** The numbers 0 … count − 1. */
+export const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** Alternates between handles, so that racers come from both. */
+export const either = (index: number, ...handles: readonly PaymentStorage[]): PaymentStorage => {
+  const handle = handles[index % handles.length];
+  assert.ok(handle);
+  return handle;
+};

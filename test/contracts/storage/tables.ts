@@ -1,0 +1,150 @@
+/** The storage contract on the tables of the payment service: round trips and refused writes. */
+import assert from "node:assert/strict";
+import type { PaymentTables, TableName } from "../../../storage/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import { promise, type StorageContractCase } from "./contract.ts";
+import { fullRows, nullRows } from "./rows.ts";
+import { commit, either, ok, put, range, refusedWrite } from "./samples.ts";
+
+/** How the port shows the sample row of each table. */
+const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise<unknown> } = {
+  facts: async (storage) => ({ id: "fact", value: await storage.fact("fact") }),
+  accounts: async (storage) => (await storage.apiKey("key"))?.account,
+  apiKeys: async (storage) => (await storage.apiKey("key"))?.key,
+  quotes: (storage) => storage.quote("quote"),
+  transactions: async (storage) => (await storage.transaction("transaction"))?.transaction,
+  recipients: async (storage) => (await storage.transaction("transaction"))?.recipients[0],
+  attempts: async (storage) => (await storage.attempts(["signature"]))[0],
+  idempotency: (storage) => storage.idempotency("idempotency"),
+  notices: (storage) => storage.notice("notice"),
+  webhooks: (storage) => storage.webhook("webhook"),
+  deliveries: async (storage) => (await storage.deliveries("transaction"))[0],
+  deliveryAttempts: async (storage) => (await storage.deliveryAttempts("delivery"))[0],
+  limitHits: async (storage) => {
+    const { count, oldest } = await storage.limitWindow("account", "scope", 0);
+    return count === 1 ? { id: "hit", accountId: "account", scope: "scope", at: oldest } : undefined;
+  },
+};
+
+const names = Object.keys(fullRows) as TableName[];
+
+// The union of writes ties row to table; a loop over the names loses the tie.
+const inserting = (table: TableName, rows: typeof fullRows): PaymentWrite =>
+  ({ table, insert: rows[table] }) as PaymentWrite;
+
+const updating = (table: TableName, rows: typeof fullRows): PaymentWrite => {
+  const { id, ...row } = rows[table];
+  const set = Object.fromEntries(Object.entries(row).filter(([field]) => field !== "version"));
+  return { table, id, set } as PaymentWrite;
+};
+
+const roundTrips = names.flatMap((table): StorageContractCase[] => [
+  promise(`a row of ${table} comes back as it went in, at every extreme`, async ({ storage, reopen }) => {
+    // Its account and transaction are read with it.
+    const others = names.filter((name) => name !== table).map((name) => inserting(name, nullRows));
+    await put(storage, { writes: [...others, inserting(table, fullRows)] });
+    assert.deepEqual(await readers[table](storage), fullRows[table]);
+    assert.deepEqual(await readers[table](await reopen()), fullRows[table]);
+  }),
+  promise(
+    `a row of ${table} takes every null and every change, and refuses its id twice`,
+    async ({ storage, other }) => {
+      await put(storage, { writes: names.map((name) => inserting(name, nullRows)) });
+      assert.deepEqual(await readers[table](storage), nullRows[table]);
+      const twice = { writes: [inserting(table, fullRows)] };
+      assert.deepEqual(await commit(other, twice), { ok: false, conflict: "write", index: 0 });
+      await put(other, { writes: [updating(table, fullRows)] });
+      const { version } = fullRows[table] as { readonly version?: number };
+      const grown = version === undefined ? {} : { version: version + 1 };
+      assert.deepEqual(await readers[table](storage), { ...fullRows[table], ...grown });
+      const absent = { ...updating(table, fullRows), id: "absent" } as PaymentWrite;
+      assert.deepEqual(await commit(storage, { writes: [absent] }), {
+        ok: false,
+        conflict: "write",
+        index: 0,
+      });
+    },
+  ),
+]);
+
+const updates: readonly StorageContractCase[] = [
+  promise("an update changes the fields it names and no others", async ({ storage }) => {
+    await put(storage, { writes: [inserting("transactions", nullRows)] });
+    await put(storage, {
+      writes: [{ table: "transactions", id: "transaction", set: { status: "failed", reason: "x" } }],
+    });
+    assert.deepEqual((await storage.transaction("transaction"))?.transaction, {
+      ...nullRows.transactions,
+      status: "failed",
+      reason: "x",
+    });
+    await put(storage, { writes: [{ table: "transactions", id: "transaction", set: {} }] });
+    assert.equal((await storage.transaction("transaction"))?.transaction.reason, "x");
+  }),
+  promise(
+    "an update from another version is refused, and each one lets the version grow",
+    async ({ storage }) => {
+      await put(storage, { writes: [inserting("quotes", nullRows)] });
+      const used = (usedBy: string, expectedVersion?: number): PaymentWrite => ({
+        table: "quotes",
+        id: "quote",
+        set: { usedBy },
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      });
+      for (const version of [40, 42]) {
+        assert.deepEqual(await commit(storage, { writes: [used("x", version)] }), refusedWrite(0));
+      }
+      assert.equal((await storage.quote("quote"))?.usedBy, null);
+      await put(storage, { writes: [used("y", 41), used("z", 42)] });
+      await put(storage, { writes: [used("w")] });
+      assert.deepEqual(
+        [(await storage.quote("quote"))?.usedBy, (await storage.quote("quote"))?.version],
+        ["w", 44],
+      );
+    },
+  ),
+  promise(
+    "G2: of twenty users of one quote one succeeds, whatever else they commit",
+    async ({ storage, other }) => {
+      await put(storage, { writes: [inserting("quotes", nullRows)] });
+      const race = range(20).map((index) =>
+        commit(either(index, storage, other), {
+          writes: [
+            { table: "transactions", insert: { ...nullRows.transactions, id: `t${index}` } },
+            { table: "quotes", id: "quote", set: { usedBy: `t${index}` }, expectedVersion: 41 },
+          ],
+        }),
+      );
+      const results = await Promise.all(race);
+      const winner = results.findIndex((result) => result.ok);
+      assert.equal((await storage.quote("quote"))?.usedBy, `t${winner}`);
+      for (const [index, result] of results.entries()) {
+        assert.deepEqual(result, index === winner ? ok : refusedWrite(1));
+        assert.equal((await storage.transaction(`t${index}`)) !== null, index === winner);
+      }
+    },
+  ),
+  promise("a message hash belongs to one attempt, by insert and by update", async ({ storage }) => {
+    const attempt = (id: string, messageHash: string): PaymentTables["attempts"] => ({
+      ...fullRows.attempts,
+      id,
+      messageHash,
+    });
+    await put(storage, { writes: [{ table: "attempts", insert: attempt("a", "m") }] });
+    const writes = {
+      other: { table: "attempts" as const, insert: attempt("b", "n") },
+      same: { table: "attempts" as const, insert: attempt("c", "m") },
+    };
+    assert.deepEqual(await commit(storage, { writes: [writes.other, writes.same] }), refusedWrite(1));
+    await put(storage, { writes: [writes.other] });
+    const take = (messageHash: string) =>
+      commit(storage, { writes: [{ table: "attempts", id: "b", set: { messageHash } }] });
+    assert.deepEqual(await take("m"), refusedWrite(0));
+    assert.deepEqual(await take("n"), ok, "its own");
+    assert.deepEqual(await take("o"), ok, "a free one");
+    await put(storage, { writes: [{ table: "attempts", insert: attempt("d", "n") }] });
+  }),
+];
+
+/** The tables of the payment service: what goes in comes out, and a refused write changes nothing. */
+export const tableCases: readonly StorageContractCase[] = [...roundTrips, ...updates];

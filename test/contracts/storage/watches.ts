@@ -1,0 +1,108 @@
+/** The storage contract on watches and the shards they are polled by. */
+import assert from "node:assert/strict";
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import { promise, type StorageContractCase } from "./contract.ts";
+import { either, LEASE, put, range, watchOf } from "./samples.ts";
+
+const kind = "signature";
+
+/** The shards a holder gets, in ascending order. */
+const claim = async (storage: PaymentStorage, holder: string, now: number): Promise<number[]> =>
+  ascending(await storage.claimShards({ kind, holder, now, leaseMs: LEASE }));
+
+const ascending = (shards: readonly number[]): number[] => shards.toSorted((a, b) => a - b);
+
+/** Watches: kept per kind, key and instance; polled by one holder per shard. */
+export const watchCases: readonly StorageContractCase[] = [
+  promise("the watches of a kind and some shards come by key, then instance", async ({ storage, other }) => {
+    const watches = [
+      watchOf("b", { shard: 1 }),
+      watchOf("a", { instance: "j", shard: 2 }),
+      watchOf("a", { instance: "i", shard: 2 }),
+      watchOf("B", { shard: 1 }),
+    ];
+    await put(storage, {
+      watches: [...watches, watchOf("c", { shard: 3 }), watchOf("d", { kind: "balance", shard: 1 })],
+    });
+    const [b, aj, ai, B] = watches;
+    assert.deepEqual(await other.watches({ kind, shards: [2, 1] }), [B, ai, aj, b]);
+    assert.deepEqual(await other.watches({ kind, shards: [] }), []);
+    assert.deepEqual(await other.watches({ kind: "none", shards: [1] }), []);
+  }),
+  promise("watching again changes the watch, and ending an absent one is no error", async ({ storage }) => {
+    await put(storage, { watches: [watchOf("a"), watchOf("a", { instance: "j" })] });
+    await put(storage, { watches: [watchOf("a", { workflow: "sample@2", shard: 4 })] });
+    const unwatch = { kind, key: "a", instance: "j" };
+    await put(storage, { unwatches: [unwatch, { ...unwatch, key: "none" }] });
+    assert.deepEqual(await storage.watches({ kind, shards: [0, 4] }), [
+      watchOf("a", { workflow: "sample@2", shard: 4 }),
+    ]);
+  }),
+  promise("a commit that ends a watch and begins it again keeps it", async ({ storage }) => {
+    await put(storage, { watches: [watchOf("a")] });
+    await put(storage, {
+      unwatches: [{ kind, key: "a", instance: "i" }],
+      watches: [watchOf("a", { shard: 2 })],
+    });
+    assert.deepEqual(await storage.watches({ kind, shards: range(3) }), [watchOf("a", { shard: 2 })]);
+  }),
+  promise("a holder gets the shards that have watches and are free", async ({ storage, other }) => {
+    assert.deepEqual(await claim(storage, "h", 0), []);
+    await put(storage, {
+      watches: [watchOf("a", { shard: 3 }), watchOf("b", { shard: 0 }), watchOf("c", { shard: 3 })],
+    });
+    await put(storage, { watches: [watchOf("d", { shard: 5, kind: "balance" })] });
+    assert.deepEqual(await claim(storage, "h", 0), [0, 3]);
+    assert.deepEqual(await claim(other, "g", LEASE - 1), []);
+    assert.deepEqual(await claim(other, "g", LEASE), [0, 3], "the leases have ended");
+    assert.deepEqual(await claim(storage, "h", LEASE), []);
+    await put(storage, { watches: [watchOf("e", { shard: 9 })] });
+    assert.deepEqual(await claim(storage, "h", LEASE), [9]);
+  }),
+  promise(
+    "a holder's leases are extended once no more than half of them is left",
+    async ({ storage, other }) => {
+      await put(storage, { watches: [watchOf("a")] });
+      await claim(storage, "h", 0);
+      assert.deepEqual(
+        await claim(storage, "h", LEASE / 2 - 1),
+        [0],
+        "more than half is left: nothing is written",
+      );
+      assert.deepEqual(await claim(other, "g", LEASE), [0]);
+      assert.deepEqual(await claim(other, "g", LEASE + LEASE / 2), [0], "half is left: extended");
+      assert.deepEqual(await claim(storage, "h", 2 * LEASE + LEASE / 2 - 1), []);
+      assert.deepEqual(await claim(storage, "h", 2 * LEASE + LEASE / 2), [0]);
+    },
+  ),
+  promise(
+    "a holder that gives up its shards leaves them, of every kind, to others at once",
+    async ({ storage, other }) => {
+      await put(storage, {
+        watches: [watchOf("a"), watchOf("b", { kind: "balance" }), watchOf("c", { shard: 1 })],
+      });
+      await claim(storage, "h", 0);
+      await storage.claimShards({ kind: "balance", holder: "h", now: 0, leaseMs: LEASE });
+      await other.releaseShards("g");
+      assert.deepEqual(await claim(other, "g", 1), []);
+      await storage.releaseShards("h");
+      assert.deepEqual(await claim(other, "g", 1), [0, 1]);
+      assert.deepEqual(
+        await other.claimShards({ kind: "balance", holder: "g", now: 1, leaseMs: LEASE }),
+        [0],
+      );
+    },
+  ),
+  promise("of twenty holders at once each shard goes to one", async ({ storage, other }) => {
+    await put(storage, { watches: range(8).map((shard) => watchOf(`k${shard}`, { shard })) });
+    const race = range(20).map((index) => claim(either(index, storage, other), `h${index}`, 0));
+    assert.deepEqual(ascending((await Promise.all(race)).flat()), range(8));
+  }),
+  promise("a shard without watches is nobody's, and its watches are gone with them", async ({ storage }) => {
+    await put(storage, { watches: [watchOf("a")] });
+    await claim(storage, "h", 0);
+    await put(storage, { unwatches: [{ kind, key: "a", instance: "i" }] });
+    assert.deepEqual(await claim(storage, "h", 1), []);
+    assert.deepEqual(await storage.watches({ kind, shards: [0] }), []);
+  }),
+];

@@ -1,0 +1,26 @@
+/** Both adapters pass the published contract whole. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "vitest";
+import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { storageContract, type StorageUnderTest } from "../contracts/storage.ts";
+
+const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
+  async memory() {
+    const storage = memoryStorage();
+    return { open: async () => storage, destroy: async () => {} };
+  },
+  async SQLite() {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    return {
+      open: () => sqliteStorage(join(folder, "test.db")),
+      destroy: () => rm(folder, { recursive: true }),
+    };
+  },
+};
+
+describe.each(Object.entries(adapters))("storage contract: %s", (_, makeStorage) => {
+  test.each(storageContract)("$name", ({ run }) => run(makeStorage));
+});

@@ -1,0 +1,218 @@
+/** Memory is the reference: after any history of calls, SQLite answers as memory does. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { memoryStorage } from "../../storage/memory.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import type { PaymentStorage, PaymentWrite, TaskRecord } from "../../storage/storage.ts";
+import {
+  hit,
+  type PaymentCommit,
+  startOf,
+  stepOf,
+  taskOf,
+  watchOf,
+  webhookOf,
+} from "../contracts/storage/samples.ts";
+
+type Call = (storage: PaymentStorage) => Promise<unknown>;
+
+const instances = ["i", "j", "k", "l"];
+
+const workflows = ["sample@1", "sample@2", "sample@3"];
+
+const one = <T>(...values: readonly T[]) => fc.constantFrom(...values);
+const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { maxLength: 2 });
+const number = (max: number) => fc.integer({ min: 0, max });
+
+const instance = one(...instances);
+const token = number(3);
+const taskId = number(20).map((index) => `t${index}`);
+
+/** A task of a lane belongs to the one workflow of that lane or to another: lanes are shared. */
+const task: fc.Arbitrary<TaskRecord> = fc
+  .record({
+    id: taskId,
+    instance,
+    workflow: one(...workflows),
+    kind: one<TaskRecord["kind"]>("timer", "effect"),
+    name: one("x", "y"),
+    dueAt: number(60),
+    lane: fc.option(fc.record({ key: one("L", "M"), cap: fc.integer({ min: 1, max: 3 }) })),
+  })
+  .map((changes) => taskOf(changes.id, changes));
+
+const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
+  fc
+    .record({ id: one("f", "g", "h"), value: fc.string() })
+    .map((insert) => ({ table: "facts" as const, insert })),
+  fc
+    .record({ id: one("f", "g", "h"), value: fc.string() })
+    .map(({ id, value }) => ({ table: "facts" as const, id, set: { value } })),
+  fc
+    .record({ id: number(9), at: number(60), count: number(3), since: number(60) })
+    .map(({ id, at, count, since }) => ({
+      table: "limitHits" as const,
+      insert: hit(`h${id}`, at),
+      atMost: { count, since },
+    })),
+  fc.record({ id: number(9), count: number(3) }).map(({ id, count }) => ({
+    table: "webhooks" as const,
+    insert: webhookOf(`w${id}`, { createdAt: id }),
+    atMost: { count },
+  })),
+  fc
+    .record({ id: number(9), deletedAt: fc.option(number(9)), expectedVersion: number(3) })
+    .map(({ id, deletedAt, expectedVersion }) => ({
+      table: "webhooks" as const,
+      id: `w${id}`,
+      set: { deletedAt },
+      ...(expectedVersion === 0 ? {} : { expectedVersion }),
+    })),
+);
+
+const lease = fc.record({ holder: one("g", "h"), until: number(60) });
+
+const arming = some(fc.tuple(task, fc.option(lease))).map((armed) => ({
+  arms: armed.map(([each, held]) => ({ task: each, ...(held ? { lease: held } : {}) })),
+}));
+
+const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(instance, number(4), one(...workflows))
+      .map(([id, version, workflow]) => ({ step: stepOf(id, version, { workflow }) })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .array(instance, { minLength: 1, maxLength: 2 })
+      .map((started) => ({ starts: started.map((id) => startOf(id)) })),
+  },
+  { weight: 3, arbitrary: fc.record({ task: taskId, token }).map((consumes) => ({ consumes })) },
+  { weight: 5, arbitrary: arming },
+  {
+    weight: 2,
+    arbitrary: some(fc.record({ instance, timer: one("x", "y") })).map((disarms) => ({ disarms })),
+  },
+  {
+    weight: 2,
+    arbitrary: some(fc.tuple(one("a", "b"), instance, number(2))).map((watched) => ({
+      watches: watched.map(([key, id, shard]) => watchOf(key, { instance: id, shard })),
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: some(fc.record({ kind: fc.constant("signature"), key: one("a", "b"), instance })).map(
+      (unwatches) => ({ unwatches }),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: some(
+      fc.record({ instance, version: number(50), at: number(9), event: fc.json(), value: fc.json() }),
+    ).map((history) => ({ history })),
+  },
+  { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
+);
+
+/** A few parts: with all of them it would nearly always be refused for one. */
+const commit = fc
+  .array(part, { minLength: 1, maxLength: 3 })
+  .map((parts): PaymentCommit => Object.fromEntries(parts.flatMap((each) => Object.entries(each))));
+
+const known = one(workflows, workflows.slice(1), workflows.slice(0, 1), []);
+
+/** Calls, and how each shows in a counterexample. Time is part of them, and may even run backwards. */
+const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
+  .oneof(
+    {
+      weight: 4,
+      arbitrary: fc.array(commit, { minLength: 1, maxLength: 3 }).map((items) => ["commit", items] as const),
+    },
+    { weight: 3, arbitrary: arming.map((item) => ["commit", [item]] as const) },
+    {
+      weight: 3,
+      arbitrary: fc
+        .record({
+          holder: one("g", "h"),
+          now: fc.integer({ min: 20, max: 120 }),
+          leaseMs: number(30),
+          workflows: known,
+          free: number(3),
+          laned: one(0, 20),
+          maxCrashes: one(1, 2, 5),
+        })
+        .map((request) => ["claim", request] as const),
+    },
+    {
+      arbitrary: fc
+        .record({ tasks: some(fc.record({ id: taskId, token })), now: number(80), leaseMs: number(30) })
+        .map((request) => ["heartbeat", request] as const),
+      weight: 1,
+    },
+    {
+      arbitrary: fc
+        .record({ id: taskId, token, dueAt: number(60) })
+        .map((request) => ["release", request] as const),
+      weight: 2,
+    },
+    {
+      arbitrary: fc
+        .record({
+          kind: fc.constant("signature"),
+          holder: one("g", "h"),
+          now: number(80),
+          leaseMs: fc.integer({ min: 1, max: 30 }),
+        })
+        .map((request) => ["claimShards", request] as const),
+      weight: 1,
+    },
+    { arbitrary: one("g", "h").map((holder) => ["releaseShards", holder] as const), weight: 1 },
+    { arbitrary: known.map((request) => ["nextDue", request] as const), weight: 2 },
+  )
+  .map(([name, argument]) => ({
+    shown: `${name} ${JSON.stringify(argument)}`,
+    make: (storage) => (storage[name] as (argument: unknown) => Promise<unknown>)(argument),
+  }));
+
+const outcome = async (storage: PaymentStorage, make: Call): Promise<unknown> => {
+  try {
+    return await make(storage);
+  } catch {
+    // A mistake of the caller, such as arming a task twice: refused by both, each in its own words.
+    return "rejected";
+  }
+};
+
+const everything = async (storage: PaymentStorage): Promise<unknown> => ({
+  instances: await Promise.all(instances.map((id) => storage.load(id))),
+  history: await Promise.all(instances.map((id) => storage.history(id, { after: 0, limit: 99 }))),
+  watches: await storage.watches({ kind: "signature", shards: [0, 1, 2] }),
+  dead: await storage.deadLetters(99),
+  due: await Promise.all(workflows.map((workflow) => storage.nextDue([workflow]))),
+  facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
+  webhooks: await storage.webhooks("a"),
+  window: await storage.limitWindow("a", "requests", -1),
+});
+
+test(
+  "any history of calls has the same answers and the same end in SQLite as in memory",
+  { timeout: 120_000 },
+  async () => {
+    const history = fc.array(call, { minLength: 20, maxLength: 60, size: "max" });
+    const property = fc.asyncProperty(history, async (calls) => {
+      // Without a clock a batch is one transaction, as in memory: a mistake takes back the whole of it.
+      const [memory, sqlite] = [memoryStorage(), await sqliteStorage(":memory:", { elapsed: () => 0 })];
+      try {
+        for (const { shown, make } of calls) {
+          expect(await outcome(sqlite, make), shown).toEqual(await outcome(memory, make));
+          expect(await everything(sqlite), shown).toEqual(await everything(memory));
+        }
+      } finally {
+        await sqlite.close();
+      }
+    });
+    await fc.assert(property, { numRuns: 300, plugins: [fc.interruptAfterTimeLimit(90_000)] });
+  },
+);

@@ -1,0 +1,113 @@
+/** What SQLite refuses, it refuses with a sentence that says what to do. */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { sqliteStorage, StorageUnusable } from "../../storage/sqlite.ts";
+import { assertLoadable } from "../../storage/sqlite/driver.ts";
+import { explained } from "../../storage/sqlite/explain.ts";
+import type { PaymentCommit } from "../contracts/storage/samples.ts";
+import { refusal } from "./refusal.ts";
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  path = join(folder, "test.db");
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert: { id, value: id } }] });
+
+test("a database of a newer paystate is left alone", async () => {
+  await (await sqliteStorage(path)).close();
+  const database = new Database(path);
+  database.prepare(`insert into paystateMigrations values ('9999-future', 'now')`).run();
+  const { code, message } = await refusal(sqliteStorage(path));
+  expect(code).toBe("newer_schema");
+  expect(message).toBe(
+    "this database was written by a newer paystate (9999-future): upgrade paystate, or restore a backup from before",
+  );
+  database.close();
+});
+
+test("a database of somebody else is left alone", async () => {
+  const database = new Database(path);
+  database.exec("create table accounts (id text)");
+  expect((await refusal(sqliteStorage(path))).code).toBe("foreign_database");
+  expect(database.prepare("select name from sqlite_master").pluck().all()).toEqual(["accounts"]);
+  database.close();
+});
+
+test("a database that cannot be written says so, when it is opened or at the first commit", async () => {
+  new Database(path).exec("vacuum").close();
+  const empty = new Database(path, { readonly: true });
+  expect((await refusal(sqliteStorage(empty))).code).toBe("read_only");
+  empty.close();
+  await (await sqliteStorage(path)).close();
+  const current = new Database(path, { readonly: true });
+  const storage = await sqliteStorage(current);
+  expect(await refusal(storage.commit([fact("f")]))).toEqual({
+    code: "read_only",
+    message: "the database cannot be written: paystate's user needs to write the file and its folder",
+  });
+  expect(await storage.load("i")).toBeNull();
+  current.close();
+});
+
+test("a missing folder, a folder and a file of another kind are no databases", async () => {
+  const missing = join(folder, "missing", "test.db");
+  expect(await refusal(sqliteStorage(missing))).toEqual({
+    code: "folder_missing",
+    message: `the database's folder does not exist: create it first (${missing})`,
+  });
+  await mkdir(path);
+  expect((await refusal(sqliteStorage(path))).code).toBe("cannot_open");
+  const text = join(folder, "text.db");
+  await writeFile(text, "this is a text and no database\n".repeat(50));
+  await chmod(text, 0o644);
+  expect((await refusal(sqliteStorage(text))).code).toBe("not_a_database");
+});
+
+test("better-sqlite3 13 is not even loaded on a Node that it would crash", () => {
+  expect(() => assertLoadable("13.2.0", "9")).toThrow(/needs Node 22.14 or newer.*better-sqlite3@12/);
+  expect(() => assertLoadable("13.2.0", undefined)).toThrow(StorageUnusable);
+  for (const [driver, nodeApi] of [
+    ["13.2.0", "10"],
+    ["14.0.0", "11"],
+    ["12.11.1", "9"],
+  ] as const) {
+    expect(() => assertLoadable(driver, nodeApi)).not.toThrow();
+  }
+});
+
+test.each([
+  ["ERR_DLOPEN_FAILED", "driver_unusable", "npm rebuild"],
+  ["EACCES", "read_only", "cannot be written"],
+  ["EROFS", "read_only", "cannot be written"],
+  ["SQLITE_READONLY_DIRECTORY", "read_only", "cannot be written"],
+  ["SQLITE_FULL", "disk_full", "make room"],
+  ["SQLITE_CORRUPT_VTAB", "damaged", "restore a backup"],
+  ["ENOTDIR", "folder_missing", "create it first"],
+])("%s becomes %s with a sentence", (code, kind, sentence) => {
+  const cause = Object.assign(new Error("…"), { code });
+  const error = explained(cause, "/some/path");
+  expect(error).toBeInstanceOf(StorageUnusable);
+  expect(error).toMatchObject({ code: kind, cause });
+  expect((error as Error).message).toMatch(new RegExp(`${sentence}.*\\(/some/path\\)`));
+});
+
+test.each([
+  "The module was compiled against a different Node.js version using NODE_MODULE_VERSION 108.",
+  "Could not locate the bindings file. Tried: …",
+])("a driver without a fitting binary says so: %s", (message) => {
+  expect(explained(new Error(message))).toMatchObject({ code: "driver_unusable" });
+});
+
+test("what is no fault of the database passes unchanged", () => {
+  const error = new TypeError("dueAt must be integer, not 0.5");
+  expect(explained(error)).toBe(error);
+});

@@ -1,0 +1,242 @@
+/** What SQLite promises beyond the contract: patience with locks, short transactions, idleness, and plain refusals. */
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { engineTables, paymentTables } from "../../storage/tables.ts";
+import {
+  arm,
+  claim,
+  inLane,
+  ok,
+  type PaymentCommit,
+  put,
+  range,
+  startOf,
+  taskOf,
+  watchOf,
+  WORKFLOW,
+} from "../contracts/storage/samples.ts";
+import { refusal } from "./refusal.ts";
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  path = join(folder, "test.db");
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
+
+const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert: { id, value: id } }] });
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe("locks", () => {
+  test("another connection's lock is waited for, and the event loop goes on meanwhile", async () => {
+    const storage = await sqliteStorage(path);
+    const other = new Database(path);
+    other.exec("begin immediate");
+    let done = false;
+    const commit = storage.commit([fact("f")]).then((results) => {
+      done = true;
+      return results;
+    });
+    // A busy timeout would hold this very thread, and the lock would never be given back.
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    expect(done).toBe(false);
+    other.exec("commit");
+    expect(await commit).toEqual([ok]);
+    other.close();
+    await storage.close();
+  });
+
+  test("after five seconds of another's lock a commit fails with a sentence, and nothing of it is there", async () => {
+    const storage = await sqliteStorage(path);
+    const other = new Database(path);
+    other.exec("begin immediate");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const failed = refusal(storage.commit([fact("f")]));
+    await vi.advanceTimersByTimeAsync(5_100);
+    expect(await failed).toMatchObject({
+      code: "busy",
+      message: expect.stringContaining("5 seconds") as string,
+    });
+    vi.useRealTimers();
+    other.exec("commit");
+    other.close();
+    expect(await storage.fact("f")).toBeNull();
+    expect(await storage.commit([fact("f")])).toEqual([ok]);
+    await storage.close();
+  });
+
+  test("a database that others write and migrate meanwhile is migrated once, by who comes first", async () => {
+    const other = new Database(path);
+    other.pragma("journal_mode = WAL");
+    other.exec("begin immediate");
+    const opening = Promise.all([sqliteStorage(path), sqliteStorage(path)]);
+    for (let turns = 0; turns < 50; turns += 1) await turn();
+    other.exec("commit");
+    for (const storage of await opening) {
+      expect(await storage.load("i")).toBeNull();
+      await storage.close();
+    }
+    expect(other.prepare("select count(*) from paystateMigrations").pluck().get()).toBe(1);
+    other.close();
+  });
+
+  test("idle: with nothing due, claims, shards and reads ask for no write lock", async () => {
+    const storage = await sqliteStorage(path);
+    await put(storage, {
+      arms: [
+        { task: taskOf("later", { dueAt: 1_000 }) },
+        { task: inLane("laned", "lane", 1, { dueAt: 1_000 }) },
+      ],
+      watches: [watchOf("w", { kind: "held" })],
+    });
+    await storage.claimShards({ kind: "held", holder: "h", now: 0, leaseMs: 1_000 });
+    const other = new Database(path);
+    other.exec("begin immediate");
+    expect(await claim(storage, 999)).toEqual([]);
+    expect(await storage.nextDue([WORKFLOW])).toBe(1_000);
+    expect(await storage.claimShards({ kind: "none", holder: "h", now: 0, leaseMs: 1_000 })).toEqual([]);
+    expect(await storage.claimShards({ kind: "held", holder: "h", now: 499, leaseMs: 1_000 })).toEqual([0]);
+    expect(await storage.heartbeat({ tasks: [], now: 0, leaseMs: 1 })).toEqual([]);
+    expect(await storage.commit([])).toEqual([]);
+    expect(await storage.load("i")).toBeNull();
+    other.close();
+    await storage.close();
+  });
+});
+
+describe("batches", () => {
+  /** How many physical transactions there were: each leaves a turn of the event loop to others before the next. */
+  async function turnsDuring(work: Promise<unknown>): Promise<number> {
+    let [turns, done] = [0, false];
+    void work.finally(() => (done = true));
+    while (!done) {
+      await turn();
+      turns += 1;
+    }
+    return turns;
+  }
+
+  test("at most 256 items share a physical transaction", async () => {
+    const storage = await sqliteStorage(path, { elapsed: () => 0 });
+    const other = new Database(path);
+    const count = other.prepare("select count(*) from facts").pluck();
+    const work = storage.commit(range(600).map((index) => fact(`f${index}`)));
+    const seen = new Set<unknown>();
+    const watching = (async () => {
+      while (seen.size < 3) {
+        seen.add(count.get());
+        await turn();
+      }
+    })();
+    await Promise.all([work, watching]);
+    expect([...seen]).toEqual([256, 512, 600]);
+    other.close();
+    await storage.close();
+  });
+
+  test("a physical transaction ends after two milliseconds of execution, and others have their turn", async () => {
+    let now = 0;
+    const storage = await sqliteStorage(path, { elapsed: () => (now += 1) });
+    const work = storage.commit(range(20).map((index) => fact(`f${index}`)));
+    expect(await turnsDuring(work)).toBeGreaterThanOrEqual(10);
+    expect(await work).toEqual(range(20).map(() => ok));
+    await storage.close();
+  });
+});
+
+describe("the database", () => {
+  test("a new file and its companions belong to their owner alone", async () => {
+    const storage = await sqliteStorage(path);
+    await storage.commit([fact("f")]);
+    const files = await readdir(folder);
+    expect(files.toSorted()).toEqual(["test.db", "test.db-shm", "test.db-wal"]);
+    for (const file of files) expect((await stat(join(folder, file))).mode & 0o777, file).toBe(0o600);
+    await storage.close();
+  });
+
+  test("a handed database gets the settings that durability needs and stays open; an opened one is closed", async () => {
+    const database = new Database(path);
+    const handed = await sqliteStorage(database);
+    const setting = (name: string): unknown => database.pragma(name, { simple: true });
+    expect(["journal_mode", "synchronous", "foreign_keys", "busy_timeout"].map(setting)).toEqual([
+      "wal",
+      2,
+      1,
+      0,
+    ]);
+    await handed.close();
+    expect(database.open).toBe(true);
+    database.close();
+    const opened = await sqliteStorage(path);
+    await opened.close();
+    await opened.close();
+    await expect(opened.load("i")).rejects.toThrow("not open");
+  });
+
+  test("its tables have the columns that the descriptions of the tables have", async () => {
+    const database = new Database(path);
+    await sqliteStorage(database);
+    for (const [name, { columns }] of Object.entries({ ...engineTables, ...paymentTables })) {
+      const rows = database.pragma(`table_info(${name})`) as { name: string; notnull: number }[];
+      const found = rows.filter((row) => row.name !== "seq").map((row) => [row.name, row.notnull === 0]);
+      expect(Object.fromEntries(found), name).toEqual(
+        Object.fromEntries(Object.entries(columns).map(([field, kind]) => [field, kind.endsWith("?")])),
+      );
+    }
+    database.close();
+  });
+
+  test("every statement that runs again and again seeks: none reads a whole table or sorts one", async () => {
+    const database = new Database(path);
+    const prepared: string[] = [];
+    await sqliteStorage({
+      get inTransaction() {
+        return database.inTransaction;
+      },
+      prepare(sql) {
+        prepared.push(sql);
+        return database.prepare(sql);
+      },
+      pragma: (source) => database.pragma(source),
+      close: () => database.close(),
+    });
+    const hot = prepared.filter((sql) => /^(select|update|delete)/.test(sql) && !sql.includes("sqlite_"));
+    expect(hot.length).toBeGreaterThan(30);
+    const plans = hot.map((sql) => {
+      const parameters = sql
+        .split("?")
+        .slice(1)
+        .map(() => null);
+      const steps = database.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[];
+      return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
+    });
+    const slow = plans.filter(({ plan }) => /^SCAN|; SCAN|TEMP B-TREE/.test(plan));
+    // A holder gives up its shards once, when it stops, and there are as many rows as shards.
+    expect(slow.map(({ sql }) => sql)).toEqual([
+      expect.stringContaining(`from "paystateMigrations"`),
+      `delete from "watchShards" where "holder" = ?`,
+    ]);
+    database.close();
+  });
+});
+
+test("a database in memory is one of its own", async () => {
+  const [one, two] = [await sqliteStorage(":memory:"), await sqliteStorage(":memory:")];
+  await put(one, { starts: [startOf("i")] });
+  await arm(one, taskOf("t"));
+  expect(await two.load("i")).toBeNull();
+  expect((await claim(one, 0)).length).toBe(1);
+  await one.close();
+  await two.close();
+});
