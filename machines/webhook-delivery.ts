@@ -1,0 +1,170 @@
+/** One notice on its way to one webhook: attempts with growing pauses, then it is given up. */
+import { assign, setup } from "xstate";
+
+/** What a delivery begins with. */
+export interface WebhookDeliveryInput {
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  readonly noticeId: string;
+  /** The delivery of the same transaction's notice before this one to the same webhook, null when there is none. */
+  readonly follows: string | null;
+  /** Pause between the starts of attempt n and n + 1, in milliseconds; there is one attempt more than pauses. */
+  readonly pausesMs: readonly number[];
+}
+
+/** What a delivery knows of itself: neither the notice's body nor the webhook's secret. */
+export interface WebhookDeliveryContext extends WebhookDeliveryInput {
+  /** Attempts that have ended. */
+  readonly attempts: number;
+  /** The delivery that waits for this one's first attempt, null while there is none. */
+  readonly follower: string | null;
+  /** What is left of the pause once the failed attempt's own time is taken off. */
+  readonly pauseLeftMs: number;
+}
+
+/** What a delivery reacts to. */
+export type WebhookDeliveryEvent =
+  /** The delivery before this one has had its first attempt, or has ended. */
+  | { readonly type: "TURN_CAME" }
+  /** Another delivery waits for this one's first attempt. */
+  | { readonly type: "FOLLOWED"; readonly by: string }
+  | { readonly type: "DELIVERED" }
+  | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
+  /** The webhook was deleted: nothing more is sent to it. */
+  | { readonly type: "WEBHOOK_GONE" };
+
+interface ContextOnly {
+  readonly context: WebhookDeliveryContext;
+}
+
+const countAttempt = assign<
+  WebhookDeliveryContext,
+  WebhookDeliveryEvent,
+  undefined,
+  WebhookDeliveryEvent,
+  never
+>({ attempts: ({ context }) => context.attempts + 1 });
+
+const tellFollower = {
+  type: "tell",
+  params: ({ context }: ContextOnly) => ({
+    machine: "webhook-delivery",
+    id: context.follower ?? "",
+    event: { type: "TURN_CAME" as const },
+  }),
+} as const;
+
+/**
+ * Notices of one transaction reach a webhook in the order of their first attempts: a follower announces itself to the
+ * delivery before it and waits. When that one has ended already, the engine hands it TURN_CAME instead.
+ */
+export const webhookDelivery = setup({
+  types: {
+    context: {} as WebhookDeliveryContext,
+    input: {} as WebhookDeliveryInput,
+    events: {} as WebhookDeliveryEvent,
+  },
+  actions: {
+    attempt: (_, _params: { webhookId: string; noticeId: string; number: number }) => {},
+    tell: (
+      _,
+      _params: {
+        machine: string;
+        id: string;
+        event: WebhookDeliveryEvent;
+        otherwise?: WebhookDeliveryEvent;
+      },
+    ) => {},
+  },
+  guards: {
+    isFollowing: ({ context }) => context.follows !== null,
+    isFollowed: ({ context }) => context.follower !== null,
+    hasBeenAttempted: ({ context }) => context.attempts > 0,
+    hasPauseLeft: ({ context }) => context.attempts <= context.pausesMs.length,
+  },
+  delays: {
+    pause: ({ context }) => context.pauseLeftMs,
+  },
+}).createMachine({
+  id: "webhook-delivery",
+  context: ({ input }) => ({ ...input, attempts: 0, follower: null, pauseLeftMs: 0 }),
+  initial: "queued",
+  on: {
+    FOLLOWED: [
+      {
+        guard: "hasBeenAttempted",
+        actions: {
+          type: "tell",
+          params: ({ event }) => ({
+            machine: "webhook-delivery",
+            id: event.by,
+            event: { type: "TURN_CAME" as const },
+          }),
+        },
+      },
+      { actions: assign({ follower: ({ event }) => event.by }) },
+    ],
+  },
+  states: {
+    queued: {
+      always: [{ guard: "isFollowing", target: "waiting" }, { target: "attempting" }],
+    },
+    waiting: {
+      entry: {
+        type: "tell",
+        params: ({ context }) => ({
+          machine: "webhook-delivery",
+          id: context.follows ?? "",
+          event: { type: "FOLLOWED" as const, by: context.deliveryId },
+          otherwise: { type: "TURN_CAME" as const },
+        }),
+      },
+      on: { TURN_CAME: "attempting" },
+    },
+    attempting: {
+      entry: {
+        type: "attempt",
+        params: ({ context: { webhookId, noticeId, attempts } }) => ({
+          webhookId,
+          noticeId,
+          number: attempts + 1,
+        }),
+      },
+      on: {
+        DELIVERED: [
+          { guard: "isFollowed", target: "delivered", actions: [countAttempt, tellFollower] },
+          { target: "delivered", actions: countAttempt },
+        ],
+        ATTEMPT_FAILED: {
+          target: "failed",
+          actions: assign({
+            attempts: ({ context }) => context.attempts + 1,
+            // SPEC's delays run from start to start, so the attempt's own time counts.
+            pauseLeftMs: ({ context, event }) =>
+              Math.max(0, (context.pausesMs[context.attempts] ?? 0) - event.durationMs),
+          }),
+        },
+        WEBHOOK_GONE: [
+          { guard: "isFollowed", target: "dropped", actions: tellFollower },
+          { target: "dropped" },
+        ],
+      },
+    },
+    failed: {
+      always: [
+        {
+          guard: "isFollowed",
+          target: "failed",
+          reenter: true,
+          actions: [tellFollower, assign({ follower: null })],
+        },
+        { guard: "hasPauseLeft", target: "pausing" },
+        { target: "abandoned" },
+      ],
+    },
+    pausing: { after: { pause: "attempting" } },
+    delivered: { type: "final" },
+    abandoned: { type: "final" },
+    dropped: { type: "final" },
+  },
+});

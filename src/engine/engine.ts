@@ -1,0 +1,246 @@
+/** The durable interpreter: makes registered charts survive anything that stops the process. Knows nothing of payments. */
+import { z } from "zod";
+import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
+import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
+import { checkOptions } from "../options.ts";
+import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import type { ChartSnapshot } from "./chart.ts";
+import { createCommitQueue } from "./commit-queue.ts";
+import { createPerformTask } from "./perform-task.ts";
+import { createWatchPolling, shardOf } from "./poll-watches.ts";
+import type { Watcher } from "./poll-watches.ts";
+import { createSteps } from "./steps.ts";
+import type { CommittedStep, Companions, SendResult } from "./steps.ts";
+import { createWorker } from "./worker.ts";
+import type { Worker, WorkerLimits } from "./worker.ts";
+import type { AnyWorkflow, Workflow } from "./workflow.ts";
+
+/** What `createEngine` is given. */
+export interface EngineOptions<W> {
+  /** Where everything is remembered. The engine does not close it. */
+  readonly storage: EngineStorage<W>;
+  /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
+  readonly workflows: readonly AnyWorkflow[];
+  /** How watched things are polled, by watch kind. */
+  readonly watchers?: Readonly<Record<string, Watcher>>;
+  /** Default: the machine's own clock. */
+  readonly clock?: Clock;
+  /** Default: the operating system's. Names this process among the holders of leases. */
+  readonly random?: Random;
+  /** Default: silent. */
+  readonly logger?: Logger;
+  /** Tasks without a lane in hand at once. More helps while effects wait for the network. Default 64. */
+  readonly slots?: number;
+  /** Tasks with a lane in hand at once. Default 64. */
+  readonly lanedSlots?: number;
+  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
+  readonly leaseMs?: number;
+  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,250 ms. */
+  readonly pollMs?: number;
+  /** A task whose holders vanished this often is set aside as a dead letter. Default 5. */
+  readonly maxCrashes?: number;
+}
+
+/** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
+export interface Engine<W> {
+  /**
+   * Starts instances, and makes writes, in one commit. Refused with `exists` when an id is taken, with `write` when a
+   * write is; `index` counts in the given lists.
+   */
+  commit(companions: Companions<W>): Promise<CommitResult>;
+  /** Starts one instance. Shorthand for `commit` with a single start. */
+  start<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    start: { readonly id: string; readonly input: InputFrom<M> },
+  ): Promise<CommitResult>;
+  /**
+   * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins each
+   * version and the others decide anew, so that the chart, and nothing else, says what an event may do.
+   */
+  send<M extends AnyStateMachine>(
+    workflow: Workflow<M, W>,
+    id: string,
+    event: EventFromLogic<M>,
+    companions?: Pick<Companions<W>, "writes">,
+  ): Promise<SendResult>;
+  /** The state of an instance as of the last commit, or null. */
+  read(id: string): Promise<ChartSnapshot | null>;
+  /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
+  subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
+  /** Begins to claim and do work. Without it, commits are made but nothing they arm is done. */
+  run(): void;
+  /**
+   * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
+   * Everything not done then is done by whoever runs next.
+   */
+  stop(options?: { readonly timeoutMs?: number }): Promise<void>;
+  /**
+   * Resolves when, at the clock's present time, nothing is due, nothing is in hand and no poll has news: what tests on
+   * a virtual clock wait for before they turn it on. Resolves at once when the engine does not run.
+   */
+  settled(): Promise<void>;
+}
+
+const DEFAULT_STOP_MS = 5_000;
+
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const objectWith = <T>(methods: readonly string[], what: string): z.ZodType<T> =>
+  z.custom<T>(
+    (value) =>
+      typeof value === "object" &&
+      value !== null &&
+      methods.every((name) => isFunction((value as Record<string, unknown>)[name])),
+    { error: `expected ${what}` },
+  );
+const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
+
+const optionsSchema = z.strictObject({
+  storage: objectWith<object>(
+    ["commit", "claim", "load"],
+    "a storage, such as memoryStorage() or sqliteStorage(path)",
+  ),
+  workflows: z.array(
+    z.custom<AnyWorkflow>((value) => isFunction((value as AnyWorkflow | null)?.chart?.step), {
+      error: "expected what workflow() returns",
+    }),
+  ),
+  watchers: z
+    .record(
+      z.string(),
+      z.object({
+        intervalMs: z.number().int().min(1),
+        poll: z.custom(isFunction, { error: "expected a function" }),
+      }),
+    )
+    .optional(),
+  clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
+  random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),
+  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's").default(
+    silentLogger,
+  ),
+  slots: count(10_000).default(64),
+  lanedSlots: count(10_000).default(64),
+  leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
+  pollMs: z.number().int().min(10).max(60_000).default(1_250),
+  maxCrashes: count(1_000).default(5),
+});
+
+/**
+ * Builds an engine; nothing runs before `run()`. Throws `InvalidOptions` listing every wrong option, two workflows of
+ * the same name and version, and watch kinds that no watcher polls.
+ */
+export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
+  const checked = checkOptions("createEngine", optionsSchema.superRefine(checkWorkflows), options);
+  const { clock, random, logger: log, slots, lanedSlots, leaseMs, pollMs, maxCrashes } = checked;
+  const { storage, watchers = {} } = options;
+
+  const workflows = new Map(options.workflows.map((workflow) => [workflow.key, workflow]));
+  const newest = new Map<string, AnyWorkflow>();
+  for (const workflow of options.workflows) {
+    if ((newest.get(workflow.name)?.version ?? 0) < workflow.version) newest.set(workflow.name, workflow);
+  }
+  const around = {
+    shardOf,
+    workflowNamed(name: string): AnyWorkflow {
+      const found = newest.get(name);
+      if (found === undefined) throw new Error(`no workflow is named "${name}"`);
+      return found;
+    },
+  };
+
+  const listeners = new Set<(committed: CommittedStep<W>) => void>();
+  const onCommitted = (committed: CommittedStep<W>): void => {
+    for (const { kind } of committed.commit.watches ?? []) polling.armed(kind);
+    for (const listener of listeners) {
+      try {
+        listener(committed);
+      } catch (err) {
+        log.error({ err }, "a subscriber threw");
+      }
+    }
+  };
+
+  const limits: WorkerLimits = { slots, lanedSlots, leaseMs, pollMs, maxCrashes };
+  const holder = Buffer.from(random.bytes(8)).toString("hex");
+  const worker: Worker = createWorker({
+    storage,
+    clock,
+    log,
+    holder,
+    workflowKeys: [...workflows.keys()],
+    limits,
+    perform: (task, signal) => perform(task, signal),
+  });
+  const queue = createCommitQueue(storage);
+  const steps = createSteps<W>({
+    storage,
+    queue,
+    workflows,
+    clock,
+    hands: worker.hands,
+    around,
+    onCommitted,
+  });
+  const perform = createPerformTask({ steps, workflows, now: () => clock.now() });
+  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const polling = createWatchPolling({ storage, clock, log, holder, leaseMs, watchers, send });
+  let stopListening: () => void = () => {};
+
+  return {
+    commit: (companions) => steps.commit(companions),
+    start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
+    send: (_workflow, id, event, companions = {}) => steps.send(id, event, companions),
+    async read(id) {
+      const instance = await storage.load(id);
+      return instance === null ? null : (JSON.parse(instance.snapshot) as ChartSnapshot);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    run() {
+      stopListening();
+      stopListening = storage.onWake(() => worker.wake());
+      worker.run();
+      polling.run();
+    },
+    async stop({ timeoutMs = DEFAULT_STOP_MS } = {}) {
+      stopListening();
+      await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
+    },
+    async settled() {
+      do await worker.quiet();
+      while (await polling.pollOnce());
+    },
+  };
+}
+
+function checkWorkflows(
+  {
+    workflows,
+    watchers,
+  }: { workflows: readonly AnyWorkflow[]; watchers?: Record<string, unknown> | undefined },
+  context: z.RefinementCtx,
+): void {
+  const seen = new Set<string>();
+  workflows.forEach((workflow, index) => {
+    if (seen.has(workflow.key)) {
+      context.addIssue({
+        code: "custom",
+        path: ["workflows", index],
+        message: `${workflow.key} is registered twice`,
+      });
+    }
+    seen.add(workflow.key);
+    for (const kind of Object.keys(workflow.watches)) {
+      if (watchers?.[kind] === undefined) {
+        context.addIssue({
+          code: "custom",
+          path: ["watchers", kind],
+          message: `${workflow.key} watches it, nobody polls it`,
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,26 @@
+/** `paystate/engine`: durable XState workflows for anything, without payments. */
+export { createEngine } from "./engine.ts";
+export { startOf, workflow } from "./workflow.ts";
+export { InvalidOptions } from "../options.ts";
+export { UnknownWorkflow } from "./steps.ts";
+export { systemClock } from "../runtime.ts";
+export type { Engine, EngineOptions } from "./engine.ts";
+export type { Clock, Logger, Random } from "../runtime.ts";
+export type { Watcher, WatchEvent } from "./poll-watches.ts";
+export type { CommittedStep, Companions, SendResult } from "./steps.ts";
+export type { ChartSnapshot, PlannedEffect, StateMeta } from "./chart.ts";
+export type { StartParams, TellParams } from "./plan-step.ts";
+export type {
+  ActionOf,
+  AnyWorkflow,
+  EffectHandler,
+  EffectOutcome,
+  EffectRun,
+  EffectsOf,
+  LanedEffect,
+  ProjectedStep,
+  StartRequest,
+  Workflow,
+  WorkflowOptions,
+} from "./workflow.ts";
+export type { CommitResult, EngineStorage, Lane, WatchRecord, Write } from "../../storage/storage.ts";

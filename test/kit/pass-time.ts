@@ -1,0 +1,37 @@
+/** Lets virtual time pass for an engine, due moment by due moment, so that years take milliseconds. */
+import type { EngineStorage } from "../../storage/storage.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+// Of several engines one may have to wait for another; what is due after so many looks is nobody's.
+const MOST_LOOKS = 10;
+
+/**
+ * Moves the clock to `until`, stopping at each moment at which a task falls due and letting the engine work it off.
+ * Everything that happens, happens at its exact virtual time.
+ */
+export async function passTime<W>(
+  {
+    clock,
+    engine,
+    storage,
+    workflows,
+  }: {
+    readonly clock: VirtualClock;
+    readonly engine: { settled(): Promise<void> };
+    readonly storage: Pick<EngineStorage<W>, "nextDue">;
+    readonly workflows: readonly { readonly key: string }[];
+  },
+  until: number,
+): Promise<void> {
+  await engine.settled();
+  for (let overdue = 0; ;) {
+    const due = await storage.nextDue(workflows.map(({ key }) => key));
+    if (due === null || due > until) break;
+    overdue = due > clock.now() ? 0 : overdue + 1;
+    if (overdue > MOST_LOOKS) throw new Error(`nobody takes what has been due since ${due}`);
+    clock.set(Math.max(due, clock.now()));
+    await engine.settled();
+  }
+  clock.set(until);
+  await engine.settled();
+}

@@ -1,0 +1,45 @@
+/** A clock whose hands a test turns. */
+import type { Clock } from "../../src/runtime.ts";
+
+/** Time stands still until it is set; sleepers wake when their time has come. */
+export interface VirtualClock extends Clock {
+  /** Sets the time, never back, and wakes every sleeper whose time has come. */
+  set(time: number): void;
+  /** Sets the time forward by `ms`. */
+  advance(ms: number): void;
+}
+
+interface Sleeper {
+  readonly wakeAt: number;
+  readonly wake: () => void;
+}
+
+/** A virtual clock that starts at `start`, by default 2026-01-01T00:00:00Z. */
+export function virtualClock(start = Date.UTC(2026, 0, 1)): VirtualClock {
+  let time = start;
+  const sleepers = new Set<Sleeper>();
+  const set = (next: number): void => {
+    if (next < time) throw new RangeError("a clock is never turned back");
+    time = next;
+    for (const sleeper of [...sleepers]) if (sleeper.wakeAt <= time) sleeper.wake();
+  };
+  return {
+    now: () => time,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted === true || ms <= 0) return resolve();
+        const sleeper: Sleeper = {
+          wakeAt: time + ms,
+          wake: () => {
+            sleepers.delete(sleeper);
+            signal?.removeEventListener("abort", sleeper.wake);
+            resolve();
+          },
+        };
+        sleepers.add(sleeper);
+        signal?.addEventListener("abort", sleeper.wake, { once: true });
+      }),
+    set,
+    advance: (ms) => set(time + ms),
+  };
+}
