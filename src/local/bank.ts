@@ -1,0 +1,208 @@
+/** Executes and simulates transactions on litesvm, and says what they did. Knows no commitments and no history. */
+import bs58 from "bs58";
+import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
+import { type AccountState, addressBytes, fromNative, toNative } from "./account-state.ts";
+import { SLOTS_PER_EPOCH } from "./epoch.ts";
+import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
+import type { DecodedTransaction } from "./transaction-bytes.ts";
+import { transactionErrorJson, type TransactionErrorJson } from "./transaction-errors.ts";
+
+const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
+const SLOT_HASHES_SYSVAR = "SysvarS1otHashes111111111111111111111111111";
+
+/** The slot a transaction runs in, as programs see it. */
+export interface SlotEnvironment {
+  readonly slot: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  /** The SlotHashes sysvar; costs enough to be computed on demand. */
+  slotHashes(): { slot: bigint; hash: string }[];
+}
+
+/** What a run reports, landed or not. */
+export interface RunReport {
+  readonly err: TransactionErrorJson | null;
+  readonly logs: readonly string[];
+  readonly computeUnits: bigint;
+  readonly innerInstructions: readonly (readonly NativeInnerInstruction[])[];
+  readonly returnData: { readonly program: string; readonly data: Uint8Array } | null;
+}
+
+/** An account of a transaction, before and after it. */
+export interface AccountChange {
+  readonly address: string;
+  readonly isWritable: boolean;
+  readonly before: AccountState | null;
+  readonly after: AccountState | null;
+}
+
+/** A transaction that was executed and charged its fee, whether it succeeded or not. */
+export interface Execution extends RunReport {
+  readonly keys: AccountKeys;
+  /** In the order of the transaction's account indices. */
+  readonly accounts: readonly AccountChange[];
+  /** Lamports. */
+  readonly fee: bigint;
+}
+
+/** A simulated transaction. `after` holds the accounts it would have changed. */
+export interface Simulation extends RunReport {
+  readonly keys: AccountKeys;
+  readonly after: ReadonlyMap<string, AccountState | null>;
+}
+
+/** The transaction machine of a local chain. */
+export class Bank {
+  readonly #litesvm: Litesvm;
+  readonly #svm: NativeSvm;
+
+  constructor(litesvm: Litesvm) {
+    this.#litesvm = litesvm;
+    this.#svm = new litesvm.LiteSvm();
+    // Blockhashes and duplicates are judged by the chain: litesvm knows one blockhash and compares signatures.
+    this.#svm.setBlockhashCheck(false);
+    this.#svm.setTransactionHistory(0n);
+    this.#svm.withNativeMints();
+    this.#svm.setEpochSchedule(
+      new litesvm.EpochSchedule(BigInt(SLOTS_PER_EPOCH), BigInt(SLOTS_PER_EPOCH), false, 0n, 0n),
+    );
+  }
+
+  /** What the address holds now. */
+  account(address: string): AccountState | null {
+    return fromNative(this.#svm.getAccount(addressBytes(address)));
+  }
+
+  /** The addresses of all accounts that the program owns now. */
+  accountsOwnedBy(program: string): string[] {
+    return this.#svm.getProgramAccounts(addressBytes(program)).map(({ address }) => bs58.encode(address));
+  }
+
+  /** Puts accounts in place without any program: genesis and undo only. */
+  overwrite(states: ReadonlyMap<string, AccountState | null>): void {
+    for (const [address, state] of states) {
+      this.#svm.setAccount(addressBytes(address), toNative(this.#litesvm, state));
+    }
+  }
+
+  /** Lamports that keep an account of this data length from being refused. */
+  rentFor(dataLength: number): bigint {
+    return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength));
+  }
+
+  /** Changes the price of storage, in lamports per byte. */
+  setRent(lamportsPerByte: bigint): void {
+    this.#svm.setRent(new this.#litesvm.Rent(lamportsPerByte, 1, 50));
+  }
+
+  /**
+   * Executes a transaction whose signatures were verified. `undefined`: it did not land, because nobody could be
+   * charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
+   */
+  executeVerified(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+    return this.#execute(transaction, environment, false);
+  }
+
+  /** Executes a transaction like `executeVerified`; one with a wrong signature does not land. */
+  execute(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
+    return this.#execute(transaction, environment, true);
+  }
+
+  #execute(
+    transaction: DecodedTransaction,
+    environment: SlotEnvironment,
+    sigverify: boolean,
+  ): Execution | undefined {
+    this.#enter(transaction, environment);
+    this.#svm.setSigverify(sigverify);
+    const keys = accountKeysOf(transaction, (address) => this.account(address));
+    const before = keys.all.map(({ address }) => this.account(address));
+    const result = this.#svm.sendVersionedTransaction(transaction.bytes);
+    const accounts = keys.all.map(({ address, isWritable }, index) => {
+      const held = before[index] ?? null;
+      return { address, isWritable, before: held, after: isWritable ? this.account(address) : held };
+    });
+    const fee = sum(before) - sum(accounts.map(({ after }) => after));
+    if (this.#isFailure(result) && fee === 0n) return undefined;
+    return { ...this.#report(result), keys, accounts, fee };
+  }
+
+  /**
+   * Runs a transaction without lasting effects. `overrides` are accounts to see otherwise than they are now: the
+   * state of an older slot.
+   */
+  simulate(
+    transaction: DecodedTransaction,
+    environment: SlotEnvironment,
+    options: { verifySignatures: boolean; overrides: (address: string) => AccountState | null | undefined },
+  ): Simulation {
+    const seen = (address: string): AccountState | null => {
+      const override = options.overrides(address);
+      return override === undefined ? this.account(address) : override;
+    };
+    const keys = accountKeysOf(transaction, seen);
+    const present = new Map<string, AccountState | null>();
+    const past = new Map<string, AccountState | null>();
+    for (const address of [...keys.all.map((key) => key.address), ...keys.lookupTables]) {
+      const override = options.overrides(address);
+      if (override === undefined) continue;
+      present.set(address, this.account(address));
+      past.set(address, override);
+    }
+    this.#enter(transaction, environment);
+    this.#svm.setSigverify(options.verifySignatures);
+    try {
+      this.overwrite(past);
+      const result = this.#svm.simulateVersionedTransaction(transaction.bytes);
+      const after = new Map<string, AccountState | null>();
+      if (!this.#isFailure(result)) {
+        for (const entry of result.postAccounts()) {
+          after.set(bs58.encode(entry.address), fromNative(entry.account()));
+        }
+      }
+      return { ...this.#report(result), keys, after };
+    } finally {
+      this.overwrite(present);
+    }
+  }
+
+  #enter(transaction: DecodedTransaction, environment: SlotEnvironment): void {
+    const { slot, time } = environment;
+    const clock = this.#svm.getClock();
+    const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
+    clock.slot = BigInt(slot);
+    clock.epoch = epoch;
+    clock.leaderScheduleEpoch = epoch + 1n;
+    clock.unixTimestamp = BigInt(Math.floor(time / 1000));
+    this.#svm.setClock(clock);
+    // 512 hashes are too dear to hand over for a transaction that cannot look at them.
+    if (readsSlotHashes(transaction)) this.#svm.setSlotHashes(environment.slotHashes());
+  }
+
+  #report(result: NativeMetadata | NativeFailure | { meta(): NativeMetadata }): RunReport {
+    const failed = this.#isFailure(result);
+    const meta = "meta" in result ? result.meta() : result;
+    const returned = meta.returnData();
+    const hasReturned = returned.data().length > 0;
+    return {
+      err: failed ? transactionErrorJson(result.err()) : null,
+      logs: meta.logs(),
+      computeUnits: meta.computeUnitsConsumed(),
+      innerInstructions: meta.innerInstructions(),
+      returnData: hasReturned ? { program: bs58.encode(returned.programId()), data: returned.data() } : null,
+    };
+  }
+
+  #isFailure(result: object): result is NativeFailure {
+    return result instanceof this.#litesvm.FailedTransactionMetadata;
+  }
+}
+
+function readsSlotHashes({ staticKeys, transaction }: DecodedTransaction): boolean {
+  const isMentioned = staticKeys.includes(LOOKUP_TABLE_PROGRAM) || staticKeys.includes(SLOT_HASHES_SYSVAR);
+  return isMentioned || transaction.message.addressTableLookups.length > 0;
+}
+
+function sum(states: readonly (AccountState | null)[]): bigint {
+  return states.reduce((total, state) => total + (state?.lamports ?? 0n), 0n);
+}

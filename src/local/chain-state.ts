@@ -1,0 +1,265 @@
+/** The chain itself: what landed, in which slot, seen from which commitment, and written to the journal first. */
+import { AccountHistory } from "./account-history.ts";
+import type { AccountState } from "./account-state.ts";
+import { Bank, type Simulation, type SlotEnvironment } from "./bank.ts";
+import { Blockhashes } from "./blockhashes.ts";
+import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
+import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
+import { JournaledSlots } from "./journaled-slots.ts";
+import type { Litesvm } from "./litesvm.ts";
+import { tokenBalances } from "./token-balances.ts";
+import { TokenOwners } from "./token-owners.ts";
+import { type DecodedTransaction, decodeTransaction } from "./transaction-bytes.ts";
+import { TransactionLog, type LandedTransaction } from "./transaction-log.ts";
+
+/** Solana's three degrees of certainty. */
+export type Commitment = "processed" | "confirmed" | "finalized";
+
+/** How many slots after its own a block counts as confirmed and as finalized. */
+export interface CommitmentDepths {
+  readonly confirmedAfter: number;
+  readonly finalizedAfter: number;
+}
+
+/** The accounts as they were at the end of a slot. */
+export interface View {
+  readonly slot: number;
+  account(address: string): AccountState | null;
+}
+
+/** What became of submitted bytes: they landed now, had landed before, or nobody will ever hear of them. */
+export type Submission = "landed" | "duplicate" | "dropped";
+
+/** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
+const HISTORY_SLOTS = 300;
+
+/** One SOL a byte: the rent minimum of the largest account still fits an unsigned 64-bit number. */
+const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
+
+/** Executes transactions in slots and answers what the chain knows. */
+export class ChainState {
+  readonly genesis: GenesisEntry;
+  readonly genesisHash: string;
+  readonly keys: GenesisKeys;
+  readonly log = new TransactionLog();
+  readonly tokenOwners = new TokenOwners();
+  readonly blockhashes: Blockhashes;
+  readonly #bank: Bank;
+  readonly #slots: JournaledSlots;
+  readonly #history = new AccountHistory();
+  readonly #depths: CommitmentDepths;
+  /** From a wallet's name to the transaction that founded it. */
+  readonly #wallets = new Map<string, string>();
+
+  /** Replays the journal. Throws when its transactions do not land as they did. */
+  constructor(options: {
+    litesvm: Litesvm;
+    journal: Journal;
+    genesis: GenesisEntry;
+    slotMs: number;
+    now: () => number;
+    depths: CommitmentDepths;
+  }) {
+    const { genesis, journal } = options;
+    this.genesis = genesis;
+    this.genesisHash = genesisHash(genesis);
+    this.keys = genesisKeys(genesis.seed);
+    this.blockhashes = new Blockhashes(this.genesisHash);
+    this.#bank = new Bank(options.litesvm);
+    this.#bank.overwrite(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
+    this.#slots = new JournaledSlots(options);
+    this.#depths = options.depths;
+    for (const entry of journal.entries) this.#replay(entry);
+    this.#slots.start(genesis);
+  }
+
+  /** The slot that transactions are executed in now. A slot that was told survives the death of the process. */
+  currentSlot(): number {
+    return this.#slots.current();
+  }
+
+  /** When `slot` began, in Unix milliseconds. */
+  timeOf(slot: number): number {
+    return this.#slots.timeOf(slot);
+  }
+
+  /** The newest slot with this commitment, for somebody who knows the chain up to `head`. */
+  slotAt(commitment: Commitment, head: number): number {
+    const depth = {
+      processed: 0,
+      confirmed: this.#depths.confirmedAfter,
+      finalized: this.#depths.finalizedAfter,
+    };
+    return head - depth[commitment];
+  }
+
+  /** The accounts at the end of `slot`; the present ones for the current slot. */
+  viewAt(slot: number): View {
+    return {
+      slot,
+      account: (address) => {
+        const past = this.#history.asOf(slot, address);
+        return past === undefined ? this.#bank.account(address) : past;
+      },
+    };
+  }
+
+  /** Addresses that a program owns at the end of `view`'s slot. */
+  accountsOwnedBy(program: string, view: View): string[] {
+    const candidates = new Set([
+      ...this.#bank.accountsOwnedBy(program),
+      ...this.#history.changedSince(view.slot).keys(),
+    ]);
+    return [...candidates].filter((address) => view.account(address)?.owner === program);
+  }
+
+  /** Lamports that make an account of this data length rent exempt. */
+  rentFor(dataLength: number): bigint {
+    return this.#bank.rentFor(dataLength);
+  }
+
+  /** Runs a transaction on the accounts of `view` without lasting effects, whatever its blockhash. */
+  simulate(transaction: DecodedTransaction, view: View, options: { verifySignatures: boolean }): Simulation {
+    return this.#bank.simulate(transaction, this.#environment(view.slot), {
+      ...options,
+      overrides: (address) => this.#history.asOf(view.slot, address),
+    });
+  }
+
+  /**
+   * Executes a transaction in the current slot. Once it returns, what landed survives the death of the process;
+   * when the journal cannot be written, nothing happened and the error is thrown. `wallet` names the wallet that
+   * the transaction founds.
+   */
+  submit(transaction: DecodedTransaction, wallet?: string): Submission {
+    const slot = this.currentSlot();
+    if (this.log.withMessage(transaction.messageHash) !== undefined) return "duplicate";
+    if (!this.blockhashes.isAccepted(transaction.transaction.message.recentBlockhash, slot)) return "dropped";
+    const execution = this.#bank.execute(transaction, this.#environment(slot));
+    if (execution === undefined) return "dropped";
+    const bytes = Buffer.from(transaction.bytes).toString("base64");
+    try {
+      this.#slots.append({ kind: "transaction", slot, bytes, ...(wallet === undefined ? {} : { wallet }) });
+    } catch (error) {
+      this.#bank.overwrite(new Map(execution.accounts.map(({ address, before }) => [address, before])));
+      throw error;
+    }
+    this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
+    return "landed";
+  }
+
+  /** Names of the wallets founded so far; one whose transaction was rolled back is not among them. */
+  walletNames(): string[] {
+    const founded = [...this.#wallets].filter(
+      ([, founding]) => this.log.withSignature(founding) !== undefined,
+    );
+    return founded.map(([name]) => name);
+  }
+
+  /** Lets `slots` slots pass at once. */
+  advance(slots: number): void {
+    this.#slots.advance(slots);
+  }
+
+  /** Abandons all blocks after `toSlot`, as when the cluster agrees on another fork. Finalized ones stay. */
+  rollback(toSlot: number): void {
+    const slot = this.currentSlot();
+    if (!Number.isSafeInteger(toSlot) || toSlot > slot || toSlot < this.slotAt("finalized", slot)) {
+      throw new RangeError(
+        `The chain forks between the finalized slot and the current one, not at ${toSlot}.`,
+      );
+    }
+    this.#slots.append({ kind: "rollback", slot, toSlot });
+    this.#abandonAfter(toSlot);
+  }
+
+  /** Changes the price of storage, in lamports per byte. */
+  setRent(lamportsPerByte: bigint): void {
+    if (lamportsPerByte < 0n || lamportsPerByte > MAX_LAMPORTS_PER_BYTE) {
+      throw new RangeError(`Rent is 0 to ${MAX_LAMPORTS_PER_BYTE} lamports per byte.`);
+    }
+    this.#slots.append({
+      kind: "rent",
+      slot: this.currentSlot(),
+      lamportsPerByte: lamportsPerByte.toString(),
+    });
+    this.#bank.setRent(lamportsPerByte);
+  }
+
+  /** Lets go of the journal. */
+  close(): void {
+    this.#slots.close();
+  }
+
+  #environment(slot: number): SlotEnvironment {
+    return {
+      slot,
+      time: this.#slots.timeOf(slot),
+      slotHashes: () => this.blockhashes.slotHashesBefore(slot),
+    };
+  }
+
+  #placement(
+    slot: number,
+    { accounts }: Pick<LandedTransaction, "accounts">,
+  ): Pick<LandedTransaction, "slot" | "time" | "position" | "tokenBalances"> {
+    const mint = (address: string): AccountState | null => this.#bank.account(address);
+    const before = tokenBalances(
+      accounts.map((change) => change.before),
+      mint,
+    );
+    const after = tokenBalances(
+      accounts.map((change) => change.after),
+      mint,
+    );
+    return {
+      slot,
+      time: this.#slots.timeOf(slot),
+      position: this.log.length,
+      tokenBalances: { before, after },
+    };
+  }
+
+  #landed(landed: LandedTransaction, wallet: string | undefined): void {
+    for (const { address, isWritable, before, after } of landed.accounts) {
+      if (!isWritable) continue;
+      this.#history.note(landed.slot, address, before);
+      this.tokenOwners.note(address, after);
+    }
+    this.#history.forgetUpTo(this.slotAt("finalized", landed.slot) - HISTORY_SLOTS);
+    this.log.add(landed);
+    if (wallet !== undefined && landed.err === null) this.#wallets.set(wallet, landed.signature);
+  }
+
+  #abandonAfter(slot: number): void {
+    this.#bank.overwrite(this.#history.changedSince(slot));
+    this.#history.forgetAfter(slot);
+    this.log.forgetAfter(slot);
+    this.blockhashes.forkAfter(slot);
+  }
+
+  #replay(entry: JournalEntry): void {
+    switch (entry.kind) {
+      case "mark":
+        return this.#slots.replayMark(entry);
+      case "seen":
+        return this.#slots.replaySeen(entry.slot);
+      case "rent":
+        return this.#bank.setRent(BigInt(entry.lamportsPerByte));
+      case "rollback":
+        return this.#abandonAfter(entry.toSlot);
+      case "transaction":
+        return this.#replayTransaction(entry.slot, Buffer.from(entry.bytes, "base64"), entry.wallet);
+    }
+  }
+
+  #replayTransaction(slot: number, bytes: Uint8Array, wallet: string | undefined): void {
+    const transaction = decodeTransaction(bytes);
+    this.#slots.reach(slot);
+    const execution = this.#bank.executeVerified(transaction, this.#environment(slot));
+    if (execution === undefined) {
+      throw new Error(`The journal does not replay: transaction ${transaction.signature} no longer lands.`);
+    }
+    this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
+  }
+}

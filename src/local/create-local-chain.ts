@@ -1,0 +1,199 @@
+/** Makes a local chain out of its parts: state, JSON-RPC, listeners, faucet. */
+import type { Clock } from "../runtime.ts";
+import { blockHeightOf } from "./blockhashes.ts";
+import { ChainState, type CommitmentDepths } from "./chain-state.ts";
+import { FaultRules } from "./faults.ts";
+import { type Funds, fundingTransaction } from "./funding.ts";
+import { derivedKeypair } from "./genesis.ts";
+import { listen, type Listener } from "./http-listener.ts";
+import { type GenesisEntry, type Journal, noJournal, openJournal } from "./journal.ts";
+import { loadLitesvm } from "./litesvm.ts";
+import type { LocalChain, LocalChainOptions, LocalFetch, LocalWallet } from "./local-chain.ts";
+import { type RpcAnswer, RpcServer } from "./rpc/server.ts";
+import { decodeTransaction } from "./transaction-bytes.ts";
+
+/** As long as mainnet's slots were for years. */
+const DEFAULT_SLOT_MS = 400;
+/** Chains with the same seed have the same mints and wallets, so that examples can name them. */
+const DEFAULT_SEED = "paystate local chain";
+const DEFAULT_CONFIRMED_AFTER = 1;
+const DEFAULT_FINALIZED_AFTER = 32;
+/** Far enough from 0 that the windows behind the first slot have positive numbers. */
+const FIRST_SLOT = 1000;
+
+/**
+ * Starts a chain, from its journal if that has one. Throws one sentence that says what to do when litesvm's native
+ * package is missing, the journal is damaged, or it belongs to another seed.
+ */
+export async function createLocalChain(options: LocalChainOptions): Promise<LocalChain> {
+  const slotMs = options.slotMs ?? DEFAULT_SLOT_MS;
+  const depths = {
+    confirmedAfter: options.confirmedAfter ?? DEFAULT_CONFIRMED_AFTER,
+    finalizedAfter: options.finalizedAfter ?? DEFAULT_FINALIZED_AFTER,
+  };
+  checkNumbers(slotMs, depths);
+  const litesvm = loadLitesvm();
+  const journal = options.journal === undefined ? noJournal : openJournal(options.journal);
+  try {
+    const state = new ChainState({
+      litesvm,
+      journal,
+      genesis: genesisOf(journal, options, slotMs),
+      slotMs,
+      now: () => options.clock.now(),
+      depths,
+    });
+    return new JournaledChain(state, options.clock.sleep?.bind(options.clock));
+  } catch (error) {
+    journal.close();
+    throw error;
+  }
+}
+
+/** Throws RangeError for numbers of slots or milliseconds that make no chain. */
+function checkNumbers(slotMs: number, { confirmedAfter, finalizedAfter }: CommitmentDepths): void {
+  const areWhole = [slotMs, confirmedAfter, finalizedAfter].every(
+    (value) => Number.isSafeInteger(value) && value >= 0,
+  );
+  if (areWhole && confirmedAfter <= finalizedAfter) return;
+  throw new RangeError(
+    "slotMs, confirmedAfter and finalizedAfter are whole numbers from 0 up, and nothing is finalized before it is confirmed.",
+  );
+}
+
+function genesisOf(journal: Journal, { seed, clock }: LocalChainOptions, slotMs: number): GenesisEntry {
+  const { genesis } = journal;
+  if (genesis !== undefined && seed !== undefined && genesis.seed !== seed) {
+    throw new Error(
+      "The journal belongs to a chain with another seed: leave the seed out, or use another file.",
+    );
+  }
+  const first = { slot: FIRST_SLOT, time: clock.now(), slotMs };
+  return genesis ?? { kind: "genesis", format: 1, seed: seed ?? DEFAULT_SEED, ...first };
+}
+
+class JournaledChain implements LocalChain {
+  readonly faults = new FaultRules();
+  readonly faucet: LocalWallet;
+  readonly #state: ChainState;
+  readonly #server: RpcServer;
+  readonly #listeners: Listener[] = [];
+  readonly #openCalls = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(state: ChainState, sleep: Clock["sleep"] | undefined) {
+    this.#state = state;
+    this.#server = new RpcServer(state, this.faults, sleep);
+    this.faucet = wallet("faucet", state.keys.faucet);
+  }
+
+  get genesisHash(): string {
+    return this.#state.genesisHash;
+  }
+
+  get mints(): LocalChain["mints"] {
+    return this.#state.keys.mints;
+  }
+
+  readonly fetch: LocalFetch = async (input, init) => {
+    const request = new Request(input, { ...init, method: "POST" });
+    const text = await request.text();
+    const answer = await this.#answer(text, request.signal).catch((error: unknown) => {
+      request.signal.throwIfAborted();
+      throw error;
+    });
+    // Whatever the node did meanwhile: who has given up gets no answer.
+    request.signal.throwIfAborted();
+    const { status, headers, body } = answer;
+    return new Response(body === "" ? null : body, { status, headers });
+  };
+
+  slot(): number {
+    return this.#state.currentSlot();
+  }
+
+  blockHeight(): number {
+    return blockHeightOf(this.#state.currentSlot());
+  }
+
+  advance(slots: number): void {
+    this.#state.advance(slots);
+  }
+
+  rollback(toSlot: number): void {
+    this.#state.rollback(toSlot);
+  }
+
+  setRent(lamportsPerByte: bigint): void {
+    this.#state.setRent(lamportsPerByte);
+  }
+
+  createWallet(name: string, funds: Funds): LocalWallet {
+    const made = this.#wallet(name);
+    if (!this.#state.walletNames().includes(name)) this.#give(made.address, funds, name);
+    return made;
+  }
+
+  wallets(): LocalWallet[] {
+    return this.#state.walletNames().map((name) => this.#wallet(name));
+  }
+
+  fund(address: string, funds: Funds): string {
+    return this.#give(address, funds);
+  }
+
+  async listen(options: { port: number; host: string }): Promise<Listener> {
+    const listener = await listen((body, signal) => this.#answer(body, signal), options);
+    this.#listeners.push(listener);
+    return listener;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const call of this.#openCalls) call.abort(chainClosed());
+    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    this.#state.close();
+  }
+
+  #wallet(name: string): LocalWallet {
+    return wallet(name, derivedKeypair(this.#state.genesis.seed, `wallet/${name}`));
+  }
+
+  #give(recipient: string, funds: Funds, name?: string): string {
+    const { keys, blockhashes, log } = this.#state;
+    const blockhash = blockhashes.of(this.#state.currentSlot());
+    const bytes = fundingTransaction({ keys, recipient, funds, blockhash, number: log.length });
+    const transaction = decodeTransaction(bytes);
+    this.#state.submit(transaction, name);
+    const err = log.withSignature(transaction.signature)?.err;
+    if (err === null) return transaction.signature;
+    throw new Error(`The faucet could not fund ${recipient}: ${JSON.stringify(err)}.`);
+  }
+
+  async #answer(body: string, signal?: AbortSignal): Promise<RpcAnswer> {
+    if (this.#isClosed) throw chainClosed();
+    const call = new AbortController();
+    const giveUp = (): void => call.abort(signal?.reason);
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    this.#openCalls.add(call);
+    try {
+      return await this.#server.answer(body, call.signal);
+    } finally {
+      this.#openCalls.delete(call);
+      signal?.removeEventListener("abort", giveUp);
+    }
+  }
+}
+
+function chainClosed(): Error {
+  return new Error("The local chain was closed.");
+}
+
+function wallet(
+  name: string,
+  { publicKey, secretKey }: { publicKey: { toBase58(): string }; secretKey: Uint8Array },
+): LocalWallet {
+  return { name, address: publicKey.toBase58(), secretKey };
+}

@@ -1,0 +1,54 @@
+/** What a transaction costs in lamports, computed from its message alone, as a node answers getFeeForMessage. */
+import type { VersionedMessage } from "@solana/web3.js";
+
+/** Per signature, on every cluster. */
+const LAMPORTS_PER_SIGNATURE = 5000n;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+
+/** Compute units allotted to an instruction that no ComputeBudget instruction speaks of (agave since SIMD-0170). */
+const BUILTIN_UNITS = 3_000n;
+const PROGRAM_UNITS = 200_000n;
+const MAX_UNITS = 1_400_000n;
+
+const COMPUTE_BUDGET = "ComputeBudget111111111111111111111111111111";
+const SET_UNIT_LIMIT = 2;
+const SET_UNIT_PRICE = 3;
+
+/** Programs that are part of the runtime. */
+const BUILTINS = new Set([
+  "11111111111111111111111111111111",
+  COMPUTE_BUDGET,
+  "Vote111111111111111111111111111111111111111",
+  "BPFLoader1111111111111111111111111111111111",
+  "BPFLoader2111111111111111111111111111111111",
+  "BPFLoaderUpgradeab1e11111111111111111111111",
+  "LoaderV411111111111111111111111111111111111",
+]);
+
+/** Programs whose signatures, listed in their instruction data, are paid like those of the transaction. */
+const SIGNATURE_PROGRAMS = new Set([
+  "Ed25519SigVerify111111111111111111111111111",
+  "KeccakSecp256k11111111111111111111111111111",
+  "Secp256r1SigVerify1111111111111111111111111",
+]);
+
+/** The fee in lamports: signatures, and the priority fee (price × unit limit, rounded up). */
+export function feeFor(message: VersionedMessage): bigint {
+  let signatures = BigInt(message.header.numRequiredSignatures);
+  let defaultUnits = 0n;
+  let limit: bigint | undefined;
+  let price = 0n;
+  for (const { programIdIndex, data } of message.compiledInstructions) {
+    const program = message.staticAccountKeys[programIdIndex]?.toBase58() ?? "";
+    const bytes = Buffer.from(data);
+    if (SIGNATURE_PROGRAMS.has(program)) signatures += BigInt(bytes[0] ?? 0);
+    else defaultUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
+    if (program !== COMPUTE_BUDGET) continue;
+    if (bytes[0] === SET_UNIT_LIMIT && bytes.length >= 5) limit = BigInt(bytes.readUInt32LE(1));
+    if (bytes[0] === SET_UNIT_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
+  }
+  const units = limit ?? defaultUnits;
+  const microLamports = price * (units < MAX_UNITS ? units : MAX_UNITS);
+  const priority = (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+  return signatures * LAMPORTS_PER_SIGNATURE + priority;
+}

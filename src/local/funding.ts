@@ -1,0 +1,116 @@
+/** The transaction by which the faucet gives SOL and stablecoins to an address. */
+import {
+  type Blockhash,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from "@solana/web3.js";
+import { STABLECOIN_DECIMALS, type GenesisKeys } from "./genesis.ts";
+import { TOKEN_PROGRAM } from "./token-layout.ts";
+
+/** What to give, in base units; what is left out is not given. */
+export interface Funds {
+  /** Lamports. */
+  readonly lamports?: bigint;
+  /** Millionths of a USDC. */
+  readonly usdc?: bigint;
+  /** Millionths of a USDT. */
+  readonly usdt?: bigint;
+}
+
+const ASSOCIATED_TOKEN_PROGRAM = new PublicKey("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
+const MEMO_PROGRAM = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+const TOKEN = new PublicKey(TOKEN_PROGRAM);
+const CREATE_IDEMPOTENT = 1;
+const MINT_TO_CHECKED = 14;
+
+/** The token account in which `owner` receives `mint`. */
+export function associatedTokenAddress(owner: string, mint: string): string {
+  return ataOf(new PublicKey(owner), new PublicKey(mint)).toBase58();
+}
+
+/**
+ * The faucet's signed transaction, one for all the funds, so that they arrive together or not at all. `number`
+ * makes it differ from an equal gift under the same blockhash.
+ */
+export function fundingTransaction(gift: {
+  keys: GenesisKeys;
+  recipient: string;
+  funds: Funds;
+  blockhash: Blockhash;
+  number: number;
+}): Uint8Array {
+  const { keys, funds, blockhash, number } = gift;
+  const recipient = new PublicKey(gift.recipient);
+  const faucet = keys.faucet.publicKey;
+  const instructions = [memo(`gift ${number}`)];
+  if (funds.lamports !== undefined) {
+    instructions.push(
+      SystemProgram.transfer({ fromPubkey: faucet, toPubkey: recipient, lamports: u64(funds.lamports) }),
+    );
+  }
+  for (const [mint, amount] of [
+    [keys.mints.USDC, funds.usdc],
+    [keys.mints.USDT, funds.usdt],
+  ] as const) {
+    if (amount !== undefined) {
+      instructions.push(...minting(faucet, recipient, new PublicKey(mint), u64(amount)));
+    }
+  }
+  const message = new TransactionMessage({ payerKey: faucet, recentBlockhash: blockhash, instructions });
+  const transaction = new VersionedTransaction(message.compileToLegacyMessage());
+  transaction.sign([keys.faucet]);
+  return transaction.serialize();
+}
+
+/** Libraries encode an amount that is no u64 as some other amount, without a word. */
+function u64(amount: bigint): bigint {
+  if (amount === BigInt.asUintN(64, amount)) return amount;
+  throw new RangeError(`An amount is a whole number from 0 to 2^64 - 1, got ${amount}.`);
+}
+
+function memo(text: string): TransactionInstruction {
+  return new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(text) });
+}
+
+function minting(
+  faucet: PublicKey,
+  owner: PublicKey,
+  mint: PublicKey,
+  amount: bigint,
+): [TransactionInstruction, TransactionInstruction] {
+  const ata = ataOf(owner, mint);
+  const create = new TransactionInstruction({
+    programId: ASSOCIATED_TOKEN_PROGRAM,
+    keys: [
+      { pubkey: faucet, isSigner: true, isWritable: true },
+      { pubkey: ata, isSigner: false, isWritable: true },
+      { pubkey: owner, isSigner: false, isWritable: false },
+      { pubkey: mint, isSigner: false, isWritable: false },
+      { pubkey: SystemProgram.programId, isSigner: false, isWritable: false },
+      { pubkey: TOKEN, isSigner: false, isWritable: false },
+    ],
+    data: Buffer.from([CREATE_IDEMPOTENT]),
+  });
+  const data = Buffer.alloc(10);
+  data.writeUInt8(MINT_TO_CHECKED, 0);
+  data.writeBigUInt64LE(amount, 1);
+  data.writeUInt8(STABLECOIN_DECIMALS, 9);
+  const mintTo = new TransactionInstruction({
+    programId: TOKEN,
+    keys: [
+      { pubkey: mint, isSigner: false, isWritable: true },
+      { pubkey: ata, isSigner: false, isWritable: true },
+      { pubkey: faucet, isSigner: true, isWritable: false },
+    ],
+    data,
+  });
+  return [create, mintTo];
+}
+
+function ataOf(owner: PublicKey, mint: PublicKey): PublicKey {
+  const seeds = [owner.toBytes(), TOKEN.toBytes(), mint.toBytes()];
+  return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN_PROGRAM)[0];
+}

@@ -1,0 +1,64 @@
+/** How a local chain begins: its hash, its own key, and the accounts that exist before the first transaction. */
+import { createHash, createHmac } from "node:crypto";
+import { Keypair } from "@solana/web3.js";
+import bs58 from "bs58";
+import type { AccountState } from "./account-state.ts";
+import { SYSTEM_PROGRAM } from "./account-state.ts";
+import type { GenesisEntry } from "./journal.ts";
+import { encodeMint, TOKEN_PROGRAM } from "./token-layout.ts";
+
+/** Both stablecoins count in millionths, as on mainnet. */
+export const STABLECOIN_DECIMALS = 6;
+
+/** 500 million SOL in lamports: more than anybody asks for, below the u64 limit with room for every sum. */
+const FAUCET_LAMPORTS = 500_000_000_000_000_000n;
+
+/** The chain's own key and addresses, computed from the seed. */
+export interface GenesisKeys {
+  /** Pays airdrops; mint and freeze authority of both stablecoins. */
+  readonly faucet: Keypair;
+  /** Address of the stablecoins' mints: the same on every chain with the same seed. */
+  readonly mints: { readonly USDC: string; readonly USDT: string };
+}
+
+/** The key named `label` of a chain with this seed. */
+export function derivedKeypair(seed: string, label: string): Keypair {
+  return Keypair.fromSeed(createHmac("sha256", seed).update(label).digest());
+}
+
+/** Chains begun at different times differ in their hash even with the same seed, so that nobody confuses them. */
+export function genesisHash(genesis: GenesisEntry): string {
+  return bs58.encode(createHash("sha256").update(`genesis/${genesis.seed}/${genesis.time}`).digest());
+}
+
+/** The keys of a chain with this seed. */
+export function genesisKeys(seed: string): GenesisKeys {
+  const mint = (symbol: string): string => derivedKeypair(seed, `mint/${symbol}`).publicKey.toBase58();
+  return { faucet: derivedKeypair(seed, "faucet"), mints: { USDC: mint("USDC"), USDT: mint("USDT") } };
+}
+
+/** The accounts to put in place before the first transaction; `rentFor` tells the rent minimum of a data length. */
+export function genesisAccounts(
+  keys: GenesisKeys,
+  rentFor: (dataLength: number) => bigint,
+): Map<string, AccountState> {
+  const authority = keys.faucet.publicKey.toBytes();
+  const data = encodeMint({ authority, decimals: STABLECOIN_DECIMALS });
+  const mint: AccountState = {
+    lamports: rentFor(data.length),
+    data,
+    owner: TOKEN_PROGRAM,
+    executable: false,
+  };
+  const faucet: AccountState = {
+    lamports: FAUCET_LAMPORTS,
+    data: new Uint8Array(),
+    owner: SYSTEM_PROGRAM,
+    executable: false,
+  };
+  return new Map([
+    [keys.faucet.publicKey.toBase58(), faucet],
+    [keys.mints.USDC, mint],
+    [keys.mints.USDT, mint],
+  ]);
+}

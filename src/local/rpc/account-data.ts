@@ -1,0 +1,65 @@
+/** Accounts in the encodings a caller may ask for. */
+import bs58 from "bs58";
+import type { AccountState } from "../account-state.ts";
+import type { View } from "../chain-state.ts";
+import { type CallConfig, readCount } from "./call.ts";
+import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
+import { parsedAccount } from "./parsed-account.ts";
+
+/** agave's limit for base58 account data. */
+const MAX_BASE58_BYTES = 128;
+
+/** What every account that has ever been written since 2023 says: it pays no rent. */
+const RENT_EXEMPT_EPOCH = 18_446_744_073_709_551_615n;
+
+/** An account as nodes answer it, `null` when absent. `view` serves to look up the mint of a token account. */
+export function encodeAccount(account: AccountState | null, config: CallConfig, view: View): unknown {
+  if (account === null) return null;
+  return {
+    lamports: account.lamports,
+    data: encodeData(account, config, view),
+    owner: account.owner,
+    executable: account.executable,
+    rentEpoch: RENT_EXEMPT_EPOCH,
+    space: account.data.length,
+  };
+}
+
+function encodeData(account: AccountState, config: CallConfig, view: View): unknown {
+  const encoding = config["encoding"] ?? "binary";
+  switch (encoding) {
+    case "jsonParsed": {
+      const parsed = parsedAccount(account, view);
+      return parsed ?? [base64(account.data), "base64"];
+    }
+    case "base64":
+      return [base64(sliced(account.data, config)), "base64"];
+    case "base58":
+      return [base58(sliced(account.data, config)), "base58"];
+    case "binary":
+      return base58(sliced(account.data, config));
+    default:
+      throw invalidParams(
+        `Invalid params: this chain does not write the encoding ${JSON.stringify(encoding)}.`,
+      );
+  }
+}
+
+function sliced(data: Uint8Array, config: CallConfig): Uint8Array {
+  const slice = config["dataSlice"] as { offset?: unknown; length?: unknown } | null | undefined;
+  if (slice === undefined || slice === null) return data;
+  const offset = readCount(slice.offset);
+  return data.subarray(offset, offset + readCount(slice.length));
+}
+
+function base64(data: Uint8Array): string {
+  return Buffer.from(data).toString("base64");
+}
+
+function base58(data: Uint8Array): string {
+  if (data.length <= MAX_BASE58_BYTES) return bs58.encode(data);
+  throw new RpcError(
+    RPC_CODE.invalidRequest,
+    `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`,
+  );
+}

@@ -1,0 +1,73 @@
+/** Methods about slots, blocks, blockhashes and the node itself. */
+import { BLOCKHASH_LIFETIME, blockHeightOf } from "../blockhashes.ts";
+import { SLOTS_PER_EPOCH } from "../epoch.ts";
+import { type CallConfig, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
+
+/** Milliseconds in a second: the chain counts the former, JSON-RPC the latter. */
+const SECOND = 1000;
+
+function slot(call: RpcCall, config: CallConfig = call.config(0)): number {
+  return call.view(config).slot;
+}
+
+function getLatestBlockhash(call: RpcCall): unknown {
+  const at = slot(call);
+  return withContext(at, {
+    blockhash: call.chain.blockhashes.of(at),
+    lastValidBlockHeight: call.chain.blockhashes.lastValidBlockHeight(at),
+  });
+}
+
+function isBlockhashValid(call: RpcCall): unknown {
+  const at = slot(call, call.config(1));
+  return withContext(at, call.chain.blockhashes.isValid(call.address(0), at));
+}
+
+function getBlockTime(call: RpcCall): unknown {
+  const asked = call.count(0);
+  if (asked > call.head || asked < call.chain.genesis.slot) {
+    throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${asked}`);
+  }
+  return Math.floor(call.chain.timeOf(asked) / SECOND);
+}
+
+function getEpochInfo(call: RpcCall): unknown {
+  const at = slot(call);
+  return {
+    absoluteSlot: at,
+    blockHeight: blockHeightOf(at),
+    epoch: Math.floor(at / SLOTS_PER_EPOCH),
+    slotIndex: at % SLOTS_PER_EPOCH,
+    slotsInEpoch: SLOTS_PER_EPOCH,
+    transactionCount: call.chain.log.length,
+  };
+}
+
+function getRecentPrioritizationFees(call: RpcCall): unknown {
+  // Nobody competes for this chain's blocks.
+  const slots = Array.from({ length: BLOCKHASH_LIFETIME }, (_, index) => call.head - index).toReversed();
+  return slots.map((past) => ({ slot: past, prioritizationFee: 0 }));
+}
+
+function getMinimumBalanceForRentExemption(call: RpcCall): unknown {
+  const length = call.count(0);
+  if (length > 10 * 1024 * 1024) throw invalidParams("Invalid params: accounts hold at most 10 MiB.");
+  return call.chain.rentFor(length);
+}
+
+/** The methods of this file by name. */
+export const blockMethods: Readonly<Record<string, RpcMethod>> = {
+  getLatestBlockhash,
+  isBlockhashValid,
+  getSlot: (call) => slot(call),
+  getBlockHeight: (call) => blockHeightOf(slot(call)),
+  getTransactionCount: (call) => call.chain.log.length,
+  getBlockTime,
+  getEpochInfo,
+  getGenesisHash: (call) => call.chain.genesisHash,
+  getHealth: () => "ok",
+  getVersion: () => ({ "solana-core": "litesvm-1.5.0", "feature-set": 0 }),
+  getRecentPrioritizationFees,
+  getMinimumBalanceForRentExemption,
+};

@@ -1,0 +1,157 @@
+/** Methods about transactions that landed, one by one or by block. */
+import { blockHeightOf } from "../blockhashes.ts";
+import type { LandedTransaction } from "../transaction-log.ts";
+import {
+  type CallConfig,
+  readCommitment,
+  readCount,
+  readSignature,
+  type RpcCall,
+  type RpcMethod,
+  withContext,
+} from "./call.ts";
+import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
+import { encodeLandedTransaction } from "./transaction-json.ts";
+
+/** agave's limits. */
+const MAX_STATUSES = 256;
+const MAX_SIGNATURES = 1000;
+const MAX_BLOCKS = 500_000;
+
+/** Without history search a node knows the statuses of so many recent slots only. */
+const STATUS_CACHE_SLOTS = 300;
+
+function getSignatureStatuses(call: RpcCall): unknown {
+  const signatures = call.list(0, MAX_STATUSES).map(readSignature);
+  const searchesHistory = call.config(1)["searchTransactionHistory"] === true;
+  const oldest = searchesHistory ? 0 : call.head - STATUS_CACHE_SLOTS;
+  return withContext(
+    call.head,
+    signatures.map((signature) => {
+      const landed = call.chain.log.withSignature(signature);
+      return landed === undefined || landed.slot > call.head || landed.slot < oldest
+        ? null
+        : status(call, landed);
+    }),
+  );
+}
+
+function status(call: RpcCall, { slot, err }: LandedTransaction): unknown {
+  const confirmationStatus = commitmentOf(call, slot);
+  return {
+    slot,
+    confirmations: confirmationStatus === "finalized" ? null : call.head - slot,
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    confirmationStatus,
+  };
+}
+
+function commitmentOf(call: RpcCall, slot: number): string {
+  if (slot <= call.chain.slotAt("finalized", call.head)) return "finalized";
+  return slot <= call.chain.slotAt("confirmed", call.head) ? "confirmed" : "processed";
+}
+
+function getSignaturesForAddress(call: RpcCall): unknown {
+  const address = call.address(0);
+  const config = call.config(1);
+  const limit = readCount(config["limit"] ?? MAX_SIGNATURES);
+  if (limit < 1 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
+  const { slot } = call.view(config);
+  const before = position(call, config["before"]) ?? Number.POSITIVE_INFINITY;
+  const until = position(call, config["until"]) ?? -1;
+  return call.chain.log
+    .naming(address)
+    .filter((landed) => landed.slot <= slot && landed.position < before && landed.position > until)
+    .slice(-limit)
+    .toReversed()
+    .map((landed) => ({
+      signature: landed.signature,
+      slot: landed.slot,
+      err: landed.err,
+      memo: null,
+      blockTime: Math.floor(landed.time / 1000),
+      confirmationStatus: commitmentOf(call, landed.slot),
+    }));
+}
+
+function position(call: RpcCall, signature: unknown): number | undefined {
+  if (signature === undefined || signature === null) return undefined;
+  return call.chain.log.withSignature(readSignature(signature))?.position;
+}
+
+function getTransaction(call: RpcCall): unknown {
+  const signature = call.signature(0);
+  const config = blockConfig(call);
+  const landed = call.chain.log.withSignature(signature);
+  if (landed === undefined || landed.slot > call.view(config).slot) return null;
+  return {
+    slot: landed.slot,
+    blockTime: Math.floor(landed.time / 1000),
+    ...encodeLandedTransaction(landed, config),
+  };
+}
+
+/** The configuration of methods that read blocks: only confirmed ones are kept where they look. */
+function blockConfig(call: RpcCall): CallConfig {
+  // The second parameter may be the encoding alone.
+  const second = call.optional(1);
+  const config = typeof second === "string" ? { encoding: second } : call.config(1);
+  if (readCommitment(config["commitment"]) === "processed") {
+    throw invalidParams("Method does not support commitment below `confirmed`");
+  }
+  return config;
+}
+
+function getBlock(call: RpcCall): unknown {
+  const slot = call.count(0);
+  const config = blockConfig(call);
+  const { chain } = call;
+  if (slot < chain.genesis.slot || slot > call.view(config).slot) {
+    throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${slot}`);
+  }
+  return {
+    blockhash: chain.blockhashes.of(slot),
+    previousBlockhash: chain.blockhashes.of(slot - 1),
+    parentSlot: slot - 1,
+    blockHeight: blockHeightOf(slot),
+    blockTime: Math.floor(chain.timeOf(slot) / 1000),
+    ...blockContent(chain.log.inSlots(slot, slot), config),
+    ...(config["rewards"] === false ? {} : { rewards: [] }),
+  };
+}
+
+function blockContent(landed: readonly LandedTransaction[], config: CallConfig): object {
+  const details = config["transactionDetails"] ?? "full";
+  switch (details) {
+    case "full":
+      return { transactions: landed.map((one) => encodeLandedTransaction(one, config)) };
+    case "signatures":
+      return { signatures: landed.map(({ signature }) => signature) };
+    case "none":
+      return {};
+    default:
+      throw invalidParams(
+        `Invalid params: this chain does not write transactionDetails ${JSON.stringify(details)}.`,
+      );
+  }
+}
+
+function getBlocks(call: RpcCall): unknown {
+  const hasEnd = typeof call.optional(1) === "number";
+  const config = call.config(hasEnd || call.optional(1) === undefined ? 2 : 1);
+  const newest = call.view(config).slot;
+  const start = Math.max(call.count(0), call.chain.genesis.slot);
+  const end = hasEnd ? Math.min(call.count(1), newest) : newest;
+  if (end - start > MAX_BLOCKS) throw invalidParams(`Slot range too large; max ${MAX_BLOCKS}`);
+  return Array.from({ length: Math.max(0, end - start + 1) }, (_, index) => start + index);
+}
+
+/** The methods of this file by name. */
+export const historyMethods: Readonly<Record<string, RpcMethod>> = {
+  getSignatureStatuses,
+  getSignaturesForAddress,
+  getTransaction,
+  getBlock,
+  getBlocks,
+};

@@ -1,0 +1,157 @@
+/** Methods that bring transactions to the chain, or tell what would happen if. */
+import { VersionedMessage } from "@solana/web3.js";
+import { fundingTransaction } from "../funding.ts";
+import type { Simulation } from "../bank.ts";
+import type { View } from "../chain-state.ts";
+import { type DecodedTransaction, decodeTransaction } from "../transaction-bytes.ts";
+import { describeTransactionError, type TransactionErrorJson } from "../transaction-errors.ts";
+import { feeFor } from "../fees.ts";
+import { encodeAccount } from "./account-data.ts";
+import { type CallConfig, readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
+import { readBytes, readTransaction } from "./received-bytes.ts";
+import { encodeInnerInstructions, encodeReturnData } from "./transaction-json.ts";
+
+function sendTransaction(call: RpcCall): unknown {
+  const config = call.config(1);
+  const transaction = readTransaction(call.text(0), config["encoding"] ?? "base58");
+  if (config["skipPreflight"] !== true) preflight(call, transaction, config);
+  if (!call.dropsSends) call.chain.submit(transaction);
+  return transaction.signature;
+}
+
+/** Throws -32003 for a wrong signature, -32002 for a transaction that would fail. */
+function preflight(call: RpcCall, transaction: DecodedTransaction, config: CallConfig): void {
+  const view = call.view(config, "preflightCommitment");
+  const run = call.chain.simulate(transaction, view, { verifySignatures: true });
+  if (run.err === "SignatureFailure") throw signatureFailure();
+  const err = refusalAt(call, transaction, view) ?? run.err;
+  if (err === null) return;
+  throw new RpcError(
+    RPC_CODE.preflightFailure,
+    `Transaction simulation failed: ${describeTransactionError(err)}`,
+    err === run.err ? outcome(run, err) : outcome(NOT_RUN, err),
+  );
+}
+
+function signatureFailure(): RpcError {
+  return new RpcError(RPC_CODE.signatureVerificationFailure, "Transaction signature verification failure");
+}
+
+/** Why the block of `view` would not even run the transaction: an unknown blockhash, or it is on the chain already. */
+function refusalAt(
+  call: RpcCall,
+  { transaction, messageHash }: DecodedTransaction,
+  view: View,
+): string | undefined {
+  if (!call.chain.blockhashes.isValid(transaction.message.recentBlockhash, view.slot)) {
+    return "BlockhashNotFound";
+  }
+  const landed = call.chain.log.withMessage(messageHash);
+  return landed !== undefined && landed.slot <= view.slot ? "AlreadyProcessed" : undefined;
+}
+
+type Run = Pick<Simulation, "logs" | "computeUnits" | "innerInstructions" | "returnData">;
+
+const NOT_RUN: Run = { logs: [], computeUnits: 0n, innerInstructions: [], returnData: null };
+
+function outcome(run: Run, err: TransactionErrorJson | null): object {
+  return {
+    err,
+    logs: run.logs,
+    accounts: null,
+    unitsConsumed: run.computeUnits,
+    returnData: run.returnData === null ? null : encodeReturnData(run.returnData),
+    innerInstructions: null,
+    replacementBlockhash: null,
+  };
+}
+
+function simulateTransaction(call: RpcCall): unknown {
+  const config = call.config(1);
+  const transaction = readTransaction(call.text(0), config["encoding"] ?? "base58");
+  const verifySignatures = config["sigVerify"] === true;
+  const replacesBlockhash = config["replaceRecentBlockhash"] === true;
+  if (verifySignatures && replacesBlockhash) {
+    throw invalidParams("sigVerify may not be used with replaceRecentBlockhash");
+  }
+  const view = call.view(config);
+  const run = call.chain.simulate(transaction, view, { verifySignatures });
+  if (run.err === "SignatureFailure") throw signatureFailure();
+  const refusal = replacesBlockhash ? undefined : refusalAt(call, transaction, view);
+  const { blockhashes } = call.chain;
+  return withContext(view.slot, {
+    ...(refusal === undefined ? outcome(run, run.err) : outcome(NOT_RUN, refusal)),
+    accounts: refusal === undefined ? accountsAfter(run, config, view) : null,
+    innerInstructions:
+      config["innerInstructions"] === true ? encodeInnerInstructions(run.innerInstructions) : null,
+    replacementBlockhash: replacesBlockhash
+      ? {
+          blockhash: blockhashes.of(view.slot),
+          lastValidBlockHeight: blockhashes.lastValidBlockHeight(view.slot),
+        }
+      : null,
+  });
+}
+
+/** The accounts that the caller wants to see as the simulated transaction left them. */
+function accountsAfter({ keys, after, err }: Simulation, config: CallConfig, view: View): unknown {
+  const wanted = config["accounts"] as { addresses?: unknown; encoding?: unknown } | null | undefined;
+  if (wanted === undefined || wanted === null) return null;
+  if (!Array.isArray(wanted.addresses)) {
+    throw invalidParams("Invalid params: accounts.addresses is a sequence.");
+  }
+  if (wanted.addresses.length > keys.all.length) {
+    throw invalidParams(`Too many accounts provided; max ${keys.all.length}`);
+  }
+  const seen: View = {
+    slot: view.slot,
+    account: (address) => {
+      const changed = after.get(address);
+      return changed === undefined ? view.account(address) : changed;
+    },
+  };
+  const encoding = { encoding: wanted.encoding ?? "base64" };
+  return wanted.addresses.map((value) => {
+    const address = readAddress(value);
+    return err === null ? encodeAccount(seen.account(address), encoding, seen) : null;
+  });
+}
+
+function getFeeForMessage(call: RpcCall): unknown {
+  const view = call.view(call.config(1));
+  const message = readMessage(readBytes(call.text(0), "base64"));
+  const isKnown = call.chain.blockhashes.isValid(message.recentBlockhash, view.slot);
+  return withContext(view.slot, isKnown ? feeFor(message) : null);
+}
+
+function readMessage(bytes: Uint8Array): VersionedMessage {
+  try {
+    return VersionedMessage.deserialize(bytes);
+  } catch {
+    throw invalidParams("failed to deserialize the message");
+  }
+}
+
+function requestAirdrop(call: RpcCall): unknown {
+  const { chain } = call;
+  const transaction = decodeTransaction(
+    fundingTransaction({
+      keys: chain.keys,
+      recipient: call.address(0),
+      funds: { lamports: BigInt(call.count(1)) },
+      blockhash: chain.blockhashes.of(chain.currentSlot()),
+      number: chain.log.length,
+    }),
+  );
+  if (!call.dropsSends) chain.submit(transaction);
+  return transaction.signature;
+}
+
+/** The methods of this file by name. */
+export const submissionMethods: Readonly<Record<string, RpcMethod>> = {
+  sendTransaction,
+  simulateTransaction,
+  getFeeForMessage,
+  requestAirdrop,
+};

@@ -1,0 +1,154 @@
+/** A landed transaction with its meta, in the encodings a caller may ask for. */
+import bs58 from "bs58";
+import type { AccountKeys } from "../account-keys.ts";
+import type { NativeInnerInstruction } from "../litesvm.ts";
+import type { LandedTransaction } from "../transaction-log.ts";
+import { type CallConfig, readCount } from "./call.ts";
+import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
+
+/** `transaction`, `meta` and `version` of a landed transaction. Throws -32015 for a version the caller cannot read. */
+export function encodeLandedTransaction(landed: LandedTransaction, config: CallConfig): object {
+  const supported = config["maxSupportedTransactionVersion"];
+  if (supported === undefined || supported === null) {
+    if (landed.version !== "legacy") throw unsupportedVersion(landed.version);
+    return { transaction: encodeTransaction(landed, config), meta: transactionMeta(landed, config) };
+  }
+  readCount(supported);
+  const { version } = landed;
+  return { transaction: encodeTransaction(landed, config), meta: transactionMeta(landed, config), version };
+}
+
+function unsupportedVersion(version: number): RpcError {
+  return new RpcError(
+    RPC_CODE.unsupportedTransactionVersion,
+    `Transaction version (${version}) is not supported by the requesting client. ` +
+      `Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+  );
+}
+
+function encodeTransaction(landed: LandedTransaction, config: CallConfig): unknown {
+  const encoding = config["encoding"] ?? "json";
+  switch (encoding) {
+    case "base64":
+      return [Buffer.from(landed.bytes).toString("base64"), "base64"];
+    case "base58":
+      return [bs58.encode(landed.bytes), "base58"];
+    case "json":
+      return { signatures: signatures(landed), message: rawMessage(landed) };
+    case "jsonParsed":
+      return { signatures: signatures(landed), message: partiallyParsedMessage(landed) };
+    default:
+      throw invalidParams(
+        `Invalid params: this chain does not write the encoding ${JSON.stringify(encoding)}.`,
+      );
+  }
+}
+
+function signatures({ transaction }: LandedTransaction): string[] {
+  return transaction.signatures.map((signature) => bs58.encode(signature));
+}
+
+function rawMessage({ transaction, staticKeys, version }: LandedTransaction): unknown {
+  const { message } = transaction;
+  return {
+    accountKeys: staticKeys,
+    header: message.header,
+    recentBlockhash: message.recentBlockhash,
+    instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+      programIdIndex,
+      accounts: [...accountKeyIndexes],
+      data: bs58.encode(data),
+      stackHeight: 1,
+    })),
+    ...(version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) }),
+  };
+}
+
+/** Instructions stay undecoded, as a node leaves those of programs it has no parser for. */
+function partiallyParsedMessage({ transaction, keys, staticKeys, version }: LandedTransaction): unknown {
+  const { message } = transaction;
+  const addressAt = (index: number): string | undefined => keys.all[index]?.address;
+  return {
+    accountKeys: keys.all.map(({ address, isWritable }, index) => ({
+      pubkey: address,
+      signer: index < message.header.numRequiredSignatures,
+      writable: isWritable,
+      source: index < staticKeys.length ? "transaction" : "lookupTable",
+    })),
+    recentBlockhash: message.recentBlockhash,
+    instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
+      programId: addressAt(programIdIndex),
+      accounts: accountKeyIndexes.map(addressAt),
+      data: bs58.encode(data),
+      stackHeight: 1,
+    })),
+    ...(version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) }),
+  };
+}
+
+function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unknown {
+  return transaction.message.addressTableLookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => ({
+    accountKey: accountKey.toBase58(),
+    writableIndexes: [...writableIndexes],
+    readonlyIndexes: [...readonlyIndexes],
+  }));
+}
+
+function transactionMeta(landed: LandedTransaction, config: CallConfig): unknown {
+  const { err, fee, accounts, tokenBalances, logs, computeUnits, keys, returnData } = landed;
+  return {
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    fee,
+    preBalances: accounts.map(({ before }) => before?.lamports ?? 0n),
+    postBalances: accounts.map(({ after }) => after?.lamports ?? 0n),
+    preTokenBalances: tokenBalances.before,
+    postTokenBalances: tokenBalances.after,
+    innerInstructions:
+      config["encoding"] === "jsonParsed"
+        ? groupInnerInstructions(landed.innerInstructions, (called) => withAddresses(called, keys))
+        : encodeInnerInstructions(landed.innerInstructions),
+    logMessages: logs,
+    rewards: [],
+    computeUnitsConsumed: computeUnits,
+    loadedAddresses: keys.loaded,
+    ...(returnData === null ? {} : { returnData: encodeReturnData(returnData) }),
+  };
+}
+
+/** Inner instructions by the index of the instruction that caused them; instructions without any are left out. */
+export function encodeInnerInstructions(groups: readonly (readonly NativeInnerInstruction[])[]): unknown[] {
+  return groupInnerInstructions(groups, (called) => {
+    const instruction = called.instruction();
+    return {
+      programIdIndex: instruction.programIdIndex(),
+      accounts: [...instruction.accounts()],
+      data: bs58.encode(instruction.data()),
+      stackHeight: called.stackHeight(),
+    };
+  });
+}
+
+function withAddresses(called: NativeInnerInstruction, { all }: AccountKeys): unknown {
+  const instruction = called.instruction();
+  return {
+    programId: all[instruction.programIdIndex()]?.address,
+    accounts: [...instruction.accounts()].map((index) => all[index]?.address),
+    data: bs58.encode(instruction.data()),
+    stackHeight: called.stackHeight(),
+  };
+}
+
+function groupInnerInstructions(
+  groups: readonly (readonly NativeInnerInstruction[])[],
+  encode: (called: NativeInnerInstruction) => unknown,
+): unknown[] {
+  return groups.flatMap((inner, index) =>
+    inner.length === 0 ? [] : [{ index, instructions: inner.map(encode) }],
+  );
+}
+
+/** What a program returned, as nodes write it. */
+export function encodeReturnData(returned: { program: string; data: Uint8Array }): unknown {
+  return { programId: returned.program, data: [Buffer.from(returned.data).toString("base64"), "base64"] };
+}

@@ -1,0 +1,119 @@
+/** The byte layout of mints and token accounts, of SPL Token and of Token-2022. */
+import bs58 from "bs58";
+import type { AccountState } from "./account-state.ts";
+
+/** SPL Token. */
+export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+/** Token-2022, whose accounts begin with the same layout and may go on with extensions. */
+export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+
+const MINT_BYTES = 82;
+const TOKEN_ACCOUNT_BYTES = 165;
+/** Token-2022 says at this offset what an account with extensions is; a mint is padded up to it. */
+const ACCOUNT_TYPE_OFFSET = 165;
+const ACCOUNT_TYPE = { mint: 1, tokenAccount: 2 } as const;
+const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;
+
+/** A mint's content. */
+export interface Mint {
+  readonly program: string;
+  readonly mintAuthority: string | null;
+  readonly supply: bigint;
+  readonly decimals: number;
+  readonly isInitialized: boolean;
+  readonly freezeAuthority: string | null;
+}
+
+/** A token account's content. */
+export interface TokenAccount {
+  readonly program: string;
+  readonly mint: string;
+  readonly owner: string;
+  readonly amount: bigint;
+  readonly delegate: string | null;
+  readonly state: (typeof ACCOUNT_STATES)[number];
+  /** The rent reserve of a wrapped SOL account in lamports, `null` for other tokens. */
+  readonly nativeReserve: bigint | null;
+  readonly delegatedAmount: bigint;
+  readonly closeAuthority: string | null;
+}
+
+/** Whether the address is one of the two token programs. */
+export function isTokenProgram(address: string): boolean {
+  return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM;
+}
+
+/** The token account in `account`, if it is one. */
+export function readTokenAccount(account: AccountState | null): TokenAccount | undefined {
+  if (!holds(account, TOKEN_ACCOUNT_BYTES, ACCOUNT_TYPE.tokenAccount)) return undefined;
+  const data = Buffer.from(account.data);
+  const state = ACCOUNT_STATES[data.readUInt8(108)];
+  if (state === undefined || state === "uninitialized") return undefined;
+  return {
+    program: account.owner,
+    mint: addressAt(data, 0),
+    owner: addressAt(data, 32),
+    amount: data.readBigUInt64LE(64),
+    delegate: optional(data, 72, addressAt),
+    state,
+    nativeReserve: optional(data, 109, (bytes, offset) => bytes.readBigUInt64LE(offset)),
+    delegatedAmount: data.readBigUInt64LE(121),
+    closeAuthority: optional(data, 129, addressAt),
+  };
+}
+
+/** The mint in `account`, if it is one. */
+export function readMint(account: AccountState | null): Mint | undefined {
+  if (!holds(account, MINT_BYTES, ACCOUNT_TYPE.mint)) return undefined;
+  const data = Buffer.from(account.data);
+  return {
+    program: account.owner,
+    mintAuthority: optional(data, 0, addressAt),
+    supply: data.readBigUInt64LE(36),
+    decimals: data.readUInt8(44),
+    isInitialized: data.readUInt8(45) === 1,
+    freezeAuthority: optional(data, 46, addressAt),
+  };
+}
+
+/** The bytes of a new mint without supply, whose `authority` may mint and freeze. */
+export function encodeMint(mint: { authority: Uint8Array; decimals: number }): Uint8Array {
+  const data = Buffer.alloc(MINT_BYTES);
+  data.writeUInt32LE(1, 0);
+  data.set(mint.authority, 4);
+  data.writeUInt8(mint.decimals, 44);
+  data.writeUInt8(1, 45);
+  data.writeUInt32LE(1, 46);
+  data.set(mint.authority, 50);
+  return Uint8Array.from(data);
+}
+
+/** The extension types in Token-2022 data, in the order they are stored. */
+export function extensionTypes(account: AccountState): number[] {
+  const data = Buffer.from(account.data);
+  const types: number[] = [];
+  let offset = ACCOUNT_TYPE_OFFSET + 1;
+  while (offset + 4 <= data.length) {
+    const type = data.readUInt16LE(offset);
+    if (type === 0) break;
+    types.push(type);
+    offset += 4 + data.readUInt16LE(offset + 2);
+  }
+  return types;
+}
+
+function holds(account: AccountState | null, length: number, type: number): account is AccountState {
+  if (account === null || !isTokenProgram(account.owner)) return false;
+  if (account.data.length === length) return true;
+  const isExtended = account.owner === TOKEN_2022_PROGRAM && account.data.length > ACCOUNT_TYPE_OFFSET;
+  return isExtended && account.data[ACCOUNT_TYPE_OFFSET] === type;
+}
+
+function addressAt(data: Buffer, offset: number): string {
+  return bs58.encode(data.subarray(offset, offset + 32));
+}
+
+/** A field behind a 4-byte tag that says whether it is there. */
+function optional<T>(data: Buffer, offset: number, read: (data: Buffer, offset: number) => T): T | null {
+  return data.readUInt32LE(offset) === 1 ? read(data, offset + 4) : null;
+}
