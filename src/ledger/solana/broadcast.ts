@@ -1,0 +1,36 @@
+/** Handing signed bytes to the network. */
+import { EndpointFailure } from "./endpoint-failure.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
+
+/**
+ * Sends the bytes to every endpoint at once and resolves with the first that took them; the others go on. No preflight:
+ * the bytes were simulated before, and a node that lags would refuse what the network accepts. No retries by the node:
+ * re-sending is ours, so that it stops when the transaction is dead.
+ */
+export async function broadcast(nodes: Nodes, bytes: Uint8Array): Promise<void> {
+  const sent = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, send(bytes)));
+  try {
+    await Promise.any(sent);
+  } catch (error) {
+    // Each rejection is a LedgerUnavailable of one endpoint; the first says as much as any.
+    throw error instanceof AggregateError ? error.errors[0] : error;
+  }
+}
+
+function send(bytes: Uint8Array): Question<void> {
+  return async (connection) => {
+    try {
+      await connection.sendRawTransaction(bytes, { maxRetries: 0, skipPreflight: true });
+    } catch (error) {
+      if (!isAlreadyProcessed(error)) throw error;
+    }
+  };
+}
+
+/** Nodes name the transaction error `AlreadyProcessed` in the error's data; proxies in front of them keep the words. */
+function isAlreadyProcessed(error: unknown): boolean {
+  if (!(error instanceof EndpointFailure) || error.kind !== "rpc") return false;
+  const { data, words = "" } = error.facts;
+  const named = typeof data === "object" && data !== null && "err" in data && data.err === "AlreadyProcessed";
+  return named || words.includes("already been processed");
+}

@@ -1,0 +1,116 @@
+/** Building the unsigned transaction of a payment. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
+import {
+  ComputeBudgetProgram,
+  PACKET_DATA_SIZE,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  VersionedTransaction,
+  type Message,
+  type TransactionInstruction,
+} from "@solana/web3.js";
+import { LARGEST_AMOUNT } from "../../amount.ts";
+import type { DeclaredPayment, UnsignedPayment } from "../ledger.ts";
+import type { Nodes } from "./ask.ts";
+import { newestBlockhash } from "./blockhash-window.ts";
+import { feeOf, rentForTokenAccounts } from "./payment-cost.ts";
+import { associatedTokenAccount } from "./token-accounts.ts";
+
+/**
+ * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent
+ * creation of the recipient's ATA. The creation is always there: it costs nothing when the account exists, and makes a
+ * payment to a hijacked ATA (its owner changed) fail instead of paying the thief.
+ *
+ * Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than 1,232 bytes hold.
+ */
+export async function buildPayment(
+  nodes: Nodes,
+  payment: DeclaredPayment,
+  salt: number,
+): Promise<UnsignedPayment> {
+  const { sender, mint, transfers } = payment;
+  const transferring = paymentInstructions(payment);
+  const instructions = [saltedComputeLimit(transferring.length, salt), ...transferring];
+  const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
+  const message = new TransactionMessage({
+    payerKey: new PublicKey(sender),
+    recentBlockhash: blockhash,
+    instructions,
+  });
+  const { bytes, compiled } = serialize(message, transfers.length);
+  const recipients = transfers.map(({ recipient }) => recipient);
+  const [networkFee, rent] = await Promise.all([
+    feeOf(nodes, compiled),
+    rentForTokenAccounts(nodes, mint, recipients),
+  ]);
+  return { bytes, lastValidBlockHeight, networkFee, rent };
+}
+
+// What the runtime grants an instruction that asks for nothing, and at most a transaction.
+const UNITS_PER_INSTRUCTION = 200_000;
+const MOST_UNITS = 1_400_000;
+// Left free below the most, so that every transaction has room for its salt.
+const SALT_RANGE = 400_000;
+
+/**
+ * Grants what the runtime would grant anyway, and the salt on top: a limit is not paid for unless a price is set, so
+ * equal payments differ at no cost and without words that everybody could read.
+ */
+function saltedComputeLimit(instructions: number, salt: number): TransactionInstruction {
+  const granted = Math.min(instructions * UNITS_PER_INSTRUCTION, MOST_UNITS - SALT_RANGE);
+  return ComputeBudgetProgram.setComputeUnitLimit({ units: granted + (salt % SALT_RANGE) });
+}
+
+/** The instructions of a payment, in the order of its transfers. */
+export function paymentInstructions({
+  sender,
+  mint,
+  decimals,
+  transfers,
+}: DeclaredPayment): TransactionInstruction[] {
+  // Both libraries encode what does not fit silently as another amount: 2^64 becomes 0, -1 becomes 1.
+  for (const { amount } of transfers) {
+    if (amount < 1n || amount > LARGEST_AMOUNT) {
+      throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
+    }
+  }
+  const from = new PublicKey(sender);
+  if (mint === null) {
+    return transfers.map(({ recipient, amount }) =>
+      SystemProgram.transfer({ fromPubkey: from, toPubkey: new PublicKey(recipient), lamports: amount }),
+    );
+  }
+  const asset = new PublicKey(mint);
+  const source = new PublicKey(associatedTokenAccount(sender, mint));
+  return transfers.flatMap(({ recipient, amount }) => {
+    const destination = new PublicKey(associatedTokenAccount(recipient, mint));
+    return [
+      createAssociatedTokenAccountIdempotentInstruction(from, destination, new PublicKey(recipient), asset),
+      createTransferCheckedInstruction(source, asset, destination, from, amount, decimals),
+    ];
+  });
+}
+
+// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
+
+function serialize(
+  message: TransactionMessage,
+  recipients: number,
+): { bytes: Uint8Array; compiled: Message } {
+  const tooLarge = new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
+  if (recipients > MOST_RECIPIENTS) throw tooLarge;
+  const compiled = message.compileToLegacyMessage();
+  try {
+    const bytes = new VersionedTransaction(compiled).serialize();
+    if (bytes.length <= PACKET_DATA_SIZE) return { bytes, compiled };
+  } catch (error) {
+    // web3.js writes into a buffer of fixed size and lets the overrun surface.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw tooLarge;
+}

@@ -1,0 +1,70 @@
+/** Entry `paystate/solana`: the ledger on a Solana cluster, or on the local chain, which answers like one. */
+import { setMaxListeners } from "node:events";
+import { systemClock, type Clock } from "../../runtime.ts";
+import type { Ledger } from "../ledger.ts";
+import type { EndpointOption } from "./endpoint.ts";
+import { isOnCurve } from "./is-on-curve.ts";
+import type { AskingLedger } from "./ledger-of-nodes.ts";
+
+export type { EndpointOption } from "./endpoint.ts";
+export type { Fetch } from "./bounded-fetch.ts";
+
+/** Where the nodes are, and by whose clock to wait for them. */
+export interface SolanaLedgerOptions {
+  /**
+   * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
+   * With two or more, a transaction is pronounced dead only when two of them agree.
+   */
+  readonly endpoints: readonly EndpointOption[];
+  /** For deadlines and pauses between tries. The machine's clock when left out. */
+  readonly clock?: Clock;
+}
+
+/**
+ * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws `TypeError`
+ * when there is no endpoint, or one is not an http(s) URL or has a rate that is not above 0. Never repeats an endpoint's URL, which may carry an API key:
+ * errors and readings name its host.
+ */
+export function solanaLedger(options: SolanaLedgerOptions): Ledger {
+  const { endpoints, clock = systemClock } = options;
+  checkEndpoints(endpoints);
+  const closing = new AbortController();
+  // One listener per call under way is no leak; Node warns from the eleventh.
+  setMaxListeners(0, closing.signal);
+  let loading: Promise<AskingLedger> | undefined;
+  const loaded = (): Promise<AskingLedger> => {
+    loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
+      ledgerOfNodes(endpoints, clock, closing.signal),
+    );
+    return loading;
+  };
+  return {
+    isOnCurve,
+    genesisHash: async () => (await loaded()).genesisHash(),
+    balances: async (owner) => (await loaded()).balances(owner),
+    accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
+    paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
+    buildPayment: async (payment, salt) => (await loaded()).buildPayment(payment, salt),
+    verifyPayment: async (putativeTransaction, payment) =>
+      (await loaded()).verifyPayment(putativeTransaction, payment),
+    simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
+    broadcast: async (bytes) => (await loaded()).broadcast(bytes),
+    statuses: async (signatures) => (await loaded()).statuses(signatures),
+    receipts: async (signatures) => (await loaded()).receipts(signatures),
+    fates: async (attempts) => (await loaded()).fates(attempts),
+    close: async () => closing.abort(),
+  };
+}
+
+function checkEndpoints(endpoints: readonly EndpointOption[]): void {
+  if (endpoints.length === 0) throw new TypeError("a Solana ledger needs at least one endpoint");
+  for (const [index, option] of endpoints.entries()) {
+    const { url, requestsPerSecond = 1 } = typeof option === "string" ? { url: option } : option;
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new TypeError(`endpoint ${index} of the Solana ledger is not an http(s) URL`);
+    }
+    if (!(requestsPerSecond > 0)) {
+      throw new TypeError(`requestsPerSecond of endpoint ${index} is not above 0`);
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** What a payment costs its sender besides its amount, as the chain tells it: nothing here is a known figure. */
+import { PublicKey, SystemProgram, TransactionMessage, type Message, type MessageV0 } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { PaymentCost } from "../ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { newestBlockhash } from "./blockhash-window.ts";
+import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { associatedTokenAccount, isTokenProgram, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
+
+/** Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. */
+export async function paymentCost(
+  nodes: Nodes,
+  mint: Address | null,
+  recipients: readonly Address[] | null,
+): Promise<PaymentCost> {
+  const [networkFee, rent] = await Promise.all([
+    newestBlockhash(nodes).then(({ blockhash }) => feeOf(nodes, messageOfOneSignature(blockhash))),
+    rentForTokenAccounts(nodes, mint, recipients),
+  ]);
+  return { networkFee, rent };
+}
+
+/** Lamports that the network would charge for a message, priority fee included. */
+export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
+  return await ask(nodes, async (connection) => {
+    const { value } = await connection.getFeeForMessage(message, "confirmed");
+    // Null: the node has not seen the message's blockhash.
+    if (value === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
+    expectShape(Number.isSafeInteger(value) && value >= 0, "fee");
+    return BigInt(value);
+  });
+}
+
+/** Lamports that an account of `bytes` must hold to exist. */
+export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
+  return await ask(nodes, async (connection) => {
+    const lamports = await connection.getMinimumBalanceForRentExemption(bytes, "confirmed");
+    expectShape(Number.isSafeInteger(lamports) && lamports >= 0, "rent");
+    return BigInt(lamports);
+  });
+}
+
+/** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */
+export async function rentForTokenAccounts(
+  nodes: Nodes,
+  mint: Address | null,
+  recipients: readonly Address[] | null,
+): Promise<bigint> {
+  if (mint === null) return 0n;
+  const [missing, rent] = await Promise.all([
+    recipients === null
+      ? 1
+      : countMissing(
+          nodes,
+          recipients.map((recipient) => associatedTokenAccount(recipient, mint)),
+        ),
+    rentMinimum(nodes, TOKEN_ACCOUNT_BYTES),
+  ]);
+  return BigInt(missing) * rent;
+}
+
+/** An address that somebody funded is no token account yet, so its rent is counted in full. */
+async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
+  const found = await ask(nodes, readAccounts(accounts, "confirmed"));
+  return found.filter((account) => account === null || !isTokenProgram(account.owner.toBase58())).length;
+}
+
+// Whose signature it is does not change its price; any key will do that is no program's.
+const ANY_KEY = new Uint8Array(32).fill(1);
+
+function messageOfOneSignature(blockhash: string): Message {
+  const anybody = new PublicKey(ANY_KEY);
+  const transfer = SystemProgram.transfer({ fromPubkey: anybody, toPubkey: anybody, lamports: 1 });
+  return new TransactionMessage({
+    payerKey: anybody,
+    recentBlockhash: blockhash,
+    instructions: [transfer],
+  }).compileToLegacyMessage();
+}

@@ -1,0 +1,68 @@
+/** A local chain whose slots pass only when a test says so, with the production ledger in front of it. */
+import { createPrivateKey, sign } from "node:crypto";
+import type { Address } from "../../src/address.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
+import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
+import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
+
+/** A funded key pair. */
+export interface Wallet {
+  readonly address: Address;
+  /** 64 bytes, secret then public key. */
+  readonly secretKey: Uint8Array;
+}
+
+/** A chain, its clock and a ledger that asks it in this process. */
+export interface ChainFixture {
+  readonly chain: LocalChain;
+  readonly clock: VirtualClock;
+  readonly ledger: Ledger;
+  readonly mints: { readonly USDC: Address; readonly USDT: Address };
+  /** The wallet of this name, with `funds` (base units), confirmed. */
+  wallet(name: string, funds?: Funds): Wallet;
+  /** Another ledger over the same chain, for tests that put nodes of their own in between. */
+  ledgerOf(endpoints: readonly EndpointOption[]): Ledger;
+  close(): Promise<void>;
+}
+
+/** Slots until what is in the current one is finalized, with one to spare. */
+export const SLOTS_TO_FINALITY = 33;
+
+/** Makes the fixture. Slots pass by `chain.advance` only; time passes by the clock only. */
+export async function chainFixture(): Promise<ChainFixture> {
+  const clock = virtualClock();
+  const chain = await createLocalChain({ clock, slotMs: 0 });
+  // The first blocks of a chain have no finalized one before them.
+  chain.advance(SLOTS_TO_FINALITY);
+  const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger => solanaLedger({ endpoints, clock });
+  const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
+  return {
+    chain,
+    clock,
+    ledger,
+    ledgerOf,
+    mints: chain.mints as ChainFixture["mints"],
+    wallet: (name, funds = {}) => {
+      const { address, secretKey } = chain.createWallet(name, funds);
+      chain.advance(2);
+      return { address: address as Address, secretKey };
+    },
+    close: async () => {
+      await ledger.close();
+      await chain.close();
+    },
+  };
+}
+
+// RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
+const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** Signs the unsigned bytes of a one-signer transaction as a wallet does, and returns them in base64. */
+export function signPayment(unsigned: Uint8Array, secretKey: Uint8Array): string {
+  const bytes = Buffer.from(unsigned);
+  const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  bytes.set(sign(null, bytes.subarray(65), key), 1);
+  return bytes.toString("base64");
+}

@@ -1,0 +1,264 @@
+/** How the ledger behaves towards nodes that refuse, hang, lie or garble. The nodes here are scripted functions. */
+import { expect, test } from "vitest";
+import type { Address } from "../../src/address.ts";
+import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { solanaLedger, type Fetch } from "../../src/ledger/solana/index.ts";
+import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+
+const OWNER = "Vote111111111111111111111111111111111111111" as Address;
+
+interface Call {
+  readonly id: unknown;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** A node that answers each call with the next script entry, the last one for ever. */
+function scriptedNode(...script: ((call: Call) => Response | Promise<Response>)[]): {
+  fetch: Fetch;
+  calls: string[];
+} {
+  const calls: string[] = [];
+  return {
+    calls,
+    fetch: async (_url, init) => {
+      const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as Call;
+      calls.push(call.method);
+      const answer = script[Math.min(calls.length, script.length) - 1];
+      if (answer === undefined) throw new Error("a scripted node needs a script");
+      return await answer(call);
+    },
+  };
+}
+
+const result = (value: unknown) => (call: Call) =>
+  Response.json({ jsonrpc: "2.0", id: call.id, result: value });
+const rpcError = (code: number) => (call: Call) =>
+  Response.json({
+    jsonrpc: "2.0",
+    id: call.id,
+    error: { code, message: "secret https://node.example/?api-key=k3y" },
+  });
+const httpError =
+  (status: number, headers: Record<string, string> = {}) =>
+  () =>
+    new Response("secret k3y", { status, headers });
+const brokenConnection = (): Response => {
+  throw new TypeError("fetch failed: https://node.example/?api-key=k3y");
+};
+const genesis = result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
+
+/** The answer that nothing stands at one address. */
+const absent = result({ context: { slot: 7 }, value: [null] });
+
+/** Turns the clock in small steps until the promise settles, and says how much virtual time that took. */
+async function elapsed(clock: VirtualClock, work: Promise<unknown>): Promise<number> {
+  const start = clock.now();
+  let settled = false;
+  const done = work.then(
+    () => (settled = true),
+    () => (settled = true),
+  );
+  while (!settled) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!settled) clock.advance(50);
+  }
+  await done;
+  return clock.now() - start;
+}
+
+test("a broken connection is tried again", async () => {
+  const node = scriptedNode(brokenConnection, httpError(503), genesis);
+  const clock = virtualClock();
+  const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
+  const answer = ledger.genesisHash();
+  await elapsed(clock, answer);
+  expect(await answer).toBe("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
+  expect(node.calls).toHaveLength(3);
+});
+
+test("E10: a node that only fails makes LedgerUnavailable, soon and without its URL, its keys or its words", async () => {
+  for (const failure of [
+    brokenConnection,
+    httpError(503),
+    httpError(403),
+    rpcError(-32005),
+    rpcError(-32602),
+  ]) {
+    const node = scriptedNode(failure);
+    const clock = virtualClock();
+    const url = "https://node.example/v1/k3y?api-key=k3y";
+    const ledger = solanaLedger({ endpoints: [{ url, fetch: node.fetch }], clock });
+    const answer = ledger.balances(OWNER);
+    expect(await elapsed(clock, answer)).toBeLessThan(5_000);
+    const error: unknown = await answer.catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LedgerUnavailable);
+    const everything = `${String(error)} ${(error as Error).stack ?? ""} ${JSON.stringify(error)}`;
+    expect(everything).toContain("node.example");
+    expect(everything).not.toContain("k3y");
+    expect((error as Error).cause).toBeUndefined();
+  }
+});
+
+test("a failing endpoint is passed over for the next one without a pause", async () => {
+  const broken = scriptedNode(httpError(503));
+  const whole = scriptedNode(absent);
+  const clock = virtualClock();
+  const ledger = solanaLedger({
+    endpoints: [
+      { url: "http://broken.example", fetch: broken.fetch },
+      { url: "http://whole.example", fetch: whole.fetch },
+    ],
+    clock,
+  });
+  // A virtual clock that nobody turns: any pause would hang.
+  expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
+  expect(broken.calls).toHaveLength(1);
+}, 5_000);
+
+test("a node that hangs is given up after its deadline and the next one answers", async () => {
+  const hanging = scriptedNode(() => new Promise<Response>(() => undefined));
+  const whole = scriptedNode(absent);
+  const clock = virtualClock();
+  const ledger = solanaLedger({
+    endpoints: [
+      { url: "http://hanging.example", fetch: hanging.fetch },
+      { url: "http://whole.example", fetch: whole.fetch },
+    ],
+    clock,
+  });
+  const answer = ledger.accountKinds([OWNER]);
+  expect(await elapsed(clock, answer)).toBeLessThan(10_000);
+  expect(await answer).toEqual(["absent"]);
+  expect(hanging.calls).toHaveLength(1);
+});
+
+test("429 is not asked again before Retry-After has passed, in seconds or as a date", async () => {
+  const clock = virtualClock();
+  for (const retryAfter of ["2", new Date(clock.now() + 4_000).toUTCString()]) {
+    const node = scriptedNode(httpError(429, { "retry-after": retryAfter }), absent);
+    const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
+    const answer = ledger.accountKinds([OWNER]);
+    const ms = await elapsed(clock, answer);
+    expect(ms).toBeGreaterThanOrEqual(1_900);
+    expect(ms).toBeLessThan(2_500);
+    expect(await answer).toEqual(["absent"]);
+  }
+});
+
+test("a Retry-After longer than a caller would wait is told at once and kept, for a minute at most", async () => {
+  const node = scriptedNode(httpError(429, { "retry-after": "86400" }), absent);
+  const clock = virtualClock();
+  const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
+  await expect(ledger.accountKinds([OWNER])).rejects.toThrow("HTTP 429");
+  await expect(ledger.accountKinds([OWNER])).rejects.toThrow("asked to be left alone");
+  expect(node.calls).toHaveLength(1);
+  clock.advance(60_000);
+  expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
+});
+
+test("an endpoint's rate is kept: a second's worth at once, the rest spread, too many told at once", async () => {
+  const node = scriptedNode(absent);
+  const clock = virtualClock();
+  const ledger = solanaLedger({
+    endpoints: [{ url: "http://node.example", fetch: node.fetch, requestsPerSecond: 10 }],
+    clock,
+  });
+  const asked = Array.from({ length: 30 }, () => ledger.accountKinds([OWNER]));
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(node.calls).toHaveLength(10);
+  const ms = await elapsed(clock, Promise.all(asked));
+  expect(ms).toBeGreaterThanOrEqual(2_000);
+  expect(ms).toBeLessThan(2_200);
+  const tooMany = Promise.allSettled(Array.from({ length: 100 }, () => ledger.accountKinds([OWNER])));
+  await elapsed(clock, tooMany);
+  const refused = (await tooMany).filter(({ status }) => status === "rejected");
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.length).toBeLessThan(70);
+});
+
+test("an endpoint that asked to be left alone is passed over by later questions too", async () => {
+  const busy = scriptedNode(httpError(429, { "retry-after": "60" }));
+  const whole = scriptedNode(absent);
+  const clock = virtualClock();
+  const ledger = solanaLedger({
+    endpoints: [
+      { url: "http://busy.example", fetch: busy.fetch },
+      { url: "http://whole.example", fetch: whole.fetch },
+    ],
+    clock,
+  });
+  await ledger.accountKinds([OWNER]);
+  await ledger.accountKinds([OWNER]);
+  expect(busy.calls).toHaveLength(1);
+  clock.advance(61_000);
+  await ledger.accountKinds([OWNER]);
+  expect(busy.calls).toHaveLength(2);
+});
+
+test("E10: a garbled answer is no answer", async () => {
+  const context = { slot: 7 };
+  const garbled: ((call: Call) => Response)[] = [
+    () => new Response("<html>"),
+    () => new Response(""),
+    () => new Response('{"error'),
+    result(null),
+    result({ context, value: [] }),
+    result({ context, value: [null, null] }),
+    result({ context, value: "none" }),
+    result({ value: [null] }),
+    result({ context, value: [{ slot: 1, confirmations: 1, err: null }] }),
+    result({ context, value: [{ slot: "1", confirmations: 1, err: null, confirmationStatus: "finalized" }] }),
+  ];
+  for (const answer of garbled) {
+    const clock = virtualClock();
+    const ledger = solanaLedger({
+      endpoints: [{ url: "http://node.example", fetch: scriptedNode(answer).fetch }],
+      clock,
+    });
+    const asked = ledger.statuses(["1".repeat(64)]);
+    await elapsed(clock, asked);
+    await expect(asked).rejects.toBeInstanceOf(LedgerUnavailable);
+  }
+});
+
+test("E14: endpoints that serve different chains are refused", async () => {
+  const here = scriptedNode(genesis);
+  const elsewhere = scriptedNode(result("EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG"));
+  const ledger = solanaLedger({
+    endpoints: [
+      { url: "http://here.example", fetch: here.fetch },
+      { url: "http://elsewhere.example", fetch: elsewhere.fetch },
+    ],
+  });
+  await expect(ledger.genesisHash()).rejects.toThrow("different chains");
+});
+
+test("a closed ledger asks nobody, and a pause of one that is being closed ends at once", async () => {
+  const node = scriptedNode(httpError(503));
+  const ledger = solanaLedger({
+    endpoints: [{ url: "http://node.example", fetch: node.fetch }],
+    clock: virtualClock(),
+  });
+  const asked = ledger.accountKinds([OWNER]);
+  while (node.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  asked.catch(() => undefined);
+  await ledger.close();
+  await expect(asked).rejects.toThrow("the ledger is closed");
+  const calls = node.calls.length;
+  await expect(ledger.accountKinds([OWNER])).rejects.toBeInstanceOf(LedgerUnavailable);
+  expect(node.calls).toHaveLength(calls);
+});
+
+test("a ledger needs an http(s) endpoint, and says so without repeating what it was given", () => {
+  expect(() => solanaLedger({ endpoints: [] })).toThrow(TypeError);
+  for (const requestsPerSecond of [0, -1, NaN]) {
+    expect(() => solanaLedger({ endpoints: [{ url: "http://node.example", requestsPerSecond }] })).toThrow(
+      TypeError,
+    );
+  }
+  for (const url of ["k3y", "wss://node.example/k3y", "file:///k3y"]) {
+    expect(() => solanaLedger({ endpoints: [url] })).toThrow(TypeError);
+    expect(() => solanaLedger({ endpoints: [url] })).not.toThrow("k3y");
+  }
+});

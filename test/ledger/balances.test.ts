@@ -1,0 +1,286 @@
+/** What an address holds and what stands at an address, hostile mints included. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createInitializeAccount3Instruction,
+  createInitializeMetadataPointerInstruction,
+  createInitializeMint2Instruction,
+  createInitializeMultisigInstruction,
+  createMintToCheckedInstruction,
+  createTransferCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  TOKEN_2022_PROGRAM_ID,
+  TOKEN_PROGRAM_ID,
+} from "@solana/spl-token";
+import { NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Address } from "../../src/address.ts";
+import { readTokenSymbol } from "../../src/ledger/solana/token-symbol.ts";
+import { chainFixture, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import { keyOf, land } from "./signed-transaction.ts";
+
+let fixture: ChainFixture;
+let alice: Wallet;
+
+beforeAll(async () => {
+  fixture = await chainFixture();
+  alice = fixture.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000n });
+});
+afterAll(() => fixture.close());
+
+const create = (account: Wallet, space: number, programId: PublicKey): TransactionInstruction =>
+  SystemProgram.createAccount({
+    fromPubkey: keyOf(alice),
+    newAccountPubkey: keyOf(account),
+    lamports: 20_000_000,
+    space,
+    programId,
+  });
+
+/** Makes a Token-2022 mint whose metadata stands on itself, and gives Alice `amount` of it. */
+async function mintTwentyTwo(name: string, symbol: string, amount: bigint): Promise<Address> {
+  const mint = fixture.wallet(name);
+  const key = keyOf(mint);
+  const ata = getAssociatedTokenAddressSync(key, keyOf(alice), false, TOKEN_2022_PROGRAM_ID);
+  const string = (text: string): Buffer => {
+    const bytes = Buffer.from(text);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  // sha256("spl_token_metadata_interface:initialize_account"), first 8 bytes.
+  const initialiseMetadata = new TransactionInstruction({
+    programId: TOKEN_2022_PROGRAM_ID,
+    keys: [
+      { pubkey: key, isSigner: false, isWritable: true },
+      { pubkey: keyOf(alice), isSigner: false, isWritable: false },
+      { pubkey: key, isSigner: false, isWritable: false },
+      { pubkey: keyOf(alice), isSigner: true, isWritable: false },
+    ],
+    data: Buffer.concat([Buffer.from("d2e11ea258b84d8d", "hex"), string(name), string(symbol), string("")]),
+  });
+  await land(fixture, {
+    signers: [alice, mint],
+    instructions: [
+      // 82 padded to 165, the type byte, and a metadata pointer of 4 + 64; the metadata makes the account grow.
+      create(mint, 165 + 1 + 68, TOKEN_2022_PROGRAM_ID),
+      createInitializeMetadataPointerInstruction(key, keyOf(alice), key, TOKEN_2022_PROGRAM_ID),
+      createInitializeMint2Instruction(key, 9, keyOf(alice), null, TOKEN_2022_PROGRAM_ID),
+      initialiseMetadata,
+      createAssociatedTokenAccountIdempotentInstruction(
+        keyOf(alice),
+        ata,
+        keyOf(alice),
+        key,
+        TOKEN_2022_PROGRAM_ID,
+      ),
+      createMintToCheckedInstruction(key, ata, keyOf(alice), amount, 9, [], TOKEN_2022_PROGRAM_ID),
+    ],
+  });
+  return mint.address;
+}
+
+test("H18: an address that was never used holds 0 lamports and nothing", async () => {
+  const { lamports, holdings, endpoint, slot } = await fixture.ledger.balances(
+    fixture.wallet("nobody").address,
+  );
+  expect({ lamports, holdings, endpoint }).toEqual({ lamports: 0n, holdings: [], endpoint: "local" });
+  expect(slot).toBe(fixture.chain.slot() - 1);
+});
+
+test("a holding is the sum over all of the owner's token accounts, and a mint with nothing left is not listed", async () => {
+  const owner = fixture.wallet("owner", { lamports: 1_000_000_000n, usdc: 700n, usdt: 5n });
+  const second = fixture.wallet("owner's second account");
+  const mint = new PublicKey(fixture.mints.USDC);
+  const from = getAssociatedTokenAddressSync(mint, keyOf(alice));
+  const usdt = new PublicKey(fixture.mints.USDT);
+  const [usdtOwner, usdtAlice] = [owner, alice].map((each) =>
+    getAssociatedTokenAddressSync(usdt, keyOf(each)),
+  );
+  if (usdtOwner === undefined || usdtAlice === undefined) throw new Error("two accounts");
+  await land(fixture, {
+    signers: [alice, second, owner],
+    instructions: [
+      create(second, 165, TOKEN_PROGRAM_ID),
+      createInitializeAccount3Instruction(keyOf(second), mint, keyOf(owner)),
+      createTransferCheckedInstruction(from, mint, keyOf(second), keyOf(alice), 35n, 6),
+      createAssociatedTokenAccountIdempotentInstruction(keyOf(alice), usdtAlice, keyOf(alice), usdt),
+      createTransferCheckedInstruction(usdtOwner, usdt, usdtAlice, keyOf(owner), 5n, 6),
+    ],
+  });
+  const { holdings } = await fixture.ledger.balances(owner.address);
+  expect(holdings).toEqual([
+    { mint: fixture.mints.USDC, amount: 735n, decimals: 6, program: "token", symbol: null },
+  ]);
+});
+
+test("H19: Token-2022 mints are listed with raw amounts and their own symbol", async () => {
+  const mint = await mintTwentyTwo("Some Dollar", "USDC", 2n ** 64n - 1n);
+  const { holdings } = await fixture.ledger.balances(alice.address);
+  expect(holdings.find((each) => each.mint === mint)).toEqual({
+    mint,
+    amount: 2n ** 64n - 1n,
+    decimals: 9,
+    program: "token-2022",
+    symbol: "USDC",
+  });
+  // The symbol is a claim of the mint: the twin is another mint in another program.
+  expect(mint).not.toBe(fixture.mints.USDC);
+  expect(holdings.find((each) => each.mint === fixture.mints.USDC)?.program).toBe("token");
+});
+
+test("H19: a mint with an unknown extension is listed, without a symbol if need be", async () => {
+  const mint = await mintTwentyTwo("Odd", "ODD", 17n);
+  // An extension nobody has heard of before the metadata, and one that claims to be longer than the account.
+  for (const [type, length, symbol] of [
+    [60_000, 64, "ODD"],
+    [60_000, 65_535, null],
+  ] as const) {
+    const lift = fixture.chain.faults.add(({ method }) =>
+      method === "getMultipleAccounts"
+        ? {
+            kind: "lie",
+            answer: (result) => {
+              const { context, value } = result as { context: unknown; value: { data: [string, string] }[] };
+              return {
+                context,
+                value: value.map((account) => {
+                  const data = Buffer.from(account.data[0], "base64");
+                  if (data.length > 166) {
+                    data.writeUInt16LE(type, 166);
+                    data.writeUInt16LE(length, 168);
+                  }
+                  return { ...account, data: [data.toString("base64"), "base64"] };
+                }),
+              };
+            },
+          }
+        : undefined,
+    );
+    const { holdings } = await fixture.ledger.balances(alice.address);
+    expect(holdings.find((each) => each.mint === mint)).toMatchObject({ amount: 17n, decimals: 9, symbol });
+    lift();
+  }
+});
+
+test("H19: no bytes of a mint make its symbol throw, and no symbol hides characters", () => {
+  const mint = (symbol: Uint8Array, length = symbol.length): Buffer => {
+    const head = Buffer.alloc(166);
+    head[165] = 1;
+    const metadata = Buffer.concat([Buffer.alloc(64 + 4), Buffer.alloc(4), symbol, Buffer.alloc(8)]);
+    metadata.writeUInt32LE(length, 68);
+    const header = Buffer.alloc(4);
+    header.writeUInt16LE(19, 0);
+    header.writeUInt16LE(metadata.length, 2);
+    return Buffer.concat([head, header, metadata]);
+  };
+  expect(readTokenSymbol(mint(Buffer.from("EURC")))).toBe("EURC");
+  for (const hidden of ["US\u200bDC", "US\u202eDC", "US\u0000", "", "   ", "x".repeat(33), "\n"]) {
+    const symbol = readTokenSymbol(mint(Buffer.from(hidden)));
+    expect(symbol).toBeNull();
+  }
+  expect(readTokenSymbol(mint(Buffer.from([0xff, 0xfe])))).toBeNull();
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(2 ** 32 - 1), (bytes, length) => {
+      readTokenSymbol(Buffer.from(bytes));
+      readTokenSymbol(mint(bytes, length));
+      readTokenSymbol(Buffer.concat([Buffer.alloc(165), Buffer.from([1]), bytes]));
+    }),
+  );
+});
+
+test("a node that lists somebody else's token accounts is not believed", async () => {
+  fixture.chain.faults.add(({ method }) =>
+    method === "getTokenAccountsByOwner"
+      ? {
+          kind: "lie",
+          answer: (result) => {
+            const { context, value } = result as {
+              context: unknown;
+              value: { account: { data: [string, string] } }[];
+            };
+            return {
+              context,
+              value: value.map((each) => {
+                const data = Buffer.from(each.account.data[0], "base64");
+                data.fill(9, 32, 64);
+                return { ...each, account: { ...each.account, data: [data.toString("base64"), "base64"] } };
+              }),
+            };
+          },
+        }
+      : undefined,
+  );
+  await expect(fixture.ledger.balances(alice.address)).rejects.toThrow("token account of somebody else");
+  fixture.chain.faults.clear();
+});
+
+test("every kind of account is told apart", async () => {
+  const [multisig, nonce, twentyTwo] = ["multisig", "nonce", "plain 2022 account"].map((name) =>
+    fixture.wallet(name),
+  );
+  if (multisig === undefined || nonce === undefined || twentyTwo === undefined) {
+    throw new Error("three accounts");
+  }
+  const mint = await mintTwentyTwo("Kind", "KIND", 1n);
+  // A signer's key stands where Token-2022 has the account type; all its bytes say "mint".
+  const multisigners = [2, 3, 4, 5, 6, 1].map((byte) => new PublicKey(new Uint8Array(32).fill(byte)));
+  await land(fixture, {
+    signers: [alice, multisig, nonce, twentyTwo],
+    instructions: [
+      create(multisig, 355, TOKEN_PROGRAM_ID),
+      createInitializeMultisigInstruction(keyOf(multisig), multisigners, 1),
+      create(nonce, NONCE_ACCOUNT_LENGTH, SystemProgram.programId),
+      SystemProgram.nonceInitialize({ noncePubkey: keyOf(nonce), authorizedPubkey: keyOf(alice) }),
+      create(twentyTwo, 165, TOKEN_2022_PROGRAM_ID),
+      createInitializeAccount3Instruction(
+        keyOf(twentyTwo),
+        new PublicKey(mint),
+        keyOf(alice),
+        TOKEN_2022_PROGRAM_ID,
+      ),
+    ],
+  });
+  const address = (key: PublicKey): Address => key.toBase58() as Address;
+  const usdc = new PublicKey(fixture.mints.USDC);
+  const asked: [Address, string][] = [
+    [fixture.wallet("absent").address, "absent"],
+    [alice.address, "wallet"],
+    [address(getAssociatedTokenAddressSync(usdc, keyOf(alice))), "token_account"],
+    [
+      address(getAssociatedTokenAddressSync(new PublicKey(mint), keyOf(alice), false, TOKEN_2022_PROGRAM_ID)),
+      "token_account",
+    ],
+    [twentyTwo.address, "token_account"],
+    [fixture.mints.USDC, "mint"],
+    [mint, "mint"],
+    [address(TOKEN_PROGRAM_ID), "program"],
+    [address(SystemProgram.programId), "program"],
+    [multisig.address, "other"],
+    [nonce.address, "other"],
+  ];
+  const kinds = await fixture.ledger.accountKinds(asked.map(([each]) => each));
+  expect(kinds).toEqual(asked.map(([, kind]) => kind));
+});
+
+test("250 addresses are asked for in three calls and answered in order", async () => {
+  const absent = fixture.wallet("absent").address;
+  const kinds = await fixture.ledger.accountKinds(Array<Address>(250).fill(absent).with(201, alice.address));
+  expect(kinds).toHaveLength(250);
+  expect(kinds.indexOf("wallet")).toBe(201);
+});
+
+test("a wallet is on the curve, an associated token account is not", () => {
+  const ata = getAssociatedTokenAddressSync(
+    new PublicKey(fixture.mints.USDC),
+    keyOf(alice),
+  ).toBase58() as Address;
+  expect(fixture.ledger.isOnCurve(alice.address)).toBe(true);
+  expect(fixture.ledger.isOnCurve(ata)).toBe(false);
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
+      const key = new PublicKey(bytes);
+      expect(fixture.ledger.isOnCurve(key.toBase58() as Address)).toBe(PublicKey.isOnCurve(key.toBytes()));
+    }),
+  );
+});

@@ -1,0 +1,91 @@
+/** The transaction we hand to a wallet: every amount as asked for, and never more than fits. */
+import { decodeTransferCheckedInstruction } from "@solana/spl-token";
+import { Keypair, SystemInstruction, VersionedTransaction } from "@solana/web3.js";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Address } from "../../src/address.ts";
+import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
+import { paymentInstructions } from "../../src/ledger/solana/build-payment.ts";
+import { matchContent } from "../../src/ledger/solana/match-content.ts";
+import { readInstruction } from "../../src/ledger/solana/read-instruction.ts";
+import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
+
+let fixture: ChainFixture;
+beforeAll(async () => {
+  fixture = await chainFixture();
+});
+afterAll(() => fixture.close());
+
+const address = (): Address => Keypair.generate().publicKey.toBase58() as Address;
+const sender = address();
+const usdc = address();
+const to = (...amounts: bigint[]): DeclaredPayment["transfers"] =>
+  amounts.map((amount) => ({ recipient: address(), amount }));
+const payments = (transfers: DeclaredPayment["transfers"]): DeclaredPayment[] => [
+  { sender, mint: null, decimals: 9, transfers },
+  { sender, mint: usdc, decimals: 6, transfers },
+];
+
+const edges = [1n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
+const amount = fc.oneof(fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), fc.constantFrom(...edges));
+
+test("every amount from 1 to 2^64 - 1 is encoded as requested, by the libraries' own decoders and by ours", () => {
+  fc.assert(
+    fc.property(amount, amount, (first, second) => {
+      for (const payment of payments(to(first, second))) {
+        const instructions = paymentInstructions(payment);
+        const amounts = instructions.flatMap((each) => {
+          if (payment.mint === null) return [SystemInstruction.decodeTransfer(each).lamports];
+          return each.keys.length === 4 ? [decodeTransferCheckedInstruction(each).data.amount] : [];
+        });
+        expect(amounts).toEqual([first, second]);
+        const meanings = instructions.map(({ programId, keys, data }) =>
+          readInstruction({
+            program: programId.toBase58(),
+            accounts: keys.map(({ pubkey }) => pubkey.toBase58()),
+            data,
+          }),
+        );
+        expect(matchContent(meanings, payment)).not.toBeNull();
+      }
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("an amount outside 1 to 2^64 - 1 is never encoded", () => {
+  for (const wrong of [0n, -1n, 2n ** 64n, 2n ** 64n + 5n, -(2n ** 64n)]) {
+    for (const payment of payments(to(1n, wrong))) {
+      expect(() => paymentInstructions(payment)).toThrow(RangeError);
+    }
+  }
+});
+
+test("an unsigned payment is one zeroed signature and a message, at most 1,232 bytes", async () => {
+  for (const payment of payments(to(5n, 6n, 7n)).map((each) => ({
+    ...each,
+    mint: each.mint && fixture.mints.USDC,
+  }))) {
+    const { bytes } = await fixture.ledger.buildPayment(payment, 0);
+    expect(bytes.length).toBeLessThanOrEqual(1_232);
+    expect([...bytes.subarray(0, 65)]).toEqual([1, ...Array<number>(64).fill(0)]);
+    expect(VersionedTransaction.deserialize(bytes).message.staticAccountKeys[0]?.toBase58()).toBe(sender);
+  }
+});
+
+test("more recipients than 1,232 bytes hold are a RangeError, whichever way they do not fit", async () => {
+  const outcome = async (count: number): Promise<unknown> => {
+    const [payment] = payments(to(...Array<bigint>(count).fill(1n)));
+    if (payment === undefined) throw new Error("a SOL payment");
+    return await fixture.ledger.buildPayment(payment, 0).then(
+      () => "fits",
+      (error: unknown) => error,
+    );
+  };
+  for (const count of [1, 10, 20]) expect(await outcome(count)).toBe("fits");
+  for (const count of [22, 30, 38, 39, 60, 200, 300]) {
+    expect(await outcome(count)).toEqual(
+      new RangeError(`a payment to ${count} recipients does not fit in one transaction`),
+    );
+  }
+});
