@@ -1,0 +1,69 @@
+/** The JSON body of a notice, as SPEC's Payload table has it. Serialised once, then sent byte for byte on every attempt. */
+
+/** The events a webhook may subscribe to (SPEC, Event types), in the order a transaction goes through them. */
+export const NOTICE_EVENTS = [
+  "transaction.pending",
+  "transaction.confirmed",
+  "transaction.completed",
+  "transaction.failed",
+] as const;
+
+/** One of SPEC's four event types. */
+export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
+
+/** One recipient as the notice shows it. */
+export interface NoticeRecipient {
+  /** Wallet address, base58. */
+  readonly address: string;
+  /** Decimal string in whole units of the asset. */
+  readonly amount: string;
+  /** Private payroll only: whether this payee was paid. Left out of the body when absent. */
+  readonly status?: "paid" | "unpaid";
+}
+
+/** What a notice says. */
+export interface Notice {
+  readonly event: NoticeEvent;
+  readonly transactionId: string;
+  /** Time of the commit that changed the status, in milliseconds since the Unix epoch. */
+  readonly timestamp: number;
+  readonly data: {
+    readonly transactionId: string;
+    readonly status: "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
+    readonly mode: "wallet" | "private";
+    readonly type: "send" | "swap" | "payroll";
+    /** On-chain signature, base58; null while unknown. */
+    readonly signature: string | null;
+    /** Unix seconds; null while unknown. */
+    readonly blockTime: number | null;
+    /** Decimal string; null while unknown. */
+    readonly fee: string | null;
+    readonly recipients: readonly NoticeRecipient[];
+    /** Why a transaction failed (an addition to SPEC); null otherwise. */
+    readonly reason: string | null;
+  };
+}
+
+/**
+ * Serialises a notice: SPEC's fields in SPEC's order, additions last, nothing else, whatever else the objects hold.
+ * Unknown values are `null`, never left out. Throws RangeError when `timestamp` is not a valid time.
+ */
+export function noticeBody({ event, transactionId, timestamp, data }: Notice): string {
+  return JSON.stringify({
+    event,
+    transactionId,
+    timestamp: new Date(timestamp).toISOString(),
+    data: {
+      transactionId: data.transactionId,
+      status: data.status,
+      mode: data.mode,
+      type: data.type,
+      signature: data.signature,
+      blockTime: data.blockTime,
+      fee: data.fee,
+      // JSON.stringify leaves an undefined `status` out.
+      recipients: data.recipients.map(({ address, amount, status }) => ({ address, amount, status })),
+      reason: data.reason,
+    },
+  });
+}

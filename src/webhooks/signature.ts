@@ -1,0 +1,62 @@
+/** Signs a delivery: SPEC's `X-Service-Signature` and the three headers of Standard Webhooks. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** What is signed. */
+export interface SignatureInput {
+  /** The exact body that is sent; signed as its UTF-8 bytes. */
+  readonly body: string;
+  /** The secret as it was registered; null when there is none. */
+  readonly secret: string | null;
+  /** The stable id of the notice, the same on every attempt: what receivers recognise duplicates by. */
+  readonly noticeId: string;
+  /** Unix time of this attempt in whole seconds: receivers refuse old ones, so it is not the notice's own time. */
+  readonly timestampSeconds: number;
+}
+
+/**
+ * The identifying and signing headers of one attempt.
+ *
+ * Without a secret there is neither `X-Service-Signature` nor `webhook-signature`. With one, the former is keyed with
+ * the secret's UTF-8 bytes as given (SPEC, Signature) and the latter as Standard Webhooks wants it (CONTRACT, section
+ * 6), so that the npm package `standardwebhooks` verifies it.
+ */
+export function signatureHeaders(input: SignatureInput): Record<string, string> {
+  const { body, secret, noticeId, timestampSeconds } = input;
+  const headers = { "webhook-id": noticeId, "webhook-timestamp": String(timestampSeconds) };
+  // An empty key signs nothing: anyone could compute it.
+  if (secret === null || secret === "") return headers;
+  const signed = `${noticeId}.${timestampSeconds}.${body}`;
+  const standard = createHmac("sha256", standardWebhooksKey(secret)).update(signed, "utf8").digest("base64");
+  return {
+    ...headers,
+    "X-Service-Signature": `sha256=${serviceHmac(body, secret).toString("hex")}`,
+    "webhook-signature": `v1,${standard}`,
+  };
+}
+
+/**
+ * For receivers: whether `header`, the value of `X-Service-Signature`, was made from `body` with `secret`. Compares in
+ * constant time. `body` must be the raw body as it arrived; parsing and serialising it again changes the bytes. A
+ * missing or garbled header and an empty secret are false; nothing throws.
+ */
+export function verifyServiceSignature(
+  body: string | Uint8Array,
+  header: string | null | undefined,
+  secret: string,
+): boolean {
+  const hex = /^sha256=([0-9a-f]{64})$/.exec(header ?? "")?.[1];
+  if (hex === undefined || secret === "") return false;
+  return timingSafeEqual(serviceHmac(body, secret), Buffer.from(hex, "hex"));
+}
+
+function serviceHmac(body: string | Uint8Array, secret: string): Buffer {
+  const hmac = createHmac("sha256", Buffer.from(secret, "utf8"));
+  return (typeof body === "string" ? hmac.update(body, "utf8") : hmac.update(body)).digest();
+}
+
+/** The decoded part behind `whsec_`; the UTF-8 bytes of a secret that has no such prefix or is no base64 behind it. */
+function standardWebhooksKey(secret: string): Buffer {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  const decoded = base64 === undefined ? undefined : Buffer.from(base64, "base64");
+  return decoded === undefined || decoded.length === 0 ? Buffer.from(secret, "utf8") : decoded;
+}
