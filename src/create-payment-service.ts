@@ -1,0 +1,260 @@
+/** The payment service: every use case of the contract as a method, over one engine, one storage and one ledger. */
+import { z } from "zod";
+import type { PaymentStorage, PaymentTables, PaymentWrite } from "../storage/storage.ts";
+import { parseAddress } from "./address.ts";
+import { createEngine } from "./engine/index.ts";
+import type { AnyWorkflow } from "./engine/index.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { checkOptions } from "./options.ts";
+import { announceEffect } from "./payments/announce.ts";
+import type { Answer, RequestOptions } from "./payments/answer-once.ts";
+import { createApiKeys } from "./payments/api-keys.ts";
+import type { ApiKeys, KeyEnvironment } from "./payments/api-keys.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "./payments/assets.ts";
+import type { Stablecoins, Token } from "./payments/assets.ts";
+import { bindDatabase } from "./payments/bind-database.ts";
+import type { Caller } from "./payments/caller.ts";
+import { cancelTransaction } from "./payments/cancel-transaction.ts";
+import type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
+import { createTransactionIntake } from "./payments/create-transaction.ts";
+import type { CreatedTransactionBody } from "./payments/create-transaction.ts";
+import { subscribeNotices } from "./payments/subscribe-notices.ts";
+import type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
+import { createQuotes } from "./payments/quotes.ts";
+import type { QuoteBody, RefreshedQuoteBody } from "./payments/quotes.ts";
+import { readBalances } from "./payments/read-balances.ts";
+import type { BalancesBody } from "./payments/read-balances.ts";
+import { readTransaction } from "./payments/read-transaction.ts";
+import type { TransactionBody } from "./payments/read-transaction.ts";
+import type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
+import { createSealing } from "./payments/sealing.ts";
+import type { MasterSecret } from "./payments/sealing.ts";
+import { startTransfer, walletTransferWorkflow } from "./payments/wallet-transfer-workflow.ts";
+import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts";
+import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
+import { createWebhooks } from "./payments/webhooks.ts";
+import type { WebhookBody } from "./payments/webhooks.ts";
+import { silentLogger, systemClock, systemRandom } from "./runtime.ts";
+import type { Clock, Logger, Random } from "./runtime.ts";
+import { createDelivery } from "./webhooks/attempt.ts";
+
+/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+export interface PaymentServiceOptions {
+  /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
+  readonly storage: PaymentStorage;
+  /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
+  readonly ledger: Ledger;
+  /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
+  readonly masterSecrets: readonly MasterSecret[];
+  /** The mints of USDC and USDT on this chain. Default: mainnet's. */
+  readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
+  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  readonly broadcastDelayMs?: number;
+  /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
+  readonly ledgerPollMs?: number;
+  readonly webhooks?: {
+    /**
+     * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
+     * tenants send requests into this server's own network. Default: none.
+     */
+    readonly allowAddress?: (ip: string) => boolean;
+    /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
+    readonly ca?: string | readonly string[];
+    /** Takes 200 to 299 as received instead of exactly 200 (SPEC). Default false. */
+    readonly acceptAny2xx?: boolean;
+  };
+  /** Default: the machine's own clock. */
+  readonly clock?: Clock;
+  /** Default: the operating system's. */
+  readonly random?: Random;
+  /** Anything with pino's argument order. Default: silent. */
+  readonly logger?: Logger;
+}
+
+/** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
+export interface PaymentService extends ApiKeys {
+  /** The charts of this service, for tools that draw or test them. */
+  readonly workflows: readonly AnyWorkflow[];
+  /**
+   * Binds the database to the chain, then begins to work; what an earlier process left behind goes on. Throws
+   * `StartRefused` for a database of another chain or other secrets, `LedgerUnavailable` when the chain is silent.
+   */
+  start(): Promise<void>;
+  /** Takes nothing new and lets the work in hand finish for up to `timeoutMs` (default 5,000). */
+  stop(options?: { readonly timeoutMs?: number }): Promise<void>;
+  /** Resolves when nothing is due at the clock's present time; see `Engine.settled`. For tests on a virtual clock. */
+  settled(): Promise<void>;
+  tokens(): { readonly tokens: readonly Token[] };
+  balances(address: string): Promise<BalancesBody>;
+  createQuote(caller: Caller, request: QuoteRequest, options?: RequestOptions): Promise<Answer<QuoteBody>>;
+  refreshQuote(
+    caller: Caller,
+    quoteId: string,
+    options?: RequestOptions,
+  ): Promise<Answer<RefreshedQuoteBody>>;
+  /**
+   * Takes a caller-signed transaction. Resolves once it is durable, together with its quote being used up and its
+   * answer being stored; its broadcast follows. Throws a `PaymentError` when anything does not fit, and nothing is kept.
+   */
+  createTransaction(
+    caller: Caller,
+    request: TransactionRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<CreatedTransactionBody>>;
+  transaction(caller: Caller, transactionId: string): Promise<TransactionBody>;
+  cancelTransaction(
+    caller: Caller,
+    transactionId: string,
+    options?: Pick<RequestOptions, "onLimit">,
+  ): Promise<CancelledTransactionBody>;
+  registerWebhook(
+    caller: Caller,
+    request: WebhookRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<WebhookBody>>;
+  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WebhookBody[] }>;
+  deleteWebhook(
+    caller: Caller,
+    webhookId: string,
+  ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
+  /**
+   * Tells a listener of notices as this process commits them, without a webhook. For screens and logs: what must not
+   * be missed, also while this process is down, belongs to a webhook. Returns the way to stop.
+   */
+  subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
+}
+
+const mint = z
+  .string()
+  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" });
+const has =
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === "object" &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+
+const optionsSchema = z.strictObject({
+  storage: z.custom<PaymentStorage>(has("commit", "claim", "transaction"), {
+    error: 'expected a payment storage, such as await sqliteStorage("payments.db")',
+  }),
+  ledger: z.custom<Ledger>(has("verifyPayment", "broadcast", "fates"), {
+    error: 'expected a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
+  }),
+  masterSecrets: z
+    .array(
+      z.strictObject({
+        version: z.number().int().min(1),
+        secret: z
+          .custom<Uint8Array>((value) => value instanceof Uint8Array, { error: "expected a Uint8Array" })
+          .refine((bytes) => bytes.length >= 32, { error: "expected 32 bytes or more" }),
+      }),
+    )
+    .min(1, { error: "expected at least one master secret" })
+    .refine((all) => new Set(all.map(({ version }) => version)).size === all.length, {
+      error: "each version names one secret",
+    }),
+  stablecoins: z.strictObject({ USDC: mint, USDT: mint }).default(MAINNET_STABLECOINS),
+  broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
+  ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
+  webhooks: z
+    .strictObject({
+      allowAddress: z
+        .custom<(ip: string) => boolean>((value) => typeof value === "function", {
+          error: "expected a function",
+        })
+        .optional(),
+      ca: z.union([z.string(), z.array(z.string())]).optional(),
+      acceptAny2xx: z.boolean().optional(),
+    })
+    .default({}),
+  clock: z
+    .custom<Clock>(has("now", "sleep"), { error: "expected a clock: { now, sleep }" })
+    .default(systemClock),
+  random: z
+    .custom<Random>(has("bytes"), { error: "expected a random source: { bytes }" })
+    .default(systemRandom),
+  logger: z
+    .custom<Logger>(has("debug", "info", "warn", "error"), { error: "expected a logger such as pino's" })
+    .default(silentLogger),
+});
+
+// Solana's mainnet; a live key anywhere else, or a test key here, is a mistake worth stopping.
+const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
+/** Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option. */
+export function createPaymentService(options: PaymentServiceOptions): PaymentService {
+  const checked = checkOptions("createPaymentService", optionsSchema, options);
+  const { storage, ledger, clock, random, logger: log, masterSecrets, broadcastDelayMs } = checked;
+  const { allowAddress, ca, acceptAny2xx } = checked.webhooks;
+  const assets = assetsWith(checked.stablecoins as Stablecoins);
+  const sealing = createSealing(masterSecrets, random);
+  const delivery = createDelivery({
+    clock,
+    ...(allowAddress === undefined ? {} : { allowAddress }),
+    ...(ca === undefined ? {} : { ca }),
+    ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
+  });
+
+  const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
+  const announce = announceEffect({ storage, assets, deliveries });
+  const transfers = walletTransferWorkflow({ storage, ledger, log, announce });
+  const watching = { storage, ledger, log, intervalMs: checked.ledgerPollMs };
+  const engine = createEngine<PaymentTables>({
+    storage,
+    workflows: [transfers, deliveries],
+    watchers: { landing: watchLanding(watching), strayLanding: watchStrayLanding(watching) },
+    clock,
+    random,
+    logger: log,
+  });
+
+  const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
+    (await engine.commit({ writes })).ok;
+  const shared = { storage, ledger, clock, random, assets };
+  let keyEnvironments: readonly KeyEnvironment[] = ["live", "test"];
+  const apiKeys = createApiKeys({ storage, clock, random, environments: () => keyEnvironments });
+  const quotes = createQuotes({ ...shared, commit });
+  const createTransaction = createTransactionIntake({
+    ...shared,
+    commit: (companions) => engine.commit(companions),
+    startTransfer: (id, signature) => startTransfer(transfers, id, signature, broadcastDelayMs),
+  });
+  const hooks = createWebhooks({
+    ...shared,
+    sealing,
+    delivery,
+    commit,
+    ...(allowAddress === undefined ? {} : { allowAddress }),
+  });
+
+  return {
+    ...apiKeys,
+    workflows: [transfers, deliveries],
+    async start() {
+      const genesisHash = await ledger.genesisHash();
+      await bindDatabase(storage, genesisHash, masterSecrets);
+      keyEnvironments = genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
+      engine.run();
+    },
+    stop: (stopOptions) => engine.stop(stopOptions),
+    settled: () => engine.settled(),
+    tokens: () => ({ tokens: assets.tokens }),
+    balances: (address) => readBalances({ ledger, assets }, address),
+    createQuote: quotes.create,
+    refreshQuote: quotes.refresh,
+    createTransaction,
+    transaction: (caller, transactionId) => readTransaction({ storage, assets }, caller, transactionId),
+    cancelTransaction: (caller, transactionId, requestOptions) =>
+      cancelTransaction(
+        { storage, clock, random, engine, workflow: transfers },
+        caller,
+        transactionId,
+        requestOptions,
+      ),
+    registerWebhook: hooks.register,
+    webhooks: hooks.list,
+    deleteWebhook: hooks.delete,
+    subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
+  };
+}

@@ -1,0 +1,133 @@
+/** One request from its key to its answer, in the contract's order of checks. */
+import type { PaymentService } from "../create-payment-service.ts";
+import { PaymentError } from "../errors.ts";
+import type { RequestOptions } from "../payments/answer-once.ts";
+import { sha256Hex } from "../payments/ids.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import { createAdmission } from "./admit-caller.ts";
+import type { AccountLimits } from "./admit-caller.ts";
+import { authenticateRequest } from "./authenticate-request.ts";
+import type { Authenticate } from "./authenticate-request.ts";
+import { errorResponse } from "./error-response.ts";
+import type { RequestLabel } from "./error-response.ts";
+import type { Connection } from "./node-listener.ts";
+import { writeRateLimit } from "./rate-limit-headers.ts";
+import { createRateWindow } from "./rate-window.ts";
+import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
+import type { Call, Reply, Route } from "./routes.ts";
+
+/** A request and where it leads. */
+export interface Arrival {
+  readonly request: Request;
+  readonly path: string;
+  /** The variable part of the path, decoded. */
+  readonly id: string;
+  /** The endpoints of this path by method; null when there is nothing at this path. */
+  readonly methods: ReadonlyMap<string, Route> | null;
+  readonly connection: Connection;
+}
+
+/** Answers requests; neither method throws. */
+export interface Responder {
+  respond(this: void, arrival: Arrival): Promise<Response>;
+  /** The answer when there is no request to speak of, only what was thrown at the attempt to make one. */
+  respondToFailure(this: void, thrown: unknown): Response;
+}
+
+const REQUEST_ID_BYTES = 16;
+// Enough to recognise a path by; a longer one is neither echoed nor logged in full.
+const LONGEST_PATH = 256;
+
+export function createResponder(deps: {
+  readonly service: PaymentService;
+  readonly authenticate: Authenticate;
+  readonly clientAddress: ((request: Request) => string | null) | undefined;
+  readonly limits: AccountLimits & { readonly failedAuthentications: number };
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}): Responder {
+  const { service, authenticate, clientAddress, limits, clock, random, log } = deps;
+  const admit = createAdmission(limits, clock);
+  const failures = createRateWindow({ scope: "authentication", clock });
+
+  const open = (method: string, path: string): { label: RequestLabel; headers: Headers } => {
+    const requestId = `req_${Buffer.from(random.bytes(REQUEST_ID_BYTES)).toString("hex")}`;
+    // Balances and payments are nobody else's business: no cache keeps them.
+    const headers = new Headers({ "x-request-id": requestId, "cache-control": "no-store" });
+    return { label: { requestId, method, path: path.slice(0, LONGEST_PATH) }, headers };
+  };
+
+  const answer = async (
+    { request, path, id, methods, connection }: Arrival,
+    headers: Headers,
+  ): Promise<Response> => {
+    const address = clientAddress === undefined ? connection.peer : clientAddress(request);
+    const limit = limits.failedAuthentications;
+    const caller = await authenticateRequest(request, address, headers, {
+      authenticate,
+      failures,
+      limit,
+    });
+
+    const { method } = request;
+    const route = methods?.get(method === "HEAD" ? "GET" : method);
+    const hit = admit(route, caller, headers);
+    if (methods === null) throw new PaymentError("NOT_FOUND", { path: path.slice(0, LONGEST_PATH) });
+    if (route === undefined) return refuseMethod(method, methods, headers);
+
+    const onLimit: NonNullable<RequestOptions["onLimit"]> = (standing) => writeRateLimit(headers, standing);
+    const { body, options } = await readCall(request, route, connection);
+    const call: Call = { service, caller, id, body, options: { ...options, onLimit } };
+    const reply = await route.answer(call);
+    if (reply.replayed === true && hit !== null) writeRateLimit(headers, hit.giveBack());
+    return success(reply, `${connection.mountedAt}${path}`, headers);
+  };
+
+  return {
+    async respond(arrival) {
+      const { label, headers } = open(arrival.request.method, arrival.path);
+      try {
+        return await answer(arrival, headers);
+      } catch (thrown) {
+        return errorResponse(thrown, headers, label, log);
+      }
+    },
+    respondToFailure(thrown) {
+      const { label, headers } = open("", "");
+      return errorResponse(thrown, headers, label, log);
+    },
+  };
+}
+
+/** The parsed body and what the headers say about repeating the request. */
+async function readCall(
+  request: Request,
+  { body: kind }: Route,
+  connection: Connection,
+): Promise<{ body: unknown; options: RequestOptions }> {
+  if (kind === "unread") return { body: undefined, options: {} };
+  if (kind === "json") requireJson(request.headers);
+  const bytes = connection.body === null ? await readBody(request) : checkLength(connection.body);
+  const idempotencyKey = request.headers.get("idempotency-key");
+  const options = {
+    fingerprint: sha256Hex(bytes),
+    ...(idempotencyKey === null ? {} : { idempotencyKey }),
+  };
+  return { body: kind === "json" ? parseJson(bytes) : undefined, options };
+}
+
+/** OPTIONS is answered with what there is; any other unknown method is refused with the same list. */
+function refuseMethod(method: string, methods: ReadonlyMap<string, Route>, headers: Headers): Response {
+  const allowed = [...methods.keys()].flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
+  if (method !== "OPTIONS") throw new PaymentError("METHOD_NOT_ALLOWED", { method, allowed });
+  headers.set("allow", [...allowed, "OPTIONS"].join(", "));
+  return new Response(null, { status: 204, headers });
+}
+
+function success({ status, text, replayed, created }: Reply, path: string, headers: Headers): Response {
+  headers.set("content-type", "application/json");
+  if (replayed === true) headers.set("idempotent-replayed", "true");
+  if (created !== undefined) headers.set("location", `${path}/${created}`);
+  return new Response(text, { status, headers });
+}

@@ -1,0 +1,149 @@
+/** The payment service behind HTTP: one handler for `fetch` and `node:http`, mounted anywhere. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Hono } from "hono";
+import { z } from "zod";
+import type { PaymentService } from "../create-payment-service.ts";
+import { checkOptions } from "../options.ts";
+import type { Caller } from "../payments/caller.ts";
+import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import { createResponder } from "./answer-request.ts";
+import type { PerTier } from "./admit-caller.ts";
+import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
+import type { Connection } from "./node-listener.ts";
+import { methodsByPath, ROUTES } from "./routes.ts";
+
+/** What `createHttpHandler` is given. Only the service has no default. */
+export interface HttpHandlerOptions {
+  readonly service: PaymentService;
+  /** Where the endpoints stand, such as "/payments" for /payments/v1/tokens. Default "": at /v1. */
+  readonly basePath?: string;
+  /**
+   * The host's own authentication instead of API keys; null refuses with `INVALID_API_KEY`. What it throws is answered
+   * with `INTERNAL_ERROR` and logged. If it has to see the body, it reads that of `request.clone()`. Default: the
+   * service's API keys in `Authorization: Bearer`.
+   */
+  readonly authenticate?: (request: Request) => Promise<Caller | null>;
+  /**
+   * Requests per minute and account, by tier, counted in this process; cancellations and webhook registrations have
+   * SPEC's own limits, counted in the database. `failedAuthentications` is per minute and client address.
+   */
+  readonly limits?: {
+    /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
+    readonly reads?: PerTier;
+    /** Quotes and their refreshes. Default 60/300/1,200. */
+    readonly quotes?: PerTier;
+    /** Transactions, and deleting webhooks. Default 30/150/600. */
+    readonly creates?: PerTier;
+    /** Default 60. */
+    readonly failedAuthentications?: number;
+  };
+  /** The client's address behind a trusted proxy, null when unknown. Default: the socket's; none for `fetch`. */
+  readonly clientAddress?: (request: Request) => string | null;
+  /** The service's clock. Default: the machine's own. */
+  readonly clock?: Clock;
+  /** Makes request ids. Default: the operating system's. */
+  readonly random?: Random;
+  /** Told about every answer of 500 and 502, with its request id. Default: silent. */
+  readonly logger?: Logger;
+}
+
+/** The service as a handler of requests. Both forms give the same answers and never throw. */
+export interface HttpHandler {
+  /** For anything that speaks the web's Request and Response. */
+  fetch(this: void, request: Request): Promise<Response>;
+  /**
+   * For `node:http` and frameworks on it, before or after a body parser: a body that was read already is taken from
+   * `rawBody` or `body`. Parsed by somebody else, it is fingerprinted as the JSON it parses to.
+   */
+  node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+const perMinute = (free: number, pro: number, enterprise: number) => {
+  const limit = z.number().int().min(1).max(1_000_000);
+  return z.strictObject({ free: limit, pro: limit, enterprise: limit }).default({ free, pro, enterprise });
+};
+const callable = (value: unknown): boolean => typeof value === "function";
+const has =
+  (...methods: readonly string[]) =>
+  (value: unknown): boolean =>
+    typeof value === "object" &&
+    value !== null &&
+    methods.every((name) => callable((value as Record<string, unknown>)[name]));
+
+const optionsSchema = z.strictObject({
+  service: z.custom<PaymentService>(has("authenticate", "createTransaction", "tokens"), {
+    error: "expected a payment service: createPaymentService({ … })",
+  }),
+  basePath: z
+    .string()
+    .regex(/^(\/[A-Za-z0-9._~-]+)*$/, {
+      error: 'expected "" or a path such as "/payments", without a slash at the end',
+    })
+    .default(""),
+  authenticate: z
+    .custom<(request: Request) => Promise<Caller | null>>(callable, { error: "expected a function" })
+    .optional(),
+  limits: z
+    .strictObject({
+      reads: perMinute(120, 600, 3_000),
+      quotes: perMinute(60, 300, 1_200),
+      creates: perMinute(30, 150, 600),
+      failedAuthentications: z.number().int().min(1).max(1_000_000).default(60),
+    })
+    .prefault({}),
+  clientAddress: z
+    .custom<(request: Request) => string | null>(callable, { error: "expected a function" })
+    .optional(),
+  clock: z
+    .custom<Clock>(has("now", "sleep"), { error: "expected a clock: { now, sleep }" })
+    .default(systemClock),
+  random: z
+    .custom<Random>(has("bytes"), { error: "expected a random source: { bytes }" })
+    .default(systemRandom),
+  logger: z
+    .custom<Logger>(has("debug", "info", "warn", "error"), { error: "expected a logger such as pino's" })
+    .default(silentLogger),
+});
+
+/** Builds the handler. The service is started and stopped by its owner. Throws `InvalidOptions` listing every problem. */
+export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
+  const checked = checkOptions("createHttpHandler", optionsSchema, options);
+  const { service, basePath, clientAddress, limits, clock, random, logger: log } = checked;
+  const authenticate =
+    checked.authenticate ??
+    ((request: Request) => service.authenticate(request.headers.get("authorization")));
+  const responder = createResponder({
+    service,
+    authenticate,
+    clientAddress,
+    limits,
+    clock,
+    random,
+    log,
+  });
+
+  // Hono finds the path; the method is judged after the key, so that a stranger learns nothing, not even a 405.
+  const app = new Hono<{ Bindings: Connection }>();
+  for (const [path, methods] of methodsByPath(ROUTES)) {
+    app.all(`${basePath}${path}`, ({ req, env }) =>
+      responder.respond({
+        request: req.raw,
+        path: req.path,
+        id: req.param("id") ?? "",
+        methods,
+        connection: env,
+      }),
+    );
+  }
+  app.notFound(({ req, env }) =>
+    responder.respond({ request: req.raw, path: req.path, id: "", methods: null, connection: env }),
+  );
+
+  const fetch = async (request: Request, connection: Connection): Promise<Response> =>
+    app.fetch(request, connection);
+  return {
+    fetch: (request) => fetch(request, NO_CONNECTION),
+    node: nodeListener(fetch, responder.respondToFailure),
+  };
+}

@@ -1,0 +1,43 @@
+/** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
+import { isPaymentError, PaymentError } from "../errors.ts";
+import { LedgerUnavailable } from "../ledger/ledger.ts";
+import type { Logger } from "../runtime.ts";
+import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
+import { STATUS_OF } from "./status-codes.ts";
+
+/** What the log says about a request that failed on our side. */
+export interface RequestLabel {
+  readonly requestId: string;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+}
+
+/**
+ * The response to a request that threw: SPEC's error body with the request's id in `details`. `headers` are those
+ * written so far; the ones that belong to the error are added. Anything but a `PaymentError` and `LedgerUnavailable` is
+ * `INTERNAL_ERROR`, a constant sentence.
+ */
+export function errorResponse(thrown: unknown, headers: Headers, label: RequestLabel, log: Logger): Response {
+  const error = known(thrown, label, log);
+  const { code, message, details } = error;
+  if (code === "INVALID_API_KEY") headers.set("www-authenticate", "Bearer");
+  if (isPaymentError(error, "RATE_LIMIT_EXCEEDED")) {
+    writeRateLimit(headers, standingWhenRefused(error.details));
+  }
+  if ("retryAfter" in details) headers.set("retry-after", String(details.retryAfter));
+  if ("allowed" in details && code === "METHOD_NOT_ALLOWED") headers.set("allow", details.allowed.join(", "));
+  headers.set("content-type", "application/json");
+  const body = { error: { code, message, details: { ...details, requestId: label.requestId } } };
+  return new Response(JSON.stringify(body), { status: STATUS_OF[code], headers });
+}
+
+function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError {
+  if (isPaymentError(thrown)) return thrown;
+  if (thrown instanceof LedgerUnavailable) {
+    log.warn({ ...label, err: thrown }, "the ledger could not be asked");
+    return new PaymentError("UPSTREAM_ERROR", {});
+  }
+  log.error({ ...label, err: thrown }, "a request failed");
+  return new PaymentError("INTERNAL_ERROR", {});
+}

@@ -1,0 +1,64 @@
+/** The handler as a listener of `node:http`, alone or inside a framework that may have read the body already. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import type { HttpBindings } from "@hono/node-server";
+import { PaymentError } from "../errors.ts";
+
+/** What is known about a request besides the request itself. */
+export interface Connection {
+  /** The address of the other end of the socket, null when there is no socket. */
+  readonly peer: string | null;
+  /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
+  readonly mountedAt: string;
+  /** The body when it was read before us, null when it is still to be read. */
+  readonly body: Uint8Array | null;
+}
+
+/** A request that came without a connection, by `fetch`. */
+export const NO_CONNECTION: Connection = { peer: null, mountedAt: "", body: null };
+
+/** Makes the listener. `fail` answers what could not be made a request of, such as a broken path or Host header. */
+export function nodeListener(
+  fetch: (request: Request, connection: Connection) => Promise<Response>,
+  fail: (thrown: unknown) => Response,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return getRequestListener(
+    (request, bindings) => fetch(request, connectionOf((bindings as HttpBindings).incoming)),
+    {
+      // A library does not replace the process's own Request and Response.
+      overrideGlobalObjects: false,
+      // HTTP/1.0 knows no Host header, and nothing here depends on it.
+      hostname: "localhost",
+      errorHandler: (thrown) => fail(thrown instanceof RequestError ? unreadable() : thrown),
+    },
+  );
+}
+
+function unreadable(): PaymentError {
+  const message = "the path or the Host header cannot be read";
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "", message }] });
+}
+
+/** What body parsers and frameworks leave on a request. */
+interface Parsed {
+  readonly rawBody?: unknown;
+  readonly body?: unknown;
+  readonly baseUrl?: unknown;
+}
+
+function connectionOf(incoming: IncomingMessage): Connection {
+  const { rawBody, body, baseUrl } = incoming as IncomingMessage & Parsed;
+  return {
+    peer: incoming.socket.remoteAddress ?? null,
+    mountedAt: typeof baseUrl === "string" ? baseUrl : "",
+    // Bytes that nobody touched are the truth: Express 4 sets `body` to {} even where it read nothing.
+    body: incoming.readableDidRead ? bytesOf(rawBody ?? body) : null,
+  };
+}
+
+/** The bytes of a raw body; of a parsed one its JSON, which says the same in perhaps other bytes. */
+function bytesOf(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === "string") return Buffer.from(body);
+  return Buffer.from(JSON.stringify(body ?? null) ?? "");
+}

@@ -1,0 +1,155 @@
+/** The endpoints of the contract: which scope and which limit each has, and which method of the service answers it. */
+import type { PaymentService } from "../create-payment-service.ts";
+import type { Answer, RequestOptions } from "../payments/answer-once.ts";
+import type { Caller, Scope } from "../payments/caller.ts";
+import type { QuoteRequest, TransactionRequest, WebhookRequest } from "../payments/requests.ts";
+
+/** The limits that are counted in this process, per minute. */
+export type WindowName = "reads" | "quotes" | "creates";
+
+/** What is said to the caller: a status and the exact text of the body. */
+export interface Reply {
+  readonly status: 200 | 201;
+  readonly text: string;
+  /** True when this answer was given before, to the same Idempotency-Key. */
+  readonly replayed?: boolean;
+  /** The id of what was created, when it has an endpoint of its own below this one. */
+  readonly created?: string;
+}
+
+/** An authenticated request whose headers and body were read. */
+export interface Call {
+  readonly service: PaymentService;
+  readonly caller: Caller;
+  /** The decoded variable part of the path; empty when the path has none. */
+  readonly id: string;
+  /** Parsed JSON of unknown shape; the service checks it. Undefined where no body is read. */
+  readonly body: unknown;
+  readonly options: RequestOptions;
+}
+
+/** One endpoint. */
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** In Hono's syntax; a variable part is always called `id`. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** `durable`: the service counts it itself, across processes. */
+  readonly limit: WindowName | "durable";
+  /** `json` is required and parsed; `ignored` is read for the fingerprint only; `unread` is left alone. */
+  readonly body: "json" | "ignored" | "unread";
+  readonly answer: (call: Call) => Promise<Reply>;
+}
+
+// Our ids and any other word; what has other characters in it names nothing and is not looked up.
+const ID = ":id{[A-Za-z0-9_-]+}";
+
+/** Every endpoint that this version serves. */
+export const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/v1/tokens",
+    scope: "tokens:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service }) => ok(service.tokens()),
+  },
+  {
+    method: "GET",
+    path: "/v1/balances/:id",
+    scope: "balances:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, id }) => ok(await service.balances(id)),
+  },
+  {
+    method: "POST",
+    path: "/v1/quotes",
+    scope: "quotes:write",
+    limit: "quotes",
+    body: "json",
+    answer: async ({ service, caller, body, options }) =>
+      said(201, await service.createQuote(caller, body as QuoteRequest, options)),
+  },
+  {
+    method: "POST",
+    path: `/v1/quotes/${ID}/refresh`,
+    scope: "quotes:write",
+    limit: "quotes",
+    body: "ignored",
+    answer: async ({ service, caller, id, options }) =>
+      said(200, await service.refreshQuote(caller, id, options)),
+  },
+  {
+    method: "POST",
+    path: "/v1/transactions",
+    scope: "transactions:write",
+    limit: "creates",
+    body: "json",
+    answer: async ({ service, caller, body, options }) => {
+      const answer = await service.createTransaction(caller, body as TransactionRequest, options);
+      return { ...said(201, answer), created: answer.body.transactionId };
+    },
+  },
+  {
+    method: "GET",
+    path: `/v1/transactions/${ID}`,
+    scope: "transactions:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, id }) => ok(await service.transaction(caller, id)),
+  },
+  {
+    method: "DELETE",
+    path: `/v1/transactions/${ID}`,
+    scope: "transactions:write",
+    limit: "durable",
+    body: "unread",
+    answer: async ({ service, caller, id, options }) =>
+      ok(await service.cancelTransaction(caller, id, options)),
+  },
+  {
+    method: "POST",
+    path: "/v1/webhooks",
+    scope: "webhooks:write",
+    limit: "durable",
+    body: "json",
+    answer: async ({ service, caller, body, options }) =>
+      said(201, await service.registerWebhook(caller, body as WebhookRequest, options)),
+  },
+  {
+    method: "GET",
+    path: "/v1/webhooks",
+    scope: "webhooks:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller }) => ok(await service.webhooks(caller)),
+  },
+  {
+    method: "DELETE",
+    path: `/v1/webhooks/${ID}`,
+    scope: "webhooks:write",
+    limit: "creates",
+    body: "unread",
+    answer: async ({ service, caller, id }) => ok(await service.deleteWebhook(caller, id)),
+  },
+];
+
+function ok(body: object): Reply {
+  return { status: 200, text: JSON.stringify(body) };
+}
+
+/** The stored text itself, so that a replay is the same byte for byte. */
+function said(status: Reply["status"], { text, replayed }: Answer<unknown>): Reply {
+  return { status, text, replayed };
+}
+
+/** The endpoints by path and then by method. */
+export function methodsByPath(routes: readonly Route[]): ReadonlyMap<string, ReadonlyMap<string, Route>> {
+  const paths = new Map<string, Map<string, Route>>();
+  for (const route of routes) {
+    const methods = paths.get(route.path) ?? new Map<string, Route>();
+    paths.set(route.path, methods.set(route.method, route));
+  }
+  return paths;
+}

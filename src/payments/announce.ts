@@ -1,0 +1,123 @@
+/** Telling webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
+import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
+import type {
+  NoticeRecord,
+  RecipientRecord,
+  TransactionRecord,
+  WebhookRecord,
+} from "../../storage/records.ts";
+import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
+import { startOf } from "../engine/index.ts";
+import type { EffectHandler, StartRequest } from "../engine/index.ts";
+import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";
+import type { Notice, NoticeEvent } from "../webhooks/notice-body.ts";
+import type { Assets } from "./assets.ts";
+import { derivedId } from "./ids.ts";
+import { recipientShare, transactionFee } from "./read-transaction.ts";
+import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+
+/** Pauses between the starts of attempts (SPEC, Retry policy): 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */
+const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
+
+/**
+ * The effect `announce`. It looks at all notices of the transaction and not only at its own, because of two announced
+ * at once either may run first: each starts what is missing, in the order in which the notices follow each other, and
+ * ids that are derived from notice and webhook keep a delivery from being started twice.
+ */
+export function announceEffect({
+  storage,
+  assets,
+  deliveries: deliveryWorkflow,
+}: {
+  readonly storage: PaymentStorage;
+  readonly assets: Assets;
+  readonly deliveries: WebhookDeliveryWorkflow;
+}): EffectHandler<AnnounceParams, never, PaymentTables> {
+  return async (_params, { instance: transactionId }) => {
+    const view = await storage.transaction(transactionId);
+    if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
+    const { accountId } = view.transaction;
+    const [webhooks, notices, deliveries] = await Promise.all([
+      storage.webhooks(accountId),
+      storage.notices(transactionId),
+      storage.deliveries(transactionId),
+    ]);
+    const started = new Set(deliveries.map(({ id }) => id));
+    const starts: StartRequest[] = [];
+    const writes: PaymentWrite[] = [];
+    const previous = new Map<string, string>();
+
+    for (const notice of inOrder(notices)) {
+      if (notice.body === null) {
+        const body = noticeBody(noticeOf(notice, view.transaction, view.recipients, assets));
+        writes.push({ table: "notices", id: notice.id, set: { body } });
+      }
+      for (const webhook of webhooks.filter((candidate) => subscribed(candidate, notice))) {
+        const id = derivedId("dlv", notice.id, webhook.id);
+        const follows = previous.get(webhook.id) ?? null;
+        previous.set(webhook.id, id);
+        if (started.has(id)) continue;
+        starts.push(
+          startOf(deliveryWorkflow, id, {
+            deliveryId: id,
+            webhookId: webhook.id,
+            noticeId: notice.id,
+            follows,
+            pausesMs: RETRY_PAUSES_MS,
+          }),
+        );
+        writes.push({
+          table: "deliveries",
+          insert: {
+            id,
+            accountId,
+            webhookId: webhook.id,
+            noticeId: notice.id,
+            transactionId,
+            status: "pending",
+            attempts: 0,
+            createdAt: notice.createdAt,
+          },
+        });
+      }
+    }
+    return { starts, writes };
+  };
+}
+
+/** Webhooks subscribed at the notice's commit receive it (CONTRACT section 6). */
+function subscribed({ createdAt, events }: WebhookRecord, notice: NoticeRecord): boolean {
+  return createdAt <= notice.createdAt && events.includes(notice.event);
+}
+
+/** Notices in the order of the contract; two of one commit share their time. */
+function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
+  const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
+  return notices.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** A stored notice with the facts of its transaction that never change. */
+export function noticeOf(
+  notice: NoticeRecord,
+  transaction: TransactionRecord,
+  recipients: readonly RecipientRecord[],
+  assets: Assets,
+): Notice {
+  const { transactionId, status, reason, signature, blockTime } = notice;
+  return {
+    event: notice.event as NoticeEvent,
+    transactionId,
+    timestamp: notice.createdAt,
+    data: {
+      transactionId,
+      status,
+      mode: transaction.mode,
+      type: transaction.type,
+      signature,
+      blockTime,
+      fee: transactionFee(notice, assets),
+      recipients: recipients.map((share) => recipientShare(share, transaction, assets)),
+      reason,
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** One answer per Idempotency-Key, stored in the commit of the effect it answers for (CONTRACT section 5). */
+import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import { PaymentError } from "../errors.ts";
+import type { Clock } from "../runtime.ts";
+import type { Caller } from "./caller.ts";
+import type { LimitStanding } from "./count-hit.ts";
+import { sha256Hex } from "./ids.ts";
+
+/** What a request may bring besides its body. */
+export interface RequestOptions {
+  /** 1–255 visible ASCII characters, unique per account, method and path. */
+  readonly idempotencyKey?: string;
+  /** SHA-256 of the raw request body, hex; by default that of the request as JSON. */
+  readonly fingerprint?: string;
+  /** Told how an account stands with a limit once this request was counted. */
+  readonly onLimit?: (standing: LimitStanding) => void;
+}
+
+/** What a POST answers: the body, its exact text, and whether it was said before. */
+export interface Answer<Body> {
+  readonly body: Body;
+  readonly text: string;
+  readonly replayed: boolean;
+}
+
+/** A use case that has decided what to commit: `commit` answers false when it has to be decided anew. */
+export interface Decision<Body> {
+  readonly body: Body;
+  /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
+  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+}
+
+// A commit that loses a race decides anew and then finds out why; more rounds than this are no race.
+const MOST_ROUNDS = 20;
+
+/**
+ * Answers a request at most once per key. The same key and fingerprint again get the stored answer byte for byte,
+ * another fingerprint `IDEMPOTENCY_KEY_REUSED`; of two at once the loser replays the winner's answer. Only successes
+ * are stored: what throws is evaluated again.
+ */
+export async function answerOnce<Body>(
+  { storage, clock }: { readonly storage: PaymentStorage; readonly clock: Clock },
+  {
+    caller,
+    path,
+    request,
+    options,
+    beforeDeciding,
+  }: {
+    readonly caller: Caller;
+    readonly path: string;
+    readonly request: unknown;
+    readonly options: RequestOptions;
+    /** Runs once, for a request that is no replay: limits are counted here. */
+    readonly beforeDeciding?: () => Promise<void>;
+  },
+  decide: () => Promise<Decision<Body> | Answer<Body>>,
+): Promise<Answer<Body>> {
+  const { idempotencyKey, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
+  const id =
+    idempotencyKey === undefined
+      ? null
+      : sha256Hex(["POST", path, caller.accountId, checkedKey(idempotencyKey)].join("\n"));
+
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const said = id === null ? null : await storage.idempotency(id);
+    if (said !== null) {
+      if (said.fingerprint !== fingerprint) throw new PaymentError("IDEMPOTENCY_KEY_REUSED", {});
+      return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
+    }
+    if (round === 0) await beforeDeciding?.();
+    const decided = await decide();
+    if (!("commit" in decided)) return decided;
+    const { body, commit } = decided;
+    const text = JSON.stringify(body);
+    const writes: PaymentWrite[] =
+      id === null
+        ? []
+        : [{ table: "idempotency", insert: { id, fingerprint, answer: text, createdAt: clock.now() } }];
+    if (await commit(writes)) return { body, text, replayed: false };
+  }
+  throw new Error("a request lost every race it was in");
+}
+
+function checkedKey(key: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new PaymentError("VALIDATION_ERROR", {
+    fields: [{ path: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }],
+  });
+}

@@ -1,0 +1,45 @@
+/** A database belongs to one chain and one line of master secrets; anything else stops the start. */
+import { createHmac } from "node:crypto";
+import type { PaymentStorage } from "../../storage/storage.ts";
+import type { MasterSecret } from "./sealing.ts";
+
+/** The service must not run on this database as it is configured. The message says what to do. */
+export class StartRefused extends Error {
+  override readonly name = "StartRefused";
+}
+
+/**
+ * Binds a new database to the chain's genesis hash and to each master secret's check value, or compares them with what
+ * it is bound to. Throws `StartRefused` (EDGE-CASES E14).
+ */
+export async function bindDatabase(
+  storage: PaymentStorage,
+  genesisHash: string,
+  masterSecrets: readonly MasterSecret[],
+): Promise<void> {
+  const bound = await bind(storage, "genesisHash", genesisHash);
+  if (bound !== genesisHash) {
+    throw new StartRefused(
+      `this database belongs to the chain with genesis hash ${bound}, but the ledger answers for ${genesisHash}: ` +
+        "use another database for this chain, or the endpoints of the other chain",
+    );
+  }
+  for (const { version, secret } of masterSecrets) {
+    const check = createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
+    if ((await bind(storage, `masterSecret:${version}`, check)) !== check) {
+      throw new StartRefused(
+        `masterSecrets: version ${version} is not the secret this database was written with: ` +
+          "restore it, or add the new one under a new version",
+      );
+    }
+  }
+}
+
+/** The value this fact has, which is the given one when it had none. */
+async function bind(storage: PaymentStorage, id: string, value: string): Promise<string> {
+  const known = await storage.fact(id);
+  if (known !== null) return known;
+  const [result] = await storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
+  // Refused: another process bound it between our two lines.
+  return result?.ok === true ? value : ((await storage.fact(id)) ?? value);
+}

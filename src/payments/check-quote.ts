@@ -1,0 +1,57 @@
+/** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
+import type { QuoteRecord } from "../../storage/records.ts";
+import { PaymentError } from "../errors.ts";
+import type { ErrorDetails } from "../errors.ts";
+import type { Transfer } from "../ledger/ledger.ts";
+import { isoTime } from "./iso-time.ts";
+
+/** What the caller says it wants to pay. */
+export interface DeclaredTransaction {
+  readonly accountId: string;
+  readonly quoteId: string;
+  readonly type: "send" | "swap" | "payroll";
+  readonly mode: "wallet" | "private";
+  readonly sender: string;
+  readonly transfers: readonly Transfer[];
+}
+
+/** Returns the quote, or throws `INVALID_QUOTE` with the first reason it does not fit (CONTRACT sections 2 and 3). */
+export function checkQuote(
+  quote: QuoteRecord | null,
+  declared: DeclaredTransaction,
+  now: number,
+): QuoteRecord {
+  const { quoteId } = declared;
+  const invalid = (reason: ErrorDetails["INVALID_QUOTE"]["reason"]): PaymentError<"INVALID_QUOTE"> =>
+    new PaymentError("INVALID_QUOTE", {
+      quoteId,
+      reason,
+      ...(quote !== null && reason === "expired" ? { expiresAt: isoTime(quote.expiresAt) } : {}),
+    });
+
+  // Another account's quote is as good as none: its existence is nobody else's business.
+  if (quote === null || quote.accountId !== declared.accountId) throw invalid("not_found");
+  if (quote.usedBy !== null) throw invalid("used");
+  if (quote.expiresAt <= now) throw invalid("expired");
+  if (quote.mode !== declared.mode) throw invalid("mode_mismatch");
+  const sameAsset = quote.inputMint === quote.outputMint;
+  if (declared.type === "swap" && sameAsset) throw invalid("same_asset");
+  if (declared.type !== "swap" && !sameAsset) throw invalid("asset_mismatch");
+  if (quote.sender !== null && quote.sender !== declared.sender) throw invalid("sender_mismatch");
+  if (quote.recipients !== null && !sameShares(quote.recipients, declared.transfers)) {
+    throw invalid("recipients_mismatch");
+  }
+  const sum = declared.transfers.reduce((total, { amount }) => total + amount, 0n);
+  if (declared.type !== "swap" && sum !== quote.outputAmount) throw invalid("amount_mismatch");
+  return quote;
+}
+
+function sameShares(bound: NonNullable<QuoteRecord["recipients"]>, declared: readonly Transfer[]): boolean {
+  // Addresses differ within each list, so equal length and a match for each make the lists equal in any order.
+  return (
+    bound.length === declared.length &&
+    declared.every((leg) =>
+      bound.some(({ address, amount }) => address === leg.recipient && amount === leg.amount),
+    )
+  );
+}

@@ -1,0 +1,195 @@
+/** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
+import type {
+  AttemptRecord,
+  QuoteRecord,
+  RecipientRecord,
+  TransactionRecord,
+} from "../../storage/records.ts";
+import type { CommitResult, PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
+import type { Address } from "../address.ts";
+import { PaymentError } from "../errors.ts";
+import type { Companions, StartRequest } from "../engine/index.ts";
+import type { Ledger, VerifiedPayment } from "../ledger/ledger.ts";
+import type { Clock, Random } from "../runtime.ts";
+import { answerOnce } from "./answer-once.ts";
+import type { Answer, Decision, RequestOptions } from "./answer-once.ts";
+import { ledgerMint } from "./assets.ts";
+import type { Assets } from "./assets.ts";
+import type { Caller } from "./caller.ts";
+import { checkQuote } from "./check-quote.ts";
+import type { DeclaredTransaction } from "./check-quote.ts";
+import { newId, sha256Hex } from "./ids.ts";
+import { isoTime } from "./iso-time.ts";
+import { checkRecipientsOnChain, readTransfers } from "./recipients.ts";
+import { parseRequest, transactionRequest } from "./requests.ts";
+import type { TransactionRequest } from "./requests.ts";
+import { simulationError } from "./simulation-error.ts";
+
+/** The answer to POST /v1/transactions in wallet mode (SPEC). */
+export interface CreatedTransactionBody {
+  readonly transactionId: string;
+  readonly status: string;
+  readonly mode: "wallet";
+  readonly signature: string;
+  readonly createdAt: string;
+}
+
+/** Takes a signed transaction and answers with its id; see `PaymentService.createTransaction`. */
+export type CreateTransaction = (
+  caller: Caller,
+  request: TransactionRequest,
+  options?: RequestOptions,
+) => Promise<Answer<CreatedTransactionBody>>;
+
+export function createTransactionIntake(deps: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly assets: Assets;
+  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+  readonly startTransfer: (id: string, signature: string) => StartRequest;
+}): CreateTransaction {
+  const { storage, ledger, clock, random, assets, commit, startTransfer } = deps;
+
+  /** Proves the caller's bytes and looks at what they would do, in the contract's order of checks. */
+  const examine = async (
+    signedTransaction: string,
+    quote: QuoteRecord,
+    { sender, transfers, accountId }: DeclaredTransaction,
+  ): Promise<VerifiedPayment> => {
+    const asset = assets.named(quote.outputMint);
+    const { decimals } = asset;
+    const payment = { sender: sender as Address, mint: ledgerMint(asset), decimals, transfers };
+    const examined = await ledger.verifyPayment(signedTransaction, payment);
+    if ("refused" in examined) throw new PaymentError("INVALID_SIGNATURE", { reason: examined.refused });
+    const { verified } = examined;
+
+    const known = await storage.attemptLike(verified.signature, verified.messageHash);
+    if (known !== null) throw await duplicate(known, accountId);
+    const [landed] = await ledger.statuses([verified.signature]);
+    if (landed !== null && landed !== undefined) throw new PaymentError("DUPLICATE_TRANSACTION", {});
+
+    const recipients = transfers.map(({ recipient }) => recipient);
+    await checkRecipientsOnChain(ledger, recipients);
+    const fault = await ledger.simulatePayment(verified, payment);
+    if (fault !== null) throw simulationError(fault, assets);
+    return verified;
+  };
+
+  /** The id of a duplicate is told to its owner and to nobody else (CONTRACT section 2). */
+  const duplicate = async ({ transactionId }: AttemptRecord, accountId: string): Promise<PaymentError> => {
+    const owner = (await storage.transaction(transactionId))?.transaction.accountId;
+    return new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
+  };
+
+  /** The answer this very request was given before, in case that answer was lost (EDGE-CASES E18). */
+  const answeredBefore = async (
+    quote: QuoteRecord | null,
+    accountId: string,
+    requestHash: string,
+    signedTransaction: string,
+  ): Promise<Answer<CreatedTransactionBody> | null> => {
+    if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
+    const view = await storage.transaction(quote.usedBy);
+    if (view === null) return null;
+    if (view.transaction.requestHash === requestHash) {
+      // What was answered then, and not what has become of it since: the same request, the same answer.
+      const body = createdBody(view.transaction);
+      return { body, text: JSON.stringify(body), replayed: true };
+    }
+    const [attempt] = await storage.attempts([view.transaction.signature ?? ""]);
+    const sameBytes =
+      attempt !== undefined && Buffer.from(attempt.bytes).toString("base64") === signedTransaction;
+    if (sameBytes) throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: view.transaction.id });
+    return null;
+  };
+
+  return (caller, body, options = {}) =>
+    answerOnce(deps, { caller, path: "/v1/transactions", request: body, options }, async () => {
+      const request = parseRequest(transactionRequest, body);
+      const { type, quoteId, mode, sender, signedTransaction = "" } = request;
+      const { accountId } = caller;
+      const requestHash = sha256Hex(JSON.stringify(request));
+      const quote = await storage.quote(quoteId);
+
+      const before = await answeredBefore(quote, accountId, requestHash, signedTransaction);
+      if (before !== null) return before;
+
+      // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
+      const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
+      const transfers = readTransfers(request.recipients, decimals);
+      const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers };
+      const checked = checkQuote(quote, declared, clock.now());
+      if (mode === "private") {
+        throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
+      }
+      const verified = await examine(signedTransaction, checked, declared);
+      return accept(checked, declared, verified, requestHash);
+    });
+
+  function accept(
+    quote: QuoteRecord,
+    { accountId, type, sender, transfers }: DeclaredTransaction,
+    { signature, messageHash, bytes, blockhash, lastValidBlockHeight }: VerifiedPayment,
+    requestHash: string,
+  ): Decision<CreatedTransactionBody> {
+    const id = newId("tx", random);
+    const createdAt = clock.now();
+    const transaction: TransactionRecord = {
+      id,
+      accountId,
+      quoteId: quote.id,
+      type,
+      mode: "wallet",
+      sender,
+      mint: quote.outputMint,
+      requestHash,
+      status: "pending",
+      reason: null,
+      signature,
+      blockTime: null,
+      fee: null,
+      landedAfterCancel: false,
+      broadcastAt: null,
+      cancelledAt: null,
+      createdAt,
+    };
+    const recipients = transfers.map(({ recipient, amount }, index): RecipientRecord => {
+      const share = { transactionId: id, index, address: recipient, amount };
+      return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
+    });
+    // Committed before the first byte leaves: raw bytes, signature, message hash, blockhash and the last valid height.
+    const attempt: AttemptRecord = {
+      id: signature,
+      messageHash,
+      transactionId: id,
+      bytes,
+      blockhash,
+      lastValidBlockHeight,
+      createdAt,
+    };
+    const writes: PaymentWrite[] = [
+      { table: "quotes", id: quote.id, set: { usedBy: id }, expectedVersion: quote.version },
+      { table: "attempts", insert: attempt },
+      { table: "transactions", insert: transaction },
+      ...recipients.map((insert) => ({ table: "recipients" as const, insert })),
+    ];
+    const starts = [startTransfer(id, signature)];
+    return {
+      body: createdBody(transaction),
+      // Refused means that another request took the quote, the bytes or the key first: deciding anew finds out which.
+      commit: async (more) => (await commit({ starts, writes: [...writes, ...more] })).ok,
+    };
+  }
+}
+
+function createdBody({ id, signature, createdAt }: TransactionRecord): CreatedTransactionBody {
+  return {
+    transactionId: id,
+    status: "pending",
+    mode: "wallet",
+    signature: signature ?? "",
+    createdAt: isoTime(createdAt),
+  };
+}

@@ -1,0 +1,86 @@
+/** The request bodies of the contract: one schema each, the source of parsing and types. */
+import { z } from "zod";
+import { parseAddress } from "../address.ts";
+import { PaymentError } from "../errors.ts";
+
+// Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
+const LONGEST_NAME = 128;
+/** Most recipients a body may list; how many a transaction takes is decided later and may be fewer. */
+const MOST_RECIPIENTS = 500;
+// A body of 64 KiB has room for ten thousand mistakes; whoever makes these is not helped by a list of them all.
+const MOST_PROBLEMS = 20;
+
+const name = z.string().min(1).max(LONGEST_NAME);
+const amount = z
+  .string()
+  .max(64)
+  // The first fault is enough to say: a text that is no decimal has no value to judge.
+  .regex(/^[0-9]+(\.[0-9]+)?$/, { error: 'expected a decimal string such as "12.5"', abort: true })
+  .refine((text) => /[1-9]/.test(text), { error: "expected more than zero" });
+const sender = z
+  .string()
+  .max(LONGEST_NAME)
+  .refine((text) => "address" in parseAddress(text), { error: "expected a base58 address of 32 bytes" });
+const recipients = z
+  .array(z.strictObject({ address: z.string().max(LONGEST_NAME), amount }))
+  .min(1)
+  .max(MOST_RECIPIENTS);
+const mode = z.enum(["wallet", "private"]).default("wallet");
+
+/** POST /v1/quotes. */
+export const quoteRequest = z.strictObject({
+  inputAsset: name,
+  outputAsset: name,
+  amount,
+  mode,
+  slippageBps: z.number().int().min(1).max(5_000).default(100),
+  sender: sender.optional(),
+  recipients: recipients.optional(),
+});
+
+/** POST /v1/transactions. */
+export const transactionRequest = z
+  .strictObject({
+    type: z.enum(["send", "swap", "payroll"]),
+    quoteId: name,
+    mode,
+    sender,
+    recipients,
+    signedTransaction: z.string().optional(),
+  })
+  .superRefine(({ type, recipients: { length }, mode: chosen, signedTransaction }, context) => {
+    const problem = (path: string, message: string): void =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (type === "payroll" && length < 2) problem("recipients", "a payroll has two recipients or more");
+    if (type !== "payroll" && length !== 1) problem("recipients", `a ${type} has exactly one recipient`);
+    if (chosen === "wallet" && signedTransaction === undefined) {
+      problem("signedTransaction", "wallet mode needs the signed transaction in base64");
+    }
+  });
+
+/** POST /v1/webhooks. */
+export const webhookRequest = z.strictObject({
+  // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
+  url: z.string(),
+  events: z.array(z.string().max(LONGEST_NAME)).max(100),
+  secret: z.string().min(1).max(256).optional(),
+});
+
+/** What a caller may send, before it is checked. */
+export type QuoteRequest = z.input<typeof quoteRequest>;
+/** What a caller may send, before it is checked. */
+export type TransactionRequest = z.input<typeof transactionRequest>;
+/** What a caller may send, before it is checked. */
+export type WebhookRequest = z.input<typeof webhookRequest>;
+
+/** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
+export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const fields = parsed.error.issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys"
+      ? issue.keys.map((key) => ({ path: [...issue.path, key].join("."), message: "unknown field" }))
+      : [{ path: issue.path.join("."), message: issue.message }],
+  );
+  throw new PaymentError("VALIDATION_ERROR", { fields: fields.slice(0, MOST_PROBLEMS) });
+}

@@ -1,0 +1,91 @@
+/** `webhook-delivery` acted out: one attempt is one effect, at most four at a time per webhook. */
+import { webhookDelivery } from "../../machines/webhook-delivery.ts";
+import type { DeliveryRecord } from "../../storage/records.ts";
+import type { PaymentStorage, PaymentTables } from "../../storage/storage.ts";
+import { workflow } from "../engine/index.ts";
+import type { Workflow } from "../engine/index.ts";
+import type { Clock } from "../runtime.ts";
+import type { Delivery } from "../webhooks/attempt.ts";
+import { signatureHeaders } from "../webhooks/signature.ts";
+import type { Sealing } from "./sealing.ts";
+
+/** The registered chart of deliveries. */
+export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
+
+/** One slow receiver delays nobody else (CONTRACT section 6). */
+const IN_FLIGHT_PER_WEBHOOK = 4;
+
+const STATUS_OF_STATE: Readonly<Partial<Record<string, DeliveryRecord["status"]>>> = {
+  delivered: "delivered",
+  abandoned: "abandoned",
+  dropped: "dropped",
+};
+
+export function webhookDeliveryWorkflow({
+  storage,
+  clock,
+  delivery,
+  sealing,
+}: {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly delivery: Delivery;
+  readonly sealing: Sealing;
+}): WebhookDeliveryWorkflow {
+  return workflow(webhookDelivery)<PaymentTables>({
+    version: 1,
+    effects: {
+      attempt: {
+        lane: ({ webhookId }) => ({ key: webhookId, cap: IN_FLIGHT_PER_WEBHOOK }),
+        run: async ({ webhookId, noticeId, number }, { instance: deliveryId, signal }) => {
+          const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
+          if (webhook === null || webhook.deletedAt !== null) return { event: { type: "WEBHOOK_GONE" } };
+          if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
+          const { accountId, sealedSecret, url } = webhook;
+          const place = { table: "webhooks", row: webhookId, owner: accountId };
+          const startedAt = clock.now();
+          const headers = signatureHeaders({
+            body: notice.body,
+            secret: sealedSecret === null ? null : sealing.open(sealedSecret, place),
+            noticeId,
+            timestampSeconds: Math.floor(startedAt / 1_000),
+          });
+          const { ok, httpStatus, error, excerpt } = await delivery.attempt({
+            url,
+            body: notice.body,
+            headers,
+            signal,
+          });
+          const durationMs = clock.now() - startedAt;
+          const insert = {
+            id: `${deliveryId}:${number}`,
+            deliveryId,
+            number,
+            startedAt,
+            durationMs,
+            excerpt,
+          };
+          return {
+            event: ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
+            writes: [{ table: "deliveryAttempts", insert: { ...insert, httpStatus, error } }],
+          };
+        },
+      },
+    },
+    project: ({ id, before, after }) =>
+      before === null ||
+      (before.context.attempts === after.context.attempts &&
+        STATUS_OF_STATE[String(after.value)] === undefined)
+        ? []
+        : [
+            {
+              table: "deliveries",
+              id,
+              set: {
+                status: STATUS_OF_STATE[String(after.value)] ?? "pending",
+                attempts: after.context.attempts,
+              },
+            },
+          ],
+  });
+}

@@ -1,0 +1,270 @@
+/** What the handler makes of requests as such: keys, paths, methods, bodies and headers. */
+import { request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SCOPES } from "../../src/payments/caller.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { httpFixture } from "./http-fixture.ts";
+import type { HttpFixture, Told } from "./http-fixture.ts";
+import { HOSTED_WAYS, WAYS } from "./ways.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+const MOST_BODY_BYTES = 65_536;
+
+describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
+  let http: HttpFixture;
+  beforeAll(async () => {
+    http = await httpFixture(way);
+  });
+  afterAll(() => http.close());
+
+  test("every scope opens its own endpoints and no other", async () => {
+    const { caller } = await http.client({ tier: "enterprise" });
+    for (const scope of SCOPES) {
+      const client = await http.client({ caller, scopes: [scope] });
+      const refused: unknown[] = [];
+      for (const route of ROUTES) {
+        const answer = await client.request(route.path.replace(/:id(\{.*\})?/, "some_id"), {
+          method: route.method,
+        });
+        if (answer.status !== 403) continue;
+        expect(answer).toMatchObject({ code: "INSUFFICIENT_SCOPE", details: { required: route.scope } });
+        refused.push(route);
+      }
+      expect(refused).toEqual(ROUTES.filter((route) => route.scope !== scope));
+    }
+  });
+
+  test("tokens are listed; H18: a never-used address has sol 0 and no tokens", async () => {
+    const client = await http.client();
+    const { status, body, headers } = await client.get("/v1/tokens");
+    expect(status).toBe(200);
+    expect((body["tokens"] as { symbol: string }[]).map(({ symbol }) => symbol)).toEqual([
+      "SOL",
+      "USDC",
+      "USDT",
+    ]);
+    expect(headers.get("content-type")).toBe("application/json");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-powered-by")).toBeNull();
+    expect(headers.get("x-request-id")).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(headers.get("ratelimit-policy")).toBe('"reads";q=120;w=60');
+    expect(headers.get("ratelimit")).toBe('"reads";r=119;t=60');
+
+    const { address } = http.wallet("nobody");
+    const balances = await client.get(`/v1/balances/${address}`);
+    expect(balances).toMatchObject({ status: 200, body: { address, sol: "0", tokens: [] } });
+    const bad = await client.get("/v1/balances/not%20an%20address");
+    expect(bad).toMatchObject({
+      status: 400,
+      code: "INVALID_ADDRESS",
+      details: { address: "not an address" },
+    });
+  });
+
+  test("404: an unknown path is NOT_FOUND, an unknown id names what was not found", async () => {
+    const client = await http.client();
+    for (const path of ["/", "/v1", "/v1/tokens/", "/v1/openapi.json", "/v1/transactions/a/b"]) {
+      const missing = await client.get(path);
+      expect(missing).toMatchObject({ status: 404, code: "NOT_FOUND" });
+      expect(missing.details["path"]).toBe(`${way.basePath}${path}`);
+    }
+    for (const id of ["%00", "%F0%9F%92%B8", "a%2Fb", "%E0%A4%A", "a'%20OR%201=1"]) {
+      expect((await client.get(`/v1/transactions/${id}`)).status).toBe(404);
+    }
+    const unknown = await client.get("/v1/transactions/tx_0");
+    expect(unknown).toMatchObject({ status: 404, code: "TRANSACTION_NOT_FOUND" });
+    expect(unknown.details["transactionId"]).toBe("tx_0");
+    const long = await client.get(`/${"x".repeat(4_000)}`);
+    expect(String(long.details["path"]).length).toBe(256);
+  });
+
+  test("405: a known path names the methods it takes; HEAD is GET without a body; OPTIONS lists them", async () => {
+    const client = await http.client();
+    const refused = await client.request("/v1/webhooks", { method: "PATCH" });
+    expect(refused).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED", details: { method: "PATCH" } });
+    expect(refused.headers.get("allow")).toBe("POST, GET, HEAD");
+    const head = await client.request("/v1/tokens", { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expect(head.headers.get("x-request-id")).toMatch(/^req_/);
+    const options = await client.request("/v1/tokens", { method: "OPTIONS" });
+    expect([options.status, options.text]).toEqual([204, ""]);
+    expect(options.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+  });
+
+  test("415: a body that is not plain application/json is refused", async () => {
+    const client = await http.client();
+    const body = JSON.stringify({ inputAsset: "SOL", outputAsset: "SOL", amount: "1" });
+    const post = (headers: Record<string, string>): Promise<Told> =>
+      client.request("/v1/quotes", { method: "POST", body, headers });
+    for (const type of ["text/plain", "application/jsonp", "application/json; charset=utf-16", "x"]) {
+      const refused = await post({ "content-type": type });
+      expect(refused).toMatchObject({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
+    }
+    for (const type of ["application/json", 'Application/JSON ; charset="UTF-8"']) {
+      expect((await post({ "content-type": type })).status).toBe(201);
+    }
+  });
+
+  test("413: a body over 64 KiB is refused, one of exactly 64 KiB is read", async () => {
+    const client = await http.client();
+    const sized = (bytes: number): string => `{"x":"${"y".repeat(bytes - 8)}"}`;
+    const tooLarge = await client.post("/v1/quotes", sized(MOST_BODY_BYTES + 1));
+    expect(tooLarge).toMatchObject({ status: 413, code: "PAYLOAD_TOO_LARGE" });
+    expect(tooLarge.details["limitBytes"]).toBe(MOST_BODY_BYTES);
+    const largest = await client.post("/v1/quotes", sized(MOST_BODY_BYTES));
+    expect(largest).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+    const megabytes = await client.post("/v1/quotes", sized(3_000_000));
+    expect(megabytes.status).toBe(413);
+  });
+
+  test("an unknown field, a `__proto__` or a body that is no object is VALIDATION_ERROR and nothing else", async () => {
+    const client = await http.client();
+    const quote = '"inputAsset":"SOL","outputAsset":"SOL","amount":"1"';
+    for (const body of [`{${quote},"typo":1}`, "[]", "null", '"text"', "1", `[{${quote}}]`]) {
+      expect(await client.post("/v1/quotes", body)).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+    }
+    const unknown = await client.post("/v1/quotes", `{${quote},"typo":1}`);
+    expect(unknown.details["fields"]).toEqual([{ path: "typo", message: "unknown field" }]);
+    await client.post(
+      "/v1/quotes",
+      `{${quote},"__proto__":{"polluted":true},"constructor":{"prototype":{}}}`,
+    );
+    expect(Object.prototype).not.toHaveProperty("polluted");
+    // JSON's own rule for a key twice: the last one counts.
+    const twice = await client.post("/v1/quotes", `{${quote},"amount":"2"}`);
+    expect(twice.body["inputAmount"]).toBe("2");
+  });
+
+  test("503: private mode is not open yet and says when to try again", async () => {
+    const client = await http.client();
+    const asked = { inputAsset: "SOL", outputAsset: "SOL", amount: "1", mode: "private" };
+    const refused = await client.post("/v1/quotes", asked);
+    expect(refused).toMatchObject({ status: 503, code: "ROUTING_UNAVAILABLE" });
+    expect(refused.headers.get("retry-after")).toBe(String(refused.details["retryAfter"]));
+  });
+
+  test("an Idempotency-Key is 1 to 255 visible ASCII characters", async () => {
+    const client = await http.client();
+    const body = { inputAsset: "SOL", outputAsset: "SOL", amount: "1" };
+    for (const key of ["a b", "k".repeat(256), "é"]) {
+      const refused = await client.post("/v1/quotes", body, { "idempotency-key": key });
+      expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+      expect(refused.details["fields"]).toMatchObject([{ path: "Idempotency-Key" }]);
+    }
+    const taken = await client.post("/v1/quotes", body, { "idempotency-key": "~".repeat(255) });
+    expect(taken.status).toBe(201);
+  });
+});
+
+describe.each(WAYS)("keys and bytes as they are, $name", (way) => {
+  let http: HttpFixture;
+  beforeAll(async () => {
+    http = await httpFixture(way, { handler: { limits: { failedAuthentications: 1_000 } } });
+  });
+  afterAll(() => http.close());
+
+  const paths = [...new Set(ROUTES.map(({ path }) => path.replace(/:id(\{.*\})?/, "some_id")))];
+  test.each([...paths, "/", "/v1", "/v1/nothing", "/v2/tokens"])(
+    "H17: %s without a key or with a garbled one is 401, whatever the method",
+    async (path) => {
+      const revoked = await http.client();
+      await http.service.revokeKey(revoked.key.split("_")[2] ?? "");
+      const bodies = new Set<string>();
+      for (const authorization of [null, "", "Bearer", "Basic eDp5", `Bearer ${revoked.key}`, revoked.key]) {
+        for (const method of ["GET", "POST", "DELETE", "PUT", "OPTIONS"]) {
+          const headers = authorization === null ? {} : { authorization };
+          const refused = await http.stranger(path, { method, headers });
+          expect(refused).toMatchObject({ status: 401, code: "INVALID_API_KEY" });
+          expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+          bodies.add(refused.text.replaceAll(/req_[0-9a-f]{32}/g, "req_"));
+        }
+      }
+      expect(bodies.size).toBe(1);
+    },
+  );
+
+  test.each(["", "{", "{'a':1}", '{"a":1}x', "undefined", "[1,]", '{"a":"\u0000"}'])(
+    "the malformed body %j is VALIDATION_ERROR without what the parser said",
+    async (body) => {
+      const client = await http.client();
+      const refused = await client.post("/v1/quotes", body);
+      expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+      expect(refused.details["fields"]).toMatchObject([{ path: "" }]);
+      expect(refused.text).not.toMatch(/position|token|JSON at/i);
+    },
+  );
+
+  test("a body that is not UTF-8 or is compressed is refused", async () => {
+    const client = await http.client();
+    const post = (body: Uint8Array, headers = {}): Promise<Told> =>
+      client.request("/v1/quotes", { method: "POST", body, headers: { ...JSON_TYPE, ...headers } });
+    expect((await post(Buffer.from('{"amount":"\xff"}', "latin1"))).status).toBe(400);
+    expect((await post(Buffer.from("{}"), { "content-encoding": "gzip" })).status).toBe(415);
+  });
+
+  test("413: a body without Content-Length is counted while it arrives, and not read to its end", async () => {
+    const client = await http.client();
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1;
+        if (sent > 1_000) controller.close();
+        else controller.enqueue(new Uint8Array(16_384).fill(0x20));
+      },
+    });
+    const init = { method: "POST", body: endless, headers: JSON_TYPE, duplex: "half" } as RequestInit;
+    expect(await client.request("/v1/quotes", init)).toMatchObject({
+      status: 413,
+      code: "PAYLOAD_TOO_LARGE",
+    });
+  });
+
+  test("the fingerprint is that of the raw bytes: other whitespace under one key is another request", async () => {
+    const client = await http.client();
+    const body = { inputAsset: "SOL", outputAsset: "SOL", amount: "1" };
+    const headers = { "idempotency-key": "k" };
+    const first = await client.post("/v1/quotes", JSON.stringify(body), headers);
+    const spaced = await client.post("/v1/quotes", JSON.stringify(body, null, 1), headers);
+    expect(spaced).toMatchObject({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
+    const same = await client.post("/v1/quotes", JSON.stringify(body), headers);
+    expect(same.text).toBe(first.text);
+  });
+
+  test("H21: no body of 64 KiB makes a long error", async () => {
+    const client = await http.client({ tier: "enterprise" });
+    const fill = (item: string): string => `[${item}${`,${item}`.repeat(60_000 / (item.length + 1))}]`;
+    const hostile = [
+      "[".repeat(65_000),
+      `{"recipients":${fill("1")}}`,
+      `{"recipients":${fill("{}")}}`,
+      `{${Array.from({ length: 7_000 }, (_, n) => `"${n}":1`).join(",")}}`,
+    ];
+    for (const body of hostile) {
+      const started = performance.now();
+      const refused = await client.post("/v1/transactions", body);
+      expect(performance.now() - started).toBeLessThan(500);
+      expect(refused.status).toBe(400);
+      expect(refused.text.length).toBeLessThan(64 * 1024);
+    }
+  });
+});
+
+test("a request line or Host header that no URL can be made of is 400 in the contract's shape", async () => {
+  const way = WAYS.find(({ name }) => name === "through node:http");
+  if (way === undefined) throw new Error("there is such a way");
+  const http = await httpFixture(way);
+  try {
+    const answer = await new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const request = httpRequest(`${http.origin}/v1/tokens`, { headers: { host: "a b" } }, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+      });
+      request.on("error", reject).end();
+    });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).toMatchObject({ error: { code: "VALIDATION_ERROR" } });
+  } finally {
+    await http.close();
+  }
+});
