@@ -1,0 +1,65 @@
+/** What `paystate dev` says once it is ready: one line for programs, or a page for people. */
+import { styleText } from "node:util";
+import bs58 from "bs58";
+import type { Tier } from "../../storage/records.ts";
+import type { LocalWallet } from "../local/index.ts";
+import type { Token } from "../payments/assets.ts";
+
+/** The one line of `--json`. */
+export interface DevReady {
+  /** Without `/v1`. */
+  readonly baseUrl: string;
+  readonly rpcUrl: string;
+  readonly apiKeys: Readonly<Record<Tier, string>>;
+  /** `secretKey` is base58 of the 64 bytes. */
+  readonly wallets: readonly { readonly address: string; readonly secretKey: string }[];
+  readonly tokens: readonly { readonly symbol: string; readonly mint: string; readonly decimals: number }[];
+}
+
+export function devReady(facts: {
+  readonly baseUrl: string;
+  readonly rpcUrl: string;
+  readonly apiKeys: DevReady["apiKeys"];
+  readonly wallets: readonly LocalWallet[];
+  readonly tokens: readonly Token[];
+}): DevReady {
+  return {
+    baseUrl: facts.baseUrl,
+    rpcUrl: facts.rpcUrl,
+    apiKeys: facts.apiKeys,
+    wallets: facts.wallets.map(({ address, secretKey }) => ({ address, secretKey: bs58.encode(secretKey) })),
+    tokens: facts.tokens.map(({ symbol, mint, decimals }) => ({ symbol, mint, decimals })),
+  };
+}
+
+/** The page for people; coloured when the terminal shows colours. */
+export function readyPage(
+  { baseUrl, rpcUrl, apiKeys, wallets, tokens }: DevReady,
+  dataFolder: string,
+): string {
+  const colours = process.stdout.isTTY && process.stdout.hasColors();
+  const style = (format: "bold" | "cyan" | "dim", text: string): string =>
+    colours ? styleText(format, text) : text;
+  const row = (name: string, value: string): string => `  ${style("dim", name.padEnd(12))}${value}`;
+  return [
+    style("bold", "paystate dev is ready"),
+    "",
+    row("API", style("cyan", `${baseUrl}/v1`)),
+    row("chain", style("cyan", rpcUrl)),
+    row("data", dataFolder),
+    "",
+    style("bold", "API keys, each its own account"),
+    ...Object.entries(apiKeys).map(([tier, key]) => row(tier, key)),
+    "",
+    style("bold", "Wallets, funded with SOL, USDC and USDT"),
+    ...wallets.flatMap(({ address, secretKey }) => [
+      row("address", address),
+      row("secret key", style("dim", secretKey)),
+    ]),
+    "",
+    style("bold", "Tokens"),
+    ...tokens.map(({ symbol, mint, decimals }) => row(symbol, `${mint}  ${decimals} decimals`)),
+    "",
+    style("dim", "These keys are worth nothing anywhere else. Ctrl-C stops; started again, all goes on."),
+  ].join("\n");
+}

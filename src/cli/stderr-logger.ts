@@ -1,0 +1,25 @@
+/** Log lines for a person at a terminal, on stderr, so that stdout stays free for answers. */
+import type { Logger } from "../runtime.ts";
+
+/** Writes warnings and errors; with `debug` everything, stacks included. */
+export function stderrLogger(debug: boolean): Logger {
+  const write =
+    (level: string) =>
+    (fields: object, message: string): void => {
+      process.stderr.write(`${level} ${message} ${JSON.stringify(fields, readable(debug))}\n`);
+    };
+  const silent = (): void => {};
+  return {
+    debug: debug ? write("debug") : silent,
+    info: debug ? write("info") : silent,
+    warn: write("warn"),
+    error: write("error"),
+  };
+}
+
+function readable(debug: boolean): (key: string, value: unknown) => unknown {
+  return (_key, value) => {
+    if (value instanceof Error) return debug ? value.stack : value.message;
+    return typeof value === "bigint" ? value.toString() : value;
+  };
+}
