@@ -5,7 +5,7 @@ import { parseAddress } from "./address.ts";
 import { createEngine } from "./engine/index.ts";
 import type { AnyWorkflow } from "./engine/index.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { checkOptions } from "./options.ts";
+import { checkOptions, functionOption, objectWith, runtimeOptions } from "./options.ts";
 import { announceEffect } from "./payments/announce.ts";
 import type { Answer, RequestOptions } from "./payments/answer-once.ts";
 import { createApiKeys } from "./payments/api-keys.ts";
@@ -34,7 +34,6 @@ import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts"
 import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
 import { createWebhooks } from "./payments/webhooks.ts";
 import type { WebhookBody } from "./payments/webhooks.ts";
-import { silentLogger, systemClock, systemRandom } from "./runtime.ts";
 import type { Clock, Logger, Random } from "./runtime.ts";
 import { createDelivery } from "./webhooks/attempt.ts";
 
@@ -127,20 +126,16 @@ export interface PaymentService extends ApiKeys {
 const mint = z
   .string()
   .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" });
-const has =
-  (...methods: readonly string[]) =>
-  (value: unknown): boolean =>
-    typeof value === "object" &&
-    value !== null &&
-    methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
 
 const optionsSchema = z.strictObject({
-  storage: z.custom<PaymentStorage>(has("commit", "claim", "transaction"), {
-    error: 'expected a payment storage, such as await sqliteStorage("payments.db")',
-  }),
-  ledger: z.custom<Ledger>(has("verifyPayment", "broadcast", "fates"), {
-    error: 'expected a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
-  }),
+  storage: objectWith<PaymentStorage>(
+    ["commit", "claim", "transaction"],
+    'a payment storage, such as await sqliteStorage("payments.db")',
+  ),
+  ledger: objectWith<Ledger>(
+    ["verifyPayment", "broadcast", "fates"],
+    'a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
+  ),
   masterSecrets: z
     .array(
       z.strictObject({
@@ -159,24 +154,12 @@ const optionsSchema = z.strictObject({
   ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
   webhooks: z
     .strictObject({
-      allowAddress: z
-        .custom<(ip: string) => boolean>((value) => typeof value === "function", {
-          error: "expected a function",
-        })
-        .optional(),
+      allowAddress: functionOption<(ip: string) => boolean>().optional(),
       ca: z.union([z.string(), z.array(z.string())]).optional(),
       acceptAny2xx: z.boolean().optional(),
     })
     .default({}),
-  clock: z
-    .custom<Clock>(has("now", "sleep"), { error: "expected a clock: { now, sleep }" })
-    .default(systemClock),
-  random: z
-    .custom<Random>(has("bytes"), { error: "expected a random source: { bytes }" })
-    .default(systemRandom),
-  logger: z
-    .custom<Logger>(has("debug", "info", "warn", "error"), { error: "expected a logger such as pino's" })
-    .default(silentLogger),
+  ...runtimeOptions,
 });
 
 // Solana's mainnet; a live key anywhere else, or a test key here, is a mistake worth stopping.

@@ -1,5 +1,7 @@
 /** Options are checked once, at the door, and all problems are said at once. */
-import type { z } from "zod";
+import { z } from "zod";
+import { silentLogger, systemClock, systemRandom } from "./runtime.ts";
+import type { Clock, Logger, Random } from "./runtime.ts";
 
 /** Thrown by every factory for wrong options; `problems` has one sentence per option, beginning with its path. */
 export class InvalidOptions extends TypeError {
@@ -22,6 +24,29 @@ export function checkOptions<Schema extends z.ZodType>(
   if (!checked.success) throw new InvalidOptions(factory, checked.error.issues.map(sentence));
   return checked.data;
 }
+
+/** An option that is somebody's object and has at least these methods; `expected` says what it should be. */
+export function objectWith<T>(methods: readonly string[], expected: string): z.ZodType<T> {
+  const fits = (value: unknown): boolean =>
+    typeof value === "object" &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === "function");
+  return z.custom<T>(fits, { error: `expected ${expected}` });
+}
+
+/** An option that is a function. */
+export function functionOption<T>(): z.ZodType<T> {
+  return z.custom<T>((value) => typeof value === "function", { error: "expected a function" });
+}
+
+/** The options that every factory takes: the outside world, each with the real one as its default. */
+export const runtimeOptions = {
+  clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
+  random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),
+  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's").default(
+    silentLogger,
+  ),
+};
 
 function sentence({ path, message }: z.core.$ZodIssue): string {
   return `${path.length === 0 ? "options" : path.join(".")}: ${message}`;

@@ -7,7 +7,7 @@ export interface Clock {
   now(): number;
   /**
    * Resolves once `ms` have passed, or at once when `signal` aborts. Never rejects: the caller looks at its signal.
-   * A pending sleep does not keep the process alive.
+   * A pending sleep keeps the process alive, so that whoever runs an engine needs nothing else to stay.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -37,7 +37,6 @@ export const systemClock: Clock = {
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      timer.unref();
       signal?.addEventListener("abort", wake, { once: true });
     }),
 };

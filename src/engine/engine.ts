@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
-import { checkOptions } from "../options.ts";
-import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
+import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { createCommitQueue } from "./commit-queue.ts";
@@ -84,15 +83,6 @@ export interface Engine<W> {
 
 const DEFAULT_STOP_MS = 5_000;
 
-const isFunction = (value: unknown): boolean => typeof value === "function";
-const objectWith = <T>(methods: readonly string[], what: string): z.ZodType<T> =>
-  z.custom<T>(
-    (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      methods.every((name) => isFunction((value as Record<string, unknown>)[name])),
-    { error: `expected ${what}` },
-  );
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
 
 const optionsSchema = z.strictObject({
@@ -101,7 +91,7 @@ const optionsSchema = z.strictObject({
     "a storage, such as memoryStorage() or sqliteStorage(path)",
   ),
   workflows: z.array(
-    z.custom<AnyWorkflow>((value) => isFunction((value as AnyWorkflow | null)?.chart?.step), {
+    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
       error: "expected what workflow() returns",
     }),
   ),
@@ -110,15 +100,11 @@ const optionsSchema = z.strictObject({
       z.string(),
       z.object({
         intervalMs: z.number().int().min(1),
-        poll: z.custom(isFunction, { error: "expected a function" }),
+        poll: functionOption(),
       }),
     )
     .optional(),
-  clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
-  random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),
-  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's").default(
-    silentLogger,
-  ),
+  ...runtimeOptions,
   slots: count(10_000).default(64),
   lanedSlots: count(10_000).default(64),
   leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),

@@ -142,7 +142,11 @@ export function createWorker<W>({
   /** How long nothing will be due, as far as this process knows. */
   const restMs = async (): Promise<number> => {
     const { free, laned } = freePlaces();
-    if (nextDue === "unknown") nextDue = await storage.nextDue(workflowKeys);
+    if (nextDue === "unknown") {
+      const found = await storage.nextDue(workflowKeys);
+      if (woken) return 0; // something was armed while we asked; the answer may be from before it
+      nextDue = found;
+    }
     if (nextDue === null) return limits.pollMs;
     const wait = nextDue - clock.now();
     if (wait > 0) return Math.min(wait, limits.pollMs);

@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../create-payment-service.ts";
-import { checkOptions } from "../options.ts";
+import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/caller.ts";
-import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { createResponder } from "./answer-request.ts";
 import type { PerTier } from "./admit-caller.ts";
@@ -63,27 +62,19 @@ const perMinute = (free: number, pro: number, enterprise: number) => {
   const limit = z.number().int().min(1).max(1_000_000);
   return z.strictObject({ free: limit, pro: limit, enterprise: limit }).default({ free, pro, enterprise });
 };
-const callable = (value: unknown): boolean => typeof value === "function";
-const has =
-  (...methods: readonly string[]) =>
-  (value: unknown): boolean =>
-    typeof value === "object" &&
-    value !== null &&
-    methods.every((name) => callable((value as Record<string, unknown>)[name]));
 
 const optionsSchema = z.strictObject({
-  service: z.custom<PaymentService>(has("authenticate", "createTransaction", "tokens"), {
-    error: "expected a payment service: createPaymentService({ … })",
-  }),
+  service: objectWith<PaymentService>(
+    ["authenticate", "createTransaction", "tokens"],
+    "a payment service: createPaymentService({ … })",
+  ),
   basePath: z
     .string()
     .regex(/^(\/[A-Za-z0-9._~-]+)*$/, {
       error: 'expected "" or a path such as "/payments", without a slash at the end',
     })
     .default(""),
-  authenticate: z
-    .custom<(request: Request) => Promise<Caller | null>>(callable, { error: "expected a function" })
-    .optional(),
+  authenticate: functionOption<(request: Request) => Promise<Caller | null>>().optional(),
   limits: z
     .strictObject({
       reads: perMinute(120, 600, 3_000),
@@ -92,18 +83,8 @@ const optionsSchema = z.strictObject({
       failedAuthentications: z.number().int().min(1).max(1_000_000).default(60),
     })
     .prefault({}),
-  clientAddress: z
-    .custom<(request: Request) => string | null>(callable, { error: "expected a function" })
-    .optional(),
-  clock: z
-    .custom<Clock>(has("now", "sleep"), { error: "expected a clock: { now, sleep }" })
-    .default(systemClock),
-  random: z
-    .custom<Random>(has("bytes"), { error: "expected a random source: { bytes }" })
-    .default(systemRandom),
-  logger: z
-    .custom<Logger>(has("debug", "info", "warn", "error"), { error: "expected a logger such as pino's" })
-    .default(silentLogger),
+  clientAddress: functionOption<(request: Request) => string | null>().optional(),
+  ...runtimeOptions,
 });
 
 /** Builds the handler. The service is started and stopped by its owner. Throws `InvalidOptions` listing every problem. */

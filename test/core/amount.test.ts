@@ -1,0 +1,53 @@
+/** Amounts keep every base unit, whatever is written or asked for. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { formatAmount, LARGEST_AMOUNT, parseAmount } from "../../src/amount.ts";
+
+const decimals = fc.integer({ min: 0, max: 18 });
+const amount = fc.bigInt({ min: 1n, max: LARGEST_AMOUNT });
+
+test("E13: every amount that is written is read again as itself", () => {
+  fc.assert(
+    fc.property(amount, decimals, (baseUnits, places) => {
+      expect(parseAmount(formatAmount(baseUnits, places), places)).toEqual({ amount: baseUnits });
+    }),
+  );
+});
+
+test("E13: what is read is exactly what its digits say", () => {
+  const digits = fc.stringMatching(/^[0-9]{1,12}$/);
+  fc.assert(
+    fc.property(digits, digits, decimals, (whole, fraction, places) => {
+      const read = parseAmount(`${whole}.${fraction}`, places);
+      const value = BigInt(whole + fraction.padEnd(places, "0").slice(0, places));
+      if (fraction.length > places) expect(read).toEqual({ fault: "too_many_decimals" });
+      else if (value === 0n) expect(read).toEqual({ fault: "zero" });
+      else if (value > LARGEST_AMOUNT) expect(read).toEqual({ fault: "too_large" });
+      else expect(read).toEqual({ amount: value });
+    }),
+  );
+});
+
+test("E13: whatever the text, reading it never throws and never yields anything outside 1 … 2^64 − 1", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+0-9.eE ]{0,30}$/)), decimals, (text, places) => {
+      const read = parseAmount(text, places);
+      if ("amount" in read) {
+        expect(text).toMatch(/^\d+(\.\d+)?$/);
+        expect(read.amount >= 1n && read.amount <= LARGEST_AMOUNT).toBe(true);
+      }
+    }),
+  );
+});
+
+test("E13: 1.0 equals 1, and the bounds are exact", () => {
+  expect(parseAmount("1.0", 6)).toEqual(parseAmount("1", 6));
+  expect(parseAmount("18446744073709551615", 0)).toEqual({ amount: LARGEST_AMOUNT });
+  expect(parseAmount("18446744073709551616", 0)).toEqual({ fault: "too_large" });
+  expect(parseAmount("1.0000001", 6)).toEqual({ fault: "too_many_decimals" });
+});
+
+test("nothing negative is ever written", () => {
+  expect(() => formatAmount(-1n, 6)).toThrow(RangeError);
+  expect(formatAmount(0n, 9)).toBe("0");
+});

@@ -1,0 +1,115 @@
+/** What must stay secret: API keys are stored hashed, webhook secrets sealed for one row under one master secret. */
+import { describe, expect, test } from "vitest";
+import { memoryStorage } from "paystate/storage/memory";
+import { systemRandom } from "../../src/runtime.ts";
+import { createApiKeys } from "../../src/payments/api-keys.ts";
+import { bindDatabase } from "../../src/payments/bind-database.ts";
+import { createSealing } from "../../src/payments/sealing.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+
+const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const place = { table: "webhooks", row: "wh_1", owner: "acct_1" };
+
+describe("API keys", () => {
+  const make = (environments: readonly ("live" | "test")[] = ["test"]) => {
+    const storage = memoryStorage();
+    const clock = virtualClock();
+    const keys = createApiKeys({ storage, clock, random: systemRandom, environments: () => environments });
+    return { storage, clock, keys };
+  };
+
+  test("a key opens its account, and its secret is not stored", async () => {
+    const { keys, storage } = make();
+    const { accountId } = await keys.createAccount({ name: "a", tier: "pro" });
+    const { key, keyId } = await keys.issueKey({ accountId, environment: "test", scopes: ["tokens:read"] });
+    expect(await keys.authenticate(`Bearer ${key}`)).toEqual({
+      accountId,
+      tier: "pro",
+      scopes: ["tokens:read"],
+    });
+    const [, , , secret = ""] = key.split("_");
+    const stored = JSON.stringify(await storage.apiKey(keyId));
+    expect(secret).toHaveLength(64);
+    expect(stored).not.toContain(secret);
+  });
+
+  test("H17: missing, garbled, altered, unknown, revoked, expired and misplaced keys are refused alike", async () => {
+    const { keys, clock } = make();
+    const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
+    const issue = async (environment: "live" | "test", expiresAt?: number) =>
+      keys.issueKey({ accountId, environment, ...(expiresAt === undefined ? {} : { expiresAt }) });
+    const { key } = await issue("test");
+    const revoked = await issue("test");
+    await keys.revokeKey(revoked.keyId);
+    const expired = await issue("test", clock.now() + 1_000);
+    const live = await issue("live");
+    clock.advance(1_000);
+    const altered = key.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const headers = [null, "", "Bearer", key, `Basic ${key}`, `Bearer ${altered}`, `Bearer ${key} `]
+      .concat([revoked.key, expired.key, live.key].map((each) => `Bearer ${each}`))
+      .concat(`Bearer ${key.replace("ps_test", "ps_live")}`);
+    for (const header of headers) {
+      await expect(keys.authenticate(header), String(header)).rejects.toMatchObject({
+        code: "INVALID_API_KEY",
+        details: {},
+      });
+    }
+    await keys.authenticate(`Bearer ${key}`);
+  });
+
+  test("unknown scopes are named when a key is issued", async () => {
+    const { keys } = make();
+    const scopes = ["everything"] as never;
+    await expect(keys.issueKey({ accountId: "acct_1", environment: "test", scopes })).rejects.toThrow(
+      /everything/,
+    );
+  });
+});
+
+describe("sealed secrets", () => {
+  test("what was sealed opens again, also after the master secret was replaced by a newer version", () => {
+    const old = { version: 1, secret: secretOf(1) };
+    const sealed = createSealing([old], systemRandom).seal("whsec_über", place);
+    const rotated = createSealing([{ version: 2, secret: secretOf(2) }, old], systemRandom);
+    expect(rotated.open(sealed, place)).toBe("whsec_über");
+    expect(rotated.seal("x", place)).toMatch(/^2\./);
+    expect(sealed).not.toContain("whsec");
+  });
+
+  test("altered, moved to another row or owner, or under an unknown master secret it does not open", () => {
+    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    const sealed = sealing.seal("secret", place);
+    const bytes = Buffer.from(sealed.slice(2), "base64");
+    bytes[14] = (bytes[14] ?? 0) ^ 1;
+    expect(() => sealing.open(`1.${bytes.toString("base64")}`, place)).toThrow();
+    expect(() => sealing.open(sealed, { ...place, row: "wh_2" })).toThrow();
+    expect(() => sealing.open(sealed, { ...place, owner: "acct_2" })).toThrow();
+    expect(() => sealing.open(sealed.replace("1.", "9."), place)).toThrow(/master secret 9/);
+  });
+
+  test("the same secret is sealed differently each time", () => {
+    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    expect(sealing.seal("secret", place)).not.toBe(sealing.seal("secret", place));
+  });
+});
+
+describe("a database is bound to its chain and secrets", () => {
+  test("E14: another genesis hash or another secret under a known version refuses to start", async () => {
+    const storage = memoryStorage();
+    const secrets = [{ version: 1, secret: secretOf(1) }];
+    await bindDatabase(storage, "genesis-a", secrets);
+    await bindDatabase(storage, "genesis-a", [{ version: 2, secret: secretOf(2) }, ...secrets]);
+    await expect(bindDatabase(storage, "genesis-b", secrets)).rejects.toThrow(/genesis hash genesis-a/);
+    await expect(bindDatabase(storage, "genesis-a", [{ version: 1, secret: secretOf(9) }])).rejects.toThrow(
+      /masterSecrets: version 1/,
+    );
+  });
+
+  test("two processes that bind a new database at once agree", async () => {
+    const storage = memoryStorage();
+    const results = await Promise.allSettled(
+      ["genesis-a", "genesis-b"].map((genesis) => bindDatabase(storage, genesis, [])),
+    );
+    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  });
+});
