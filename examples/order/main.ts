@@ -55,11 +55,8 @@ if (known === null) {
 }
 
 if ((await storage.nextDue([orders.key])) !== null) {
-  // An engine keeps no process alive. A server would; here it is this timer.
-  const alive = setInterval(() => {}, 60_000);
   engine.run();
   await ended;
-  clearInterval(alive);
 }
 await engine.stop();
 await storage.close();

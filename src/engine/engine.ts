@@ -67,7 +67,10 @@ export interface Engine<W> {
   read(id: string): Promise<ChartSnapshot | null>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
-  /** Begins to claim and do work. Without it, commits are made but nothing they arm is done. */
+  /**
+   * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
+   * they arm is done.
+   */
   run(): void;
   /**
    * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.

@@ -55,7 +55,7 @@ export function createPerformTask<W>({
     >;
     const { id: key, instance, crashes, failures } = task;
     // What it brings back could not be committed, and it would be done again and again.
-    await steps.checkKnown(instance);
+    await steps.checkKnown(task);
     let refused: Refusal | null = null;
     for (let look = 0; look < MOST_LOOKS; look++) {
       const outcome: EffectOutcome<EventObject, W> =

@@ -59,8 +59,8 @@ export interface Steps<W> {
   commit(companions: Companions<W>): Promise<CommitResult>;
   /** Hands an event to an instance. Of racing senders one wins each version; the others decide anew. */
   send(id: string, event: EventObject, companions?: Companions<W>): Promise<SendResult>;
-  /** Throws `UnknownWorkflow` when this instance was written by a chart that this process does not have. */
-  checkKnown(id: string): Promise<void>;
+  /** Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have. */
+  checkKnown(task: ClaimedTask): Promise<void>;
 }
 
 // Senders of one process take turns, so a lost race means that another process got through: this many in a row is no
@@ -90,6 +90,8 @@ export function createSteps<W>({
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }): Steps<W> {
   const inTurn = createTurns();
+  /** Tasks of our own commits: their charts are at hand, and looking again would cost a read for each. */
+  const armedHere = new WeakSet<ClaimedTask>();
   const workflowOf = (instance: InstanceRecord): AnyWorkflow => {
     const workflow = workflows.get(instance.workflow);
     if (workflow === undefined || workflow.hash !== instance.hash) {
@@ -110,7 +112,10 @@ export function createSteps<W>({
     const begun = starts.map(({ workflow, id, input }) => planStart(workflow, { id, input }, at, around));
     const parts = step === null ? begun : [step, ...begun];
     const arms = [...companionArms, ...parts.flatMap((part) => part.arms ?? []).map(({ task }) => task)];
-    const dueNow = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
+    // An answer may go to a sender whose workflow only another process knows.
+    const dueNow = arms.filter(
+      ({ dueAt, lane, workflow }) => dueAt <= at && lane === null && workflows.has(workflow),
+    );
     const taken = new Set(dueNow.slice(0, hands.reserve(dueNow.length)));
     const lease = { holder: hands.holder, until: at + hands.leaseMs };
     const commit: Commit<W> = {
@@ -136,7 +141,9 @@ export function createSteps<W>({
       hands.forgo(taken.size);
       return result;
     }
-    hands.begin([...taken].map(asFirstClaim));
+    const claimed = [...taken].map(asFirstClaim);
+    for (const task of claimed) armedHere.add(task);
+    hands.begin(claimed);
     for (const task of arms) if (!taken.has(task)) hands.dueAt(task.dueAt);
     onCommitted({ commit });
     return result;
@@ -145,8 +152,9 @@ export function createSteps<W>({
   return {
     commit: (companions) => commitParts(null, companions, clock.now()),
 
-    async checkKnown(id) {
-      const instance = await storage.load(id);
+    async checkKnown(task) {
+      if (armedHere.has(task)) return;
+      const instance = await storage.load(task.instance);
       if (instance !== null) workflowOf(instance);
     },
     send: (id, event, companions = {}) => inTurn(id, () => sendNow(id, event, companions)),

@@ -1,8 +1,9 @@
-/** Claims due tasks, keeps their leases alive, and does them, a bounded number at a time. */
-import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
+/** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
+import type { EngineStorage } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { PerformTask } from "./perform-task.ts";
 import type { Hands } from "./steps.ts";
+import { createTasksInHand } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 export interface WorkerLimits {
@@ -25,19 +26,7 @@ export interface Worker {
   quiet(): Promise<void>;
   /** Another process may have made something due. */
   wake(): void;
-  /** Tasks in hand now. */
-  inHand(): number;
 }
-
-interface InHand {
-  readonly task: ClaimedTask;
-  readonly abort: AbortController;
-  readonly done: Promise<void>;
-}
-
-// A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 export function createWorker<W>({
   storage,
@@ -56,65 +45,35 @@ export function createWorker<W>({
   readonly limits: WorkerLimits;
   readonly perform: PerformTask;
 }): Worker {
-  const inHand = new Map<string, InHand>();
   let reserved = 0;
   let running: AbortController | null = null;
   let working: Promise<unknown> = Promise.resolve();
   let stopped: Promise<void> = Promise.resolve();
-  /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
-  let leases = new AbortController();
-  let keeping: Promise<unknown> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
   let nextDue: number | null | "unknown" = "unknown";
   let woken = false;
   let wakeUp: () => void = () => {};
   const quietWaiters: (() => void)[] = [];
 
-  const lanedInHand = (): number => [...inHand.values()].filter(({ task }) => task.lane !== null).length;
-  const freePlaces = (): { free: number; laned: number } => {
-    const laned = lanedInHand();
-    return { free: limits.slots - reserved - (inHand.size - laned), laned: limits.lanedSlots - laned };
-  };
-
   const wake = (): void => {
     woken = true;
     wakeUp();
   };
 
-  const begin = (task: ClaimedTask): void => {
-    // Claimed again while in hand: its lease ran out unnoticed, as in a process that was frozen for a while.
-    inHand.get(task.id)?.abort.abort();
-    const abort = new AbortController();
-    const done = doTask(task, abort.signal).finally(() => {
-      if (inHand.get(task.id) === held) inHand.delete(task.id);
+  const inHand = createTasksInHand({
+    storage,
+    clock,
+    log,
+    leaseMs: limits.leaseMs,
+    perform,
+    onEnded() {
       nextDue = "unknown";
       wake();
-    });
-    const held: InHand = { task, abort, done };
-    inHand.set(task.id, held);
-  };
-
-  /** Gives a task back as if it had never been taken. */
-  const giveBack = ({ id, token }: ClaimedTask): Promise<unknown> =>
-    storage
-      .release({ id, token, dueAt: clock.now() })
-      // Then the lease runs out by itself and the task is claimed again all the same.
-      .catch((err: unknown) => log.error({ task: id, err }, "a task could not be given back"));
-
-  const doTask = async (task: ClaimedTask, signal: AbortSignal): Promise<void> => {
-    try {
-      await perform(task, signal);
-    } catch (error) {
-      const pause = Math.min(FIRST_PAUSE_MS * 2 ** task.failures, LONGEST_PAUSE_MS);
-      const { id, token, name, instance } = task;
-      if (signal.aborted && running === null) return; // stopping: `stop` gives it back, and that is no failure
-      log.warn({ task: id, instance, name, err: error }, "a task failed and will be tried again");
-      const message = error instanceof Error ? error.message : String(error);
-      await storage
-        .release({ id, token, dueAt: clock.now() + pause, error: message })
-        // Then the lease runs out by itself and the task is claimed again all the same.
-        .catch((err: unknown) => log.error({ task: id, err }, "a failed task could not be given back"));
-    }
+    },
+  });
+  const freePlaces = (): { free: number; laned: number } => {
+    const laned = inHand.laned();
+    return { free: limits.slots - reserved - (inHand.size() - laned), laned: limits.lanedSlots - laned };
   };
 
   const claim = async (): Promise<number> => {
@@ -132,10 +91,10 @@ export function createWorker<W>({
     });
     if (running === null) {
       // Stopped while the claim was on its way: nobody would wait for these.
-      await Promise.all(tasks.map(giveBack));
+      await Promise.all(tasks.map((task) => inHand.giveBack(task)));
       return 0;
     }
-    tasks.forEach(begin);
+    for (const task of tasks) inHand.begin(task);
     return tasks.length;
   };
 
@@ -179,24 +138,10 @@ export function createWorker<W>({
       } catch (err) {
         log.error({ err }, "the storage could not be asked for work");
       }
-      if (!woken && inHand.size === 0 && reserved === 0) {
+      if (!woken && inHand.size() === 0 && reserved === 0) {
         for (const resolve of quietWaiters.splice(0)) resolve();
       }
       await rest(ms, signal);
-    }
-  };
-
-  const keepLeases = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      await clock.sleep(limits.leaseMs / 3, signal);
-      const held = [...inHand.values()].map(({ task: { id, token } }) => ({ id, token }));
-      if (held.length === 0 || signal.aborted) continue;
-      try {
-        const lost = await storage.heartbeat({ tasks: held, now: clock.now(), leaseMs: limits.leaseMs });
-        for (const id of lost) inHand.get(id)?.abort.abort();
-      } catch (err) {
-        log.error({ err }, "leases could not be extended");
-      }
     }
   };
 
@@ -205,21 +150,12 @@ export function createWorker<W>({
     stopping.abort();
     wake();
     await working;
-    const finished = Promise.allSettled([...inHand.values()].map(({ done }) => done));
-    const patience = new AbortController();
-    await Promise.race([finished, clock.sleep(timeoutMs, patience.signal)]);
-    patience.abort();
-    leases.abort();
-    await keeping;
-    const left = [...inHand.values()];
-    for (const { abort } of left) abort.abort();
-    await Promise.all(left.map(({ task }) => giveBack(task)));
+    await inHand.letGo(timeoutMs);
     for (const resolve of quietWaiters.splice(0)) resolve();
   };
 
   return {
     wake,
-    inHand: () => inHand.size,
     hands: {
       holder,
       leaseMs: limits.leaseMs,
@@ -231,8 +167,11 @@ export function createWorker<W>({
       },
       begin(tasks) {
         reserved -= tasks.length;
-        if (running === null) for (const task of tasks) void giveBack(task);
-        else tasks.forEach(begin);
+        for (const task of tasks) {
+          // Stopped while the commit was on its way: nobody would wait for these.
+          if (running === null) void inHand.giveBack(task);
+          else inHand.begin(task);
+        }
       },
       forgo(places) {
         reserved -= places;
@@ -250,9 +189,8 @@ export function createWorker<W>({
     run() {
       if (running !== null) return;
       running = new AbortController();
-      leases = new AbortController();
+      inHand.keepLeases();
       working = work(running.signal);
-      keeping = keepLeases(leases.signal);
     },
 
     stop(timeoutMs) {

@@ -47,7 +47,10 @@ export function mortalProcess(death?: Death): MortalProcess {
           const answer = Reflect.apply(value, target, args) as Promise<unknown>;
           if (dying) return answer.then(die, die);
           // An answer that arrives after the death reaches nobody.
-          return answer.finally(() => (dead ? silence : undefined));
+          return answer.then(
+            (result) => (dead ? silence : result),
+            (error: Error) => (dead ? silence : Promise.reject(error)),
+          );
         };
       },
     });

@@ -1,0 +1,191 @@
+/** Effects that throw, that are overtaken, and that belong to charts which are not there: never lost, never forced. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { startOf, workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { job, jobChart } from "./job.ts";
+
+const MINUTE = 60_000;
+
+describe.each(adapters)("effects on $name", (adapter) => {
+  test("E10: an effect that throws comes back after 1, 2, 4 … and at most 60 seconds, under one key, until it succeeds", () =>
+    inWorld(adapter, async ({ engine, clock, pass }) => {
+      const began = clock.now();
+      const runs: { readonly at: number; readonly key: string; readonly failures: number }[] = [];
+      const broken = job(async (_params, { key, failures, crashes }) => {
+        expect(crashes).toBe(0);
+        runs.push({ at: clock.now() - began, key, failures });
+        if (runs.length <= 9) throw new Error("503");
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const { run, start, read } = await engine({ workflows: [broken] });
+      run();
+      await start(broken, { id: "j", input: { id: "j" } });
+      await pass(10 * MINUTE);
+      const pauses = runs.slice(1).map(({ at }, index) => (at - (runs[index]?.at ?? 0)) / 1_000);
+      expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+      expect(runs.map(({ failures }) => failures)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      expect(new Set(runs.map(({ key }) => key))).toEqual(new Set(["j:1:0"]));
+      expect(await read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("an effect whose start was taken by somebody else looks again at once", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      let looks = 0;
+      const jobs = job(async ({ id }) => {
+        if (id === "other") return { event: { type: "DONE", by: id } };
+        looks += 1;
+        const starts = looks === 1 ? [startOf(jobs, "other", { id: "other" })] : [];
+        return { starts, event: { type: "DONE", by: id } };
+      });
+      const { run, start, read } = await engine({ workflows: [jobs] });
+      await start(jobs, { id: "other", input: { id: "other" } });
+      await start(jobs, { id: "j", input: { id: "j" } });
+      run();
+      await settled();
+      expect(looks).toBe(2);
+      expect(await read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("an effect that brings back nothing has ended all the same", () =>
+    inWorld(adapter, async ({ engine, settled, storage, awaitsOutside }) => {
+      let runs = 0;
+      const silent = job(async () => {
+        runs += 1;
+        return undefined;
+      });
+      const { run, start } = await engine({ workflows: [silent] });
+      run();
+      await start(silent, { id: "j", input: { id: "j" } });
+      await settled();
+      await settled();
+      expect(runs).toBe(1);
+      expect(await storage.nextDue([silent.key])).toBeNull();
+      awaitsOutside("j");
+    }));
+
+  test("timers, pauses and effects go on where they were in a new engine on the same storage", () =>
+    inWorld(adapter, async ({ engine, clock, pass, settled }) => {
+      const chart = setup({ actions: { ring: () => {} } }).createMachine({
+        id: "alarm",
+        initial: "set",
+        states: {
+          set: { after: { [10 * MINUTE]: "ringing" } },
+          ringing: { entry: "ring", after: { [5 * MINUTE]: "off" } },
+          off: { type: "final" },
+        },
+      });
+      const rang: number[] = [];
+      const alarm = workflow(chart)({
+        version: 1,
+        effects: {
+          ring: async (_params, { failures }) => {
+            if (failures === 0) throw new Error("the bell is stuck");
+            rang.push(clock.now());
+            return undefined;
+          },
+        },
+      });
+      const began = clock.now();
+      const first = await engine({ workflows: [alarm] });
+      first.run();
+      await first.start(alarm, { id: "a", input: undefined });
+      await pass(9 * MINUTE);
+      await first.stop();
+      clock.advance(3 * MINUTE);
+      const second = await engine({ workflows: [alarm] });
+      second.run();
+      await settled();
+      expect(await second.read("a")).toMatchObject({ value: "ringing" });
+      await second.stop();
+      clock.advance(1_000);
+      const third = await engine({ workflows: [alarm] });
+      third.run();
+      await settled();
+      expect(rang).toEqual([began + 12 * MINUTE + 1_000]);
+      await pass(5 * MINUTE - 1_001);
+      expect(await third.read("a")).toMatchObject({ value: "ringing" });
+      await pass(1);
+      expect(await third.read("a")).toMatchObject({ value: "off" });
+    }));
+});
+
+const newer = (version: number, ran: string[]) =>
+  workflow(jobChart)({
+    version,
+    effects: {
+      work: async ({ id }) => {
+        ran.push(`${id} by ${version}`);
+        return { event: { type: "DONE", by: String(version) } };
+      },
+    },
+  });
+
+describe.each(adapters)("I12: charts that are not there, on $name", (adapter) => {
+  test("an instance of an unknown version is left untouched, and its tasks wait for who knows it", () =>
+    inWorld(adapter, async ({ engine, clock, settled, storage }) => {
+      const ran: string[] = [];
+      const [first, second] = [newer(1, ran), newer(2, ran)];
+      const writer = await engine({ workflows: [second] });
+      await writer.start(second, { id: "j", input: { id: "j" } });
+      const before = await storage.load("j");
+      const stranger = await engine({ workflows: [first] });
+      stranger.run();
+      clock.advance(MINUTE);
+      await settled();
+      await expect(stranger.send(first, "j", { type: "DONE", by: "x" })).rejects.toThrow(
+        "which is not registered",
+      );
+      expect(await storage.load("j")).toEqual(before);
+      expect(ran).toEqual([]);
+      writer.run();
+      await settled();
+      expect(ran).toEqual(["j by 2"]);
+      expect(await storage.load("j")).toMatchObject({ status: "done", workflow: "job@2" });
+    }));
+
+  test("an instance whose chart was edited without a new version is left untouched, and its effects do not run", () =>
+    inWorld(adapter, async ({ engine, clock, settled, storage }) => {
+      const ran: string[] = [];
+      const original = newer(1, ran);
+      const writer = await engine({ workflows: [original] });
+      await writer.start(original, { id: "j", input: { id: "j" } });
+      const before = await storage.load("j");
+      const editedChart = setup({
+        types: { context: {} as { id: string }, input: {} as { id: string }, events: {} as { type: "DONE" } },
+        actions: { work: () => {} },
+      }).createMachine({
+        id: "job",
+        context: ({ input }) => input,
+        initial: "working",
+        states: { working: { entry: "work", on: { DONE: "finished" } }, finished: { type: "final" } },
+      });
+      let wrong = 0;
+      const edited = workflow(editedChart)({
+        version: 1,
+        effects: {
+          work: async () => {
+            wrong += 1;
+            return { event: { type: "DONE" } };
+          },
+        },
+      });
+      const stranger = await engine({ workflows: [edited] });
+      stranger.run();
+      for (let second = 0; second < 3; second++) {
+        await settled();
+        clock.advance(1_000);
+      }
+      await expect(stranger.send(edited, "j", { type: "DONE" })).rejects.toThrow(
+        "a changed chart needs a new version",
+      );
+      await stranger.stop();
+      expect(wrong).toBe(0);
+      expect(await storage.load("j")).toEqual(before);
+      writer.run();
+      clock.advance(MINUTE);
+      await settled();
+      expect(ran).toEqual(["j by 1"]);
+    }));
+});

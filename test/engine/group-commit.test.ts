@@ -1,0 +1,109 @@
+/** Commits asked for in one turn travel together, and each has an answer of its own. */
+import { describe, expect, test } from "vitest";
+import { startOf } from "paystate/engine";
+import { createCommitQueue } from "../../src/engine/commit-queue.ts";
+import type { Commit, CommitResult } from "../../storage/storage.ts";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+import { job } from "./job.ts";
+
+const ok: CommitResult = { ok: true };
+const numbered = (count: number): Commit<unknown>[] =>
+  Array.from({ length: count }, (_, index) => ({ consumes: { task: String(index), token: 1 } }));
+
+describe("the commit queue", () => {
+  test("commits of one turn share one transaction, at most 256 of them, in order", async () => {
+    const batches: number[] = [];
+    const seen: unknown[] = [];
+    const queue = createCommitQueue<unknown>({
+      commit: async (items) => {
+        batches.push(items.length);
+        seen.push(...items);
+        return items.map(() => ok);
+      },
+    });
+    const items = numbered(600);
+    await Promise.all(items.map((item) => queue.commit(item)));
+    expect(batches).toEqual([256, 256, 88]);
+    expect(seen).toEqual(items);
+  });
+
+  test("each hears its own answer", async () => {
+    const refused: CommitResult = { ok: false, conflict: "token" };
+    const queue = createCommitQueue<unknown>({
+      commit: async (items) => items.map(({ consumes }) => (Number(consumes?.task) % 2 === 0 ? ok : refused)),
+    });
+    const answers = await Promise.all(numbered(10).map((item) => queue.commit(item)));
+    expect(answers).toEqual(Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? ok : refused)));
+  });
+
+  test("a storage that fails is told to everybody of the batch, and the next batch is tried", async () => {
+    let fails = true;
+    const queue = createCommitQueue<unknown>({
+      commit: async (items) => {
+        if (fails) throw new Error("disk full");
+        return items.map(() => ok);
+      },
+    });
+    const answers = await Promise.allSettled(numbered(3).map((item) => queue.commit(item)));
+    expect(answers.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    fails = false;
+    expect(await queue.commit({})).toEqual(ok);
+  });
+
+  test("a storage that answers too few is not believed", async () => {
+    const queue = createCommitQueue<unknown>({ commit: async () => [ok] });
+    const [first, second] = await Promise.allSettled(numbered(2).map((item) => queue.commit(item)));
+    expect(first).toMatchObject({ status: "fulfilled" });
+    expect(second).toMatchObject({ status: "rejected" });
+  });
+});
+
+describe.each(adapters)("group commit on $name", (adapter) => {
+  test("I13: of commits in one turn the refused ones leave no trace and disturb no neighbour", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const ran: string[] = [];
+      const jobs = job(async ({ id }) => {
+        ran.push(id);
+        return { event: { type: "DONE", by: id } };
+      });
+      const { run, start, commit, read } = await engine({ workflows: [jobs] });
+      await start(jobs, { id: "taken", input: { id: "taken" } });
+      const request = (id: string) => startOf(jobs, id, { id });
+      const answers = await Promise.all([
+        commit({ starts: [request("a")] }),
+        commit({ starts: [request("b"), request("taken")] }),
+        commit({ starts: [request("c")] }),
+        commit({ starts: [request("c")] }),
+        commit({ starts: [request("d")] }),
+      ]);
+      expect(answers).toEqual([
+        ok,
+        { ok: false, conflict: "exists", index: 1 },
+        ok,
+        { ok: false, conflict: "exists", index: 0 },
+        ok,
+      ]);
+      expect(await read("b")).toBeNull();
+      expect(await storage.history("b", { after: 0, limit: 10 })).toEqual([]);
+      run();
+      await settled();
+      expect(ran.toSorted()).toEqual(["a", "c", "d", "taken"]);
+    }));
+
+  test("I13: a refused commit frees the places it had reserved", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const ran: string[] = [];
+      const jobs = job(async ({ id }) => {
+        ran.push(id);
+        return { event: { type: "DONE", by: id } };
+      });
+      const { run, start } = await engine({ workflows: [jobs], slots: 2 });
+      run();
+      await Promise.all(Array.from({ length: 10 }, () => start(jobs, { id: "same", input: { id: "same" } })));
+      await settled();
+      await start(jobs, { id: "next", input: { id: "next" } });
+      await settled();
+      expect(ran).toEqual(["same", "next"]);
+    }));
+});

@@ -1,0 +1,166 @@
+/** Who holds a task: dead holders are succeeded, late ones are not heard, and poison is set aside. */
+import { describe, expect, test } from "vitest";
+import type { Clock } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { job } from "./job.ts";
+
+const LEASE = 15_000;
+
+describe.each(adapters)("leases on $name", (adapter) => {
+  test("E11: a dead process loses its task to another one, and its late result changes nothing", () =>
+    inWorld(adapter, async ({ engine, clock, open, storage, settled, log }) => {
+      // The process is dead to everybody else: its clock stands still, so it sends no heartbeat.
+      const frozen = virtualClock(clock.now());
+      const hanging = gate();
+      let crashes = -1;
+      const dead = job(async () => {
+        await hanging.opened;
+        return { event: { type: "DONE", by: "dead" } };
+      });
+      const alive = job(async (_params, run) => {
+        crashes = run.crashes;
+        return { event: { type: "DONE", by: "alive" } };
+      });
+      const first = await engine({ workflows: [dead], storage: await open(), clock: frozen });
+      first.run();
+      await first.start(dead, { id: "j", input: { id: "j" } });
+      const second = await engine({ workflows: [alive] });
+      second.run();
+      clock.advance(LEASE - 1);
+      await second.settled();
+      expect(crashes).toBe(-1);
+      clock.advance(1);
+      await second.settled();
+      expect(crashes).toBe(1);
+      const ended = await storage.load("j");
+      hanging.open();
+      await settled();
+      expect(await storage.load("j")).toEqual(ended);
+      expect((await storage.history("j", { after: 1, limit: 10 })).map(({ event }) => event)).toEqual([
+        '{"type":"DONE","by":"alive"}',
+      ]);
+      expect(log.commits.filter(({ commit }) => commit.consumes?.task === "j:1:0")).toHaveLength(1);
+    }));
+
+  test("a holder that learns that its lease is lost aborts what it still does", () =>
+    inWorld(adapter, async ({ engine, clock, open, settled }) => {
+      const frozen = virtualClock(clock.now());
+      const aborted: string[] = [];
+      const jobs = job(async (_params, { signal, crashes }) => {
+        if (crashes > 0) return { event: { type: "DONE", by: "other" } };
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        aborted.push("first");
+        return undefined;
+      });
+      const first = await engine({ workflows: [jobs], storage: await open(), clock: frozen });
+      first.run();
+      await first.start(jobs, { id: "j", input: { id: "j" } });
+      const second = await engine({ workflows: [jobs] });
+      second.run();
+      clock.advance(LEASE);
+      await second.settled();
+      expect(aborted).toEqual([]);
+      frozen.set(clock.now());
+      await until(() => aborted.length > 0);
+      await settled();
+      expect(await second.read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("a handler that takes an hour keeps its task as long as its process lives", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const hanging = gate();
+      let runs = 0;
+      const slow = job(async () => {
+        runs += 1;
+        await hanging.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const holder = await engine({ workflows: [slow] });
+      holder.run();
+      await holder.start(slow, { id: "j", input: { id: "j" } });
+      const other = await engine({ workflows: [slow] });
+      other.run();
+      let lookedAt = clock.now();
+      for (let minute = 0; minute < 60; minute++) {
+        for (let third = 0; third < 12; third++) {
+          clock.advance(LEASE / 3);
+          // The heartbeat is a turn of the event loop away.
+          await turns(5);
+        }
+        await other.settled();
+        lookedAt = clock.now();
+      }
+      expect(lookedAt - clock.now()).toBe(0);
+      expect(runs).toBe(1);
+      hanging.open();
+      await settled();
+      expect(await holder.read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("a process that slept through its lease takes its own task again, once, and aborts the first run", () =>
+    inWorld(adapter, async ({ engine, clock, settled, storage }) => {
+      const first = gate();
+      const second = gate();
+      const aborted: boolean[] = [];
+      const gates = [first, second];
+      const slow = job(async (_params, { signal, crashes }) => {
+        const index = aborted.push(false) - 1;
+        signal.addEventListener("abort", () => (aborted[index] = true));
+        await gates[crashes]?.opened;
+        return { event: { type: "DONE", by: `run ${crashes}` } };
+      });
+      // Its hands move only when it looks: nothing is extended while it sleeps.
+      const sleepless: Clock = {
+        now: () => clock.now(),
+        sleep: (ms, signal) => clock.sleep(ms === LEASE / 3 ? 10 * LEASE : ms, signal),
+      };
+      const sleeper = await engine({ workflows: [slow], clock: sleepless });
+      sleeper.run();
+      await sleeper.start(slow, { id: "j", input: { id: "j" } });
+      clock.advance(LEASE);
+      await until(() => aborted.length === 2);
+      expect(aborted).toEqual([true, false]);
+      first.open();
+      await turns(20);
+      expect(await storage.load("j")).toMatchObject({ version: 1 });
+      // The second run is in hand still: whoever stops waits for it.
+      const stopped = sleeper.stop();
+      second.open();
+      await stopped;
+      await settled();
+      expect((await storage.history("j", { after: 1, limit: 10 })).map(({ event }) => event)).toEqual([
+        '{"type":"DONE","by":"run 1"}',
+      ]);
+    }));
+
+  test("a task that crashes its holder five times is set aside as a dead letter, and others go on", () =>
+    inWorld(adapter, async ({ engine, clock, open, storage, settled, awaitsOutside }) => {
+      const seen: number[] = [];
+      const never = gate<undefined>();
+      const deadly = job(async ({ id }, { crashes }) => {
+        if (id === "harmless") return { event: { type: "DONE", by: id } };
+        seen.push(crashes);
+        return never.opened;
+      });
+      for (let life = 0; life < 7; life++) {
+        const mortal = virtualClock(clock.now());
+        const process = await engine({ workflows: [deadly], storage: await open(), clock: mortal });
+        process.run();
+        if (life === 0) await process.start(deadly, { id: "poison", input: { id: "poison" } });
+        await turns(50);
+        clock.advance(LEASE);
+      }
+      expect(seen).toEqual([0, 1, 2, 3, 4]);
+      expect((await storage.deadLetters(10)).map(({ id }) => id)).toEqual(["poison:1:0"]);
+      const survivor = await engine({ workflows: [deadly] });
+      survivor.run();
+      await survivor.start(deadly, { id: "harmless", input: { id: "harmless" } });
+      await survivor.settled();
+      expect(await survivor.read("harmless")).toMatchObject({ value: "done" });
+      never.open(undefined);
+      await settled();
+      awaitsOutside("poison");
+    }));
+});

@@ -1,0 +1,156 @@
+/** Stopping an engine: what is in hand may finish, the rest is given back, and nothing goes on behind its back. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import { job } from "./job.ts";
+
+const MINUTE = 60_000;
+
+describe.each(adapters)("stopping on $name", (adapter) => {
+  test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const hold = gate();
+      const began: string[] = [];
+      const jobs = job(async ({ id }) => {
+        began.push(id);
+        await hold.opened;
+        return { event: { type: "DONE", by: id } };
+      });
+      const first = await engine({ workflows: [jobs], slots: 1 });
+      first.run();
+      await first.start(jobs, { id: "a", input: { id: "a" } });
+      await first.start(jobs, { id: "b", input: { id: "b" } });
+      await until(() => began.length === 1);
+      const stopped = first.stop();
+      hold.open();
+      await stopped;
+      expect(await storage.load("a")).toMatchObject({ status: "done" });
+      expect(began).toEqual(["a"]);
+      const next = await engine({ workflows: [jobs] });
+      next.run();
+      await settled();
+      expect(began).toEqual(["a", "b"]);
+    }));
+
+  test("what does not finish in time is aborted and given back at once, without a crash or a failure", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const runs: { readonly crashes: number; readonly failures: number }[] = [];
+      let aborted = false;
+      const jobs = job(async (_params, { signal, crashes, failures }) => {
+        runs.push({ crashes, failures });
+        if (runs.length === 1) {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          aborted = true;
+          throw new Error("aborted");
+        }
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const first = await engine({ workflows: [jobs] });
+      first.run();
+      await first.start(jobs, { id: "a", input: { id: "a" } });
+      const stopped = first.stop({ timeoutMs: 2_000 });
+      await turns(20);
+      clock.advance(2_000);
+      await stopped;
+      expect(aborted).toBe(true);
+      const next = await engine({ workflows: [jobs] });
+      next.run();
+      await settled();
+      expect(runs).toEqual([
+        { crashes: 0, failures: 0 },
+        { crashes: 0, failures: 0 },
+      ]);
+      expect(await next.read("a")).toMatchObject({ value: "done" });
+    }));
+
+  test("a claim that comes back after the stop is given back, and nothing runs when stop has resolved", () =>
+    inWorld(adapter, async ({ engine, open, settled }) => {
+      let runs = 0;
+      const jobs = job(async ({ id }) => {
+        runs += 1;
+        return { event: { type: "DONE", by: id } };
+      });
+      const storage = await open();
+      const asked = gate();
+      const answer = gate();
+      const slow = await engine({
+        workflows: [jobs],
+        storage: {
+          ...storage,
+          async claim(request) {
+            const tasks = await storage.claim(request);
+            asked.open();
+            await answer.opened;
+            return tasks;
+          },
+        },
+      });
+      await slow.start(jobs, { id: "a", input: { id: "a" } });
+      slow.run();
+      await asked.opened;
+      const stopped = slow.stop();
+      answer.open();
+      await stopped;
+      await turns(20);
+      expect(runs).toBe(0);
+      const next = await engine({ workflows: [jobs] });
+      next.run();
+      await settled();
+      expect(runs).toBe(1);
+    }));
+
+  test("while the last work finishes its lease is kept, so that nobody does it a second time", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const hold = gate();
+      let runs = 0;
+      const jobs = job(async () => {
+        runs += 1;
+        await hold.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const [first, next] = [await engine({ workflows: [jobs] }), await engine({ workflows: [jobs] })];
+      first.run();
+      await first.start(jobs, { id: "a", input: { id: "a" } });
+      next.run();
+      const stopped = first.stop({ timeoutMs: MINUTE });
+      for (let third = 0; third < 10; third++) {
+        clock.advance(5_000);
+        await turns(10);
+      }
+      expect(runs).toBe(1);
+      hold.open();
+      await stopped;
+      await settled();
+      expect(await next.read("a")).toMatchObject({ value: "done" });
+      expect(runs).toBe(1);
+    }));
+
+  test("a poll that hears no signal does not hold up the stop for ever", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const chart = setup({}).createMachine({
+        id: "watcher",
+        initial: "watching",
+        states: { watching: { meta: { watches: ["sky"] } } },
+      });
+      const watching = workflow(chart)({ version: 1, effects: {}, watches: { sky: () => "sky" } });
+      const polled = gate();
+      const deaf = {
+        intervalMs: 1_000,
+        poll: () => {
+          polled.open();
+          return new Promise<never>(() => {});
+        },
+      };
+      const stuck = await engine({ workflows: [watching], watchers: { sky: deaf } });
+      await stuck.start(watching, { id: "w", input: undefined });
+      stuck.run();
+      await polled.opened;
+      const stopped = stuck.stop({ timeoutMs: 1_000 });
+      await turns(5);
+      clock.advance(1_000);
+      await expect(stopped).resolves.toBeUndefined();
+      awaitsOutside("w");
+    }));
+});

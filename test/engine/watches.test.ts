@@ -1,0 +1,118 @@
+/** Watches: armed and disarmed with their state, polled by one process each, and nobody's poison but their own. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import type { Watcher, WatchRecord } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+
+type SkyEvent = { readonly type: "CLEARED" } | { readonly type: "STORM" } | { readonly type: "LOOK_AGAIN" };
+
+const chart = setup({
+  types: {
+    context: {} as { readonly place: string },
+    input: {} as { readonly place: string },
+    events: {} as SkyEvent,
+  },
+  guards: {
+    isCharted: ({ context }) => {
+      if (context.place === "nowhere") throw new Error("there is no such place");
+      return true;
+    },
+  },
+}).createMachine({
+  id: "voyage",
+  context: ({ input }) => input,
+  initial: "waiting",
+  states: {
+    waiting: {
+      meta: { watches: ["sky"] },
+      on: { CLEARED: { guard: "isCharted", target: "sailing" }, STORM: "wrecked" },
+    },
+    sailing: { on: { LOOK_AGAIN: "waiting" } },
+    // What is final needs no watch, whatever its meta says.
+    wrecked: { type: "final", meta: { watches: ["sky"] } },
+  },
+});
+
+const voyage = workflow(chart)({ version: 1, effects: {}, watches: { sky: ({ place }) => place } });
+
+const allShards = Array.from({ length: 256 }, (_, shard) => shard);
+
+/** Tells everybody whose place is named what the sky does, and notes who was asked about. */
+function skyOver(events: Readonly<Record<string, SkyEvent>>): Watcher & { readonly asked: string[][] } {
+  const asked: string[][] = [];
+  return {
+    asked,
+    intervalMs: 1_000,
+    poll: async (watches: readonly WatchRecord[]) => {
+      asked.push(watches.map(({ key }) => key));
+      return watches.flatMap(({ key, instance }) => {
+        const event = events[key];
+        return event === undefined ? [] : [{ instance, event }];
+      });
+    },
+  };
+}
+
+describe.each(adapters)("watches on $name", (adapter) => {
+  test("a state that watches is told, one that does not is not polled for, and a final one watches nothing", () =>
+    inWorld(adapter, async ({ engine, pass, storage, awaitsOutside }) => {
+      const events: Record<string, SkyEvent> = {};
+      const sky = skyOver(events);
+      const { run, start, send, read } = await engine({ workflows: [voyage], watchers: { sky } });
+      run();
+      await start(voyage, { id: "v", input: { place: "north" } });
+      await pass(1_000);
+      expect(await read("v")).toMatchObject({ value: "waiting" });
+      events["north"] = { type: "CLEARED" };
+      await pass(1_000);
+      expect(await read("v")).toMatchObject({ value: "sailing" });
+      expect(await storage.watches({ kind: "sky", shards: allShards })).toEqual([]);
+      const before = sky.asked.length;
+      await pass(5_000);
+      expect(sky.asked).toHaveLength(before);
+      events["north"] = { type: "STORM" };
+      await send(voyage, "v", { type: "LOOK_AGAIN" });
+      await pass(1_000);
+      expect(await read("v")).toMatchObject({ value: "wrecked", status: "done" });
+      expect(await storage.watches({ kind: "sky", shards: allShards })).toEqual([]);
+      awaitsOutside("v");
+    }));
+
+  test("an instance that cannot be told keeps no other from being told", () =>
+    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
+      const sky = skyOver({
+        nowhere: { type: "CLEARED" },
+        east: { type: "CLEARED" },
+        west: { type: "STORM" },
+      });
+      const { run, start, read } = await engine({ workflows: [voyage], watchers: { sky } });
+      for (const place of ["east", "nowhere", "west"]) await start(voyage, { id: place, input: { place } });
+      run();
+      await pass(1_000);
+      expect(await read("east")).toMatchObject({ value: "sailing" });
+      expect(await read("nowhere")).toMatchObject({ value: "waiting" });
+      expect(await read("west")).toMatchObject({ value: "wrecked" });
+      awaitsOutside("east");
+    }));
+
+  test("E11: of two engines one polls a watch, and when it dies the other takes over", () =>
+    inWorld(adapter, async ({ engine, clock, pass, awaitsOutside }) => {
+      const skies = [skyOver({}), skyOver({})] as const;
+      const first = await engine({ workflows: [voyage], watchers: { sky: skies[0] } });
+      first.run();
+      await first.start(voyage, { id: "v", input: { place: "south" } });
+      await pass(1_000);
+      const second = await engine({ workflows: [voyage], watchers: { sky: skies[1] } });
+      second.run();
+      await pass(5_000);
+      expect(skies[0].asked.length).toBeGreaterThan(0);
+      expect(skies[1].asked).toEqual([]);
+      await first.stop();
+      clock.advance(15_000);
+      await pass(1_000);
+      expect(skies[1].asked).toContainEqual(["south"]);
+      awaitsOutside("v");
+    }));
+});

@@ -1,0 +1,152 @@
+/** How an engine works: bounded in its lanes and slots, awake when it must be, and quiet when idle. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns } from "../kit/engine-world.ts";
+import { job } from "./job.ts";
+
+const MINUTE = 60_000;
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+describe.each(adapters)("workers on $name", (adapter) => {
+  test("H14: at most two of a lane are in flight over two engines, and another lane does not wait for them", () =>
+    inWorld(adapter, async ({ engine, settled, storage }) => {
+      const slow = gate();
+      const now: Record<string, number> = { tarpit: 0, healthy: 0 };
+      const most: Record<string, number> = { tarpit: 0, healthy: 0 };
+      const lanes = ["tarpit", "healthy"] as const;
+      const laneOf = (id: string): (typeof lanes)[number] => (id.startsWith("t") ? "tarpit" : "healthy");
+      const laned = job(
+        async ({ id }) => {
+          const lane = laneOf(id);
+          now[lane] = (now[lane] ?? 0) + 1;
+          most[lane] = Math.max(most[lane] ?? 0, now[lane]);
+          if (lane === "tarpit") await slow.opened;
+          now[lane] -= 1;
+          return { event: { type: "DONE", by: id } };
+        },
+        ({ id }) => ({ key: laneOf(id), cap: 2 }),
+      );
+      const [one, other] = [await engine({ workflows: [laned] }), await engine({ workflows: [laned] })];
+      for (const index of range(20)) {
+        await one.start(laned, { id: `t${index}`, input: { id: `t${index}` } });
+        await one.start(laned, { id: `h${index}`, input: { id: `h${index}` } });
+      }
+      one.run();
+      other.run();
+      const allDone = async (prefix: string): Promise<boolean> =>
+        (await Promise.all(range(20).map((index) => storage.load(`${prefix}${index}`)))).every(
+          (instance) => instance?.status === "done",
+        );
+      for (let turn = 0; turn < 2_000 && !(await allDone("h")); turn++) await turns(1);
+      expect(await allDone("h")).toBe(true);
+      expect(now["tarpit"]).toBe(2);
+      slow.open();
+      await settled();
+      expect(await allDone("t")).toBe(true);
+      expect(most["tarpit"]).toBe(2);
+      expect(most["healthy"]).toBeLessThanOrEqual(2);
+    }));
+
+  test("no more than its slots are in hand, however much is due", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const hold = gate();
+      let inHand = 0;
+      let most = 0;
+      const jobs = job(async () => {
+        inHand += 1;
+        most = Math.max(most, inHand);
+        await hold.opened;
+        inHand -= 1;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const busy = await engine({ workflows: [jobs], slots: 3 });
+      busy.run();
+      await Promise.all(
+        range(12).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
+      );
+      await turns(50);
+      expect(inHand).toBe(3);
+      hold.open();
+      await settled();
+      expect(most).toBe(3);
+      for (const index of range(12)) expect(await busy.read(`j${index}`)).toMatchObject({ value: "done" });
+    }));
+
+  test("a timer that is armed while the engine asks when it is needed next is not overslept", () =>
+    inWorld(adapter, async ({ engine, clock, open, storage }) => {
+      const chart = setup({}).createMachine({
+        id: "egg",
+        initial: "boiling",
+        states: { boiling: { after: { 100: "done" } }, done: { type: "final" } },
+      });
+      const egg = workflow(chart)({ version: 1, effects: {} });
+      const handle = await open();
+      const asked = gate();
+      const answer = gate();
+      const slow = await engine({
+        workflows: [egg],
+        storage: {
+          ...handle,
+          async nextDue(workflows) {
+            const due = await handle.nextDue(workflows);
+            asked.open();
+            await answer.opened;
+            return due;
+          },
+        },
+      });
+      slow.run();
+      await asked.opened;
+      await slow.start(egg, { id: "e", input: undefined });
+      answer.open();
+      await turns(20);
+      clock.advance(100);
+      await turns(20);
+      expect(await storage.load("e")).toMatchObject({ status: "done" });
+    }));
+
+  test("an idle engine with two watched kinds and a timer far away writes nothing and reads at most once a second", () =>
+    inWorld(adapter, async ({ engine, clock, open }) => {
+      const calls: Record<string, number> = {};
+      const storage = await open();
+      const counted = Object.fromEntries(
+        Object.entries(storage).map(([name, method]) => [
+          name,
+          (...given: unknown[]) => {
+            calls[name] = (calls[name] ?? 0) + 1;
+            return (method as (...all: unknown[]) => unknown)(...given);
+          },
+        ]),
+      ) as unknown as typeof storage;
+      const chart = setup({}).createMachine({
+        id: "sleeper",
+        initial: "asleep",
+        states: {
+          asleep: { after: { [60 * MINUTE]: "awake" } },
+          awake: { type: "final", meta: { watches: ["a", "b"] } },
+        },
+      });
+      const sleeper = workflow(chart)({ version: 1, effects: {}, watches: { a: () => "a", b: () => "b" } });
+      const watcher = { intervalMs: 1_000, poll: async () => [] };
+      const idle = await engine({
+        workflows: [sleeper],
+        storage: counted,
+        watchers: { a: watcher, b: watcher },
+      });
+      await idle.start(sleeper, { id: "s", input: undefined });
+      idle.run();
+      await idle.settled();
+      for (const key of Object.keys(calls)) delete calls[key];
+      for (let tenth = 0; tenth < 600; tenth++) {
+        clock.advance(100);
+        await turns(3);
+      }
+      const { commit = 0, heartbeat = 0, release = 0, releaseShards = 0, ...reads } = calls;
+      expect(commit + heartbeat + release + releaseShards).toBe(0);
+      const read = Object.values(reads).reduce((sum, count) => sum + count, 0);
+      expect(read, JSON.stringify(calls)).toBeLessThanOrEqual(60);
+      expect(read).toBeGreaterThan(40);
+    }));
+});

@@ -1,0 +1,204 @@
+/** DESIGN's invariants I1–I5, checked over what a run left behind and over the log of how it came about. */
+import type { EventObject } from "xstate";
+import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
+import type {
+  Commit,
+  HistoryRecord,
+  InstanceRecord,
+  PaymentStorage,
+  PaymentTables,
+  TaskRecord,
+} from "../../storage/storage.ts";
+import type { StorageLog } from "./record-storage.ts";
+
+/** What is judged: a run that has come to rest. */
+export interface RunAtRest {
+  readonly storage: Pick<PaymentStorage, "load" | "history" | "watches" | "deadLetters">;
+  readonly log: StorageLog;
+  /** All workflows of all engines of the run; those of one key must be one chart. */
+  readonly workflows: readonly AnyWorkflow[];
+  /** Instances that wait for nobody but the outside world, which no row can show. */
+  readonly awaitsOutside?: (id: string) => boolean;
+}
+
+/** One sentence per broken invariant, each beginning with its number; empty when all hold. */
+export async function brokenInvariants(run: RunAtRest): Promise<readonly string[]> {
+  const started = run.log.commits.flatMap(({ commit }) => commit.starts ?? []);
+  const instances = await Promise.all(started.map(({ id }) => readInstance(run, id)));
+  return [
+    ...instances.flatMap((read) => checkHistory(run, read)),
+    ...(await checkRest(run, instances)),
+    ...checkConsumption(run.log),
+    ...checkTimers(run.log),
+  ];
+}
+
+interface ReadInstance {
+  readonly instance: InstanceRecord;
+  readonly history: readonly HistoryRecord[];
+}
+
+async function readInstance({ storage }: RunAtRest, id: string): Promise<ReadInstance> {
+  const instance = await storage.load(id);
+  if (instance === null) throw new Error(`${id} was started and is gone`);
+  const history: HistoryRecord[] = [];
+  for (;;) {
+    const page = await storage.history(id, { after: history.length, limit: 100 });
+    if (page.length === 0) return { instance, history };
+    history.push(...page);
+  }
+}
+
+const text = (value: unknown): string => JSON.stringify(value);
+
+/** I1 and I2: folding the history from its beginning gives the stored state, and each step's tasks and no others. */
+function checkHistory({ log, workflows }: RunAtRest, { instance, history }: ReadInstance): string[] {
+  const { id } = instance;
+  const chart = workflows.find(({ key, hash }) => key === instance.workflow && hash === instance.hash)?.chart;
+  if (chart === undefined) return [`I12: ${id} was written by ${instance.workflow}, which nobody registered`];
+  const armed = new Set(log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id)));
+  const broken: string[] = [];
+  let state: ChartSnapshot | null = null;
+  for (const [index, row] of history.entries()) {
+    if (row.version !== index + 1) return [`I1: row ${index + 1} of ${id} has version ${row.version}`];
+    const event = JSON.parse(row.event) as EventObject & { readonly input: unknown };
+    const step = state === null ? chart.start(event.input) : chart.step(state, event);
+    if (step === null) return [`I1: step ${row.version} of ${id} does nothing when it is folded`];
+    state = JSON.parse(text(step.after)) as ChartSnapshot;
+    if (text(state.value) !== row.value) {
+      broken.push(`I1: step ${row.version} of ${id} folds to ${text(state.value)}, not ${row.value}`);
+    }
+    step.actions.forEach(({ kind }, action) => {
+      const task = `${id}:${row.version}:${action}`;
+      if (kind === "effect" && !armed.delete(task)) broken.push(`I2: the effect ${task} was not armed`);
+      // A timer that was armed and left within one step never gets a row.
+      if (kind === "arm") armed.delete(task);
+    });
+  }
+  if (instance.version !== history.length) broken.push(`I1: ${id} has ${history.length} rows of history`);
+  if (text(state) !== instance.snapshot) {
+    broken.push(`I1: ${id} folds to ${text(state)}, but ${instance.snapshot} is stored`);
+  }
+  if (state?.status !== instance.status) broken.push(`I1: ${id} is stored as ${instance.status}`);
+  for (const task of armed) {
+    if (placeOf(task)?.instance === id) broken.push(`I2: the task ${task} follows from no step`);
+  }
+  return broken;
+}
+
+/** The step that armed a task, read from its id `instance:version:index`; null for an answer (`…:back`). */
+function placeOf(task: string): { readonly instance: string; readonly version: number } | null {
+  const [, instance, version] = /^(.*):(\d+):\d+$/s.exec(task) ?? [];
+  return instance === undefined ? null : { instance, version: Number(version) };
+}
+
+/** The version of the step that a commit makes of this instance, if it does. */
+function stepVersion(commit: Commit<PaymentTables>, instance: string): number | null {
+  return commit.history?.find((row) => row.instance === instance)?.version ?? null;
+}
+
+interface TimerLife {
+  readonly task: TaskRecord;
+  /** The version of the first step that disarmed it, other than by firing. */
+  readonly disarmed: number;
+}
+
+function timerLives(log: StorageLog): TimerLife[] {
+  const disarms = log.commits.flatMap(({ commit }) =>
+    (commit.disarms ?? []).map((disarm) => ({
+      ...disarm,
+      version: stepVersion(commit, disarm.instance) ?? 0,
+      fired: commit.consumes?.task,
+    })),
+  );
+  return log.commits
+    .flatMap(({ commit }) => commit.arms ?? [])
+    .filter(({ task }) => task.kind === "timer")
+    .map(({ task }) => {
+      const since = placeOf(task.id)?.version ?? 0;
+      const versions = disarms
+        .filter(({ instance, timer }) => instance === task.instance && timer === task.name)
+        .filter(({ version, fired }) => version > since && fired !== task.id)
+        .map(({ version }) => version);
+      return { task, disarmed: Math.min(...versions) };
+    });
+}
+
+/** I3: who is active waits for something; who is final waits for nothing. */
+async function checkRest(
+  { storage, log, awaitsOutside = () => false }: RunAtRest,
+  instances: readonly ReadInstance[],
+): Promise<string[]> {
+  const gone = new Set(log.commits.flatMap(({ commit }) => commit.consumes?.task ?? []));
+  for (const { task, disarmed } of timerLives(log)) if (disarmed < Infinity) gone.add(task.id);
+  for (const { id } of await storage.deadLetters(1_000)) gone.add(id);
+  const live = log.commits
+    .flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task))
+    .filter(({ id }) => !gone.has(id));
+  const watching = new Set<string>();
+  for (const kind of new Set(log.commits.flatMap(({ commit }) => (commit.watches ?? []).map(kindOf)))) {
+    for (const watch of await storage.watches({ kind, shards: ALL_SHARDS })) watching.add(watch.instance);
+  }
+  const active = new Set(
+    instances.filter(({ instance }) => instance.status === "active").map(({ instance }) => instance.id),
+  );
+  const parentsOfActive = new Set(
+    log.commits
+      .flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task))
+      .filter(({ kind, instance }) => kind === "message" && active.has(instance))
+      .map(({ id }) => placeOf(id)?.instance),
+  );
+  return instances.flatMap(({ instance: { id, status } }) => {
+    const tasks = live.filter((task) => task.instance === id);
+    if (status === "done") {
+      return [
+        ...tasks.map((task) => `I3: ${id} has ended, and its task ${task.id} has not`),
+        ...(watching.has(id) ? [`I3: ${id} has ended and is still watched for`] : []),
+      ];
+    }
+    const waits = tasks.length > 0 || watching.has(id) || parentsOfActive.has(id) || awaitsOutside(id);
+    return waits ? [] : [`I3: ${id} is active and waits for nothing`];
+  });
+}
+
+const kindOf = ({ kind }: { readonly kind: string }): string => kind;
+// More than any kind has.
+const ALL_SHARDS = Array.from({ length: 256 }, (_, shard) => shard);
+
+/** I4: a task is consumed at most once, with the token of its last claim. */
+function checkConsumption({ commits, claims }: StorageLog): string[] {
+  const lastToken = new Map<string, number>();
+  for (const { commit } of commits) {
+    for (const { task, lease } of commit.arms ?? []) if (lease !== undefined) lastToken.set(task.id, 1);
+  }
+  for (const { id, token } of claims) lastToken.set(id, Math.max(token, lastToken.get(id) ?? 0));
+  const consumed = new Set<string>();
+  return commits.flatMap(({ commit: { consumes } }) => {
+    if (consumes === undefined) return [];
+    const { task, token } = consumes;
+    const twice = consumed.has(task) ? [`I4: ${task} was consumed twice`] : [];
+    consumed.add(task);
+    const last = lastToken.get(task);
+    return [
+      ...twice,
+      ...(token === last ? [] : [`I4: ${task} was consumed with token ${token}, its last is ${last}`]),
+    ];
+  });
+}
+
+/** I5: no timer fires early, or after it was disarmed. (Twice is I4's business.) */
+function checkTimers(log: StorageLog): string[] {
+  const timers = new Map(timerLives(log).map((life) => [life.task.id, life]));
+  return log.commits.flatMap(({ at, commit }) => {
+    const life = timers.get(commit.consumes?.task ?? "");
+    if (life === undefined) return [];
+    const { task, disarmed } = life;
+    const version = stepVersion(commit, task.instance) ?? Infinity;
+    return [
+      ...(at < task.dueAt ? [`I5: ${task.id} fired at ${at}, before ${task.dueAt}`] : []),
+      ...(version < Infinity && version > disarmed
+        ? [`I5: ${task.id} fired in step ${version}, after step ${disarmed} had disarmed it`]
+        : []),
+    ];
+  });
+}

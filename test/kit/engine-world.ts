@@ -1,0 +1,115 @@
+/** Engines on one database and one virtual clock, judged by the invariants when the test is over. */
+import { expect } from "vitest";
+import { createEngine } from "../../src/engine/index.ts";
+import type { AnyWorkflow, Engine, EngineOptions } from "../../src/engine/index.ts";
+import type { PaymentTables } from "../../storage/records.ts";
+import type { PaymentStorage } from "../../storage/storage.ts";
+import type { Adapter } from "./adapters.ts";
+import { brokenInvariants } from "./check-invariants.ts";
+import { passTime } from "./pass-time.ts";
+import { recordStorage } from "./record-storage.ts";
+import type { StorageLog } from "./record-storage.ts";
+import { virtualClock } from "./virtual-clock.ts";
+import type { VirtualClock } from "./virtual-clock.ts";
+
+type AnyEngine = Engine<PaymentTables>;
+type Settings = Partial<EngineOptions<PaymentTables>> & Pick<EngineOptions<PaymentTables>, "workflows">;
+
+/** What a test works with. */
+export interface EngineWorld {
+  readonly clock: VirtualClock;
+  readonly log: StorageLog;
+  /** A handle on the database, to look with. */
+  readonly storage: PaymentStorage;
+  /** Another engine, on a handle of its own, as another process would have one. */
+  engine(options: Settings): Promise<AnyEngine>;
+  /** One more handle on the database. */
+  open(): Promise<PaymentStorage>;
+  /** Waits until no engine has anything to do at the clock's present time. */
+  settled(): Promise<void>;
+  /** Lets `ms` of virtual time pass, due moment by due moment. */
+  pass(ms: number): Promise<void>;
+  /** Names instances that wait for the outside world alone when the test is over. */
+  awaitsOutside(...ids: readonly string[]): void;
+}
+
+/** Runs the test in a world of its own; then stops the engines, expects every invariant to hold, and cleans up. */
+export async function inWorld(
+  { make }: Pick<Adapter, "make">,
+  act: (world: EngineWorld) => Promise<void>,
+): Promise<void> {
+  const clock = virtualClock();
+  const log: StorageLog = { commits: [], claims: [] };
+  const database = await make();
+  const handles: PaymentStorage[] = [];
+  const engines: AnyEngine[] = [];
+  const workflows = new Map<string, AnyWorkflow>();
+  const outside = new Set<string>();
+
+  const open = async (): Promise<PaymentStorage> => {
+    const handle = await database.open();
+    handles.push(handle);
+    return recordStorage(handle, log, () => clock.now());
+  };
+  const storage = await open();
+  const settled = async (): Promise<void> => {
+    // What one engine does may be news to the one asked before it.
+    for (let round = 0; round < 2; round++) for (const engine of engines) await engine.settled();
+  };
+
+  try {
+    await act({
+      clock,
+      log,
+      storage,
+      open,
+      async engine(options) {
+        const engine = createEngine<PaymentTables>({ storage: await open(), clock, ...options });
+        engines.push(engine);
+        for (const each of options.workflows) workflows.set(`${each.key} ${each.hash}`, each);
+        return engine;
+      },
+      settled,
+      pass: (ms) =>
+        passTime(
+          { clock, engine: { settled }, storage, workflows: [...workflows.values()] },
+          clock.now() + ms,
+        ),
+      awaitsOutside: (...ids) => ids.forEach((id) => outside.add(id)),
+    });
+    await Promise.all(engines.map((engine) => engine.stop()));
+    const awaitsOutside = (id: string): boolean => outside.has(id);
+    const run = { storage, log, workflows: [...workflows.values()], awaitsOutside };
+    expect(await brokenInvariants(run)).toEqual([]);
+  } finally {
+    await Promise.all(engines.map((engine) => engine.stop({ timeoutMs: 0 })));
+    for (const handle of handles) await handle.close();
+    await database.destroy();
+  }
+}
+
+/** A promise and the way to resolve it: an effect that hangs until the test lets it go. */
+export function gate<T = void>(): { readonly opened: Promise<T>; open(value: T): void } {
+  let open: (value: T) => void = () => {};
+  const opened = new Promise<T>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: (value) => open(value) };
+}
+
+/** Lets the event loop turn `count` times. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+// Far more turns of the event loop than anything without a timer needs; then the test has found something.
+const MOST_TURNS = 5_000;
+
+/** Lets the event loop turn until the condition holds, for work that `settled` would wait for in vain. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    if (condition()) return;
+    await turns(1);
+  }
+  throw new Error(`never came to hold: ${condition.toString()}`);
+}
