@@ -51,6 +51,11 @@ export interface PaymentServiceOptions {
   readonly broadcastDelayMs?: number;
   /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
   readonly ledgerPollMs?: number;
+  /**
+   * How long the work of a process that vanished waits until another one, or the next start, takes it over, in
+   * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
+   */
+  readonly leaseMs?: number;
   readonly webhooks?: {
     /**
      * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
@@ -152,6 +157,7 @@ const optionsSchema = z.strictObject({
   stablecoins: z.strictObject({ USDC: mint, USDT: mint }).default(MAINNET_STABLECOINS),
   broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
   ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
+  leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
   webhooks: z
     .strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),
@@ -187,6 +193,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     storage,
     workflows: [transfers, deliveries],
     watchers: { landing: watchLanding(watching), strayLanding: watchStrayLanding(watching) },
+    leaseMs: checked.leaseMs,
     clock,
     random,
     logger: log,

@@ -61,6 +61,8 @@ export function createWatchPolling<W>({
   let running: AbortController | null = null;
   let loops: Promise<unknown> = Promise.resolve();
   const wakeUps = new Map<string, () => void>();
+  // Short leases are asked for by those who want to be quick after a crash.
+  const idleLookMs = Math.min(IDLE_LOOK_MS, leaseMs);
 
   /** Polls one kind once. Says whether there was anything to poll, and whether an instance moved. */
   const pollKind = async (
@@ -108,7 +110,7 @@ export function createWatchPolling<W>({
       const pause = watched ? new AbortController() : asleep;
       const stop = (): void => pause.abort();
       signal.addEventListener("abort", stop, { once: true });
-      if (!signal.aborted) await clock.sleep(watched ? watcher.intervalMs : IDLE_LOOK_MS, pause.signal);
+      if (!signal.aborted) await clock.sleep(watched ? watcher.intervalMs : idleLookMs, pause.signal);
       signal.removeEventListener("abort", stop);
     }
   };

@@ -49,7 +49,7 @@ export function mortalProcess(death?: Death): MortalProcess {
           // An answer that arrives after the death reaches nobody.
           return answer.then(
             (result) => (dead ? silence : result),
-            (error: Error) => (dead ? silence : Promise.reject(error)),
+            (error: unknown) => (dead ? silence : Promise.reject(error as Error)),
           );
         };
       },

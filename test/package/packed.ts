@@ -18,6 +18,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import bs58 from "bs58";
+import { block } from "../readme/page.ts";
+import { endPrograms, startProgram } from "../readme/programs.ts";
+import { sendSol } from "../readme/send-sol.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const project = mkdtempSync(join(tmpdir(), "paystate-packed-"));
@@ -84,7 +88,8 @@ before(() => {
   }
 });
 
-after(() => {
+after(async () => {
+  await endPrograms();
   rmSync(project, { recursive: true, force: true });
 });
 
@@ -137,3 +142,37 @@ test("an install brings no package with a known advisory and nothing that was bu
 test("the command says how it is used", () => {
   assert.match(run(join(project, "node_modules/.bin/paystate"), "--help"), /paystate/);
 });
+
+test(
+  "the README's server takes a payment to its end over the chain of `paystate dev`",
+  { timeout: 30_000 },
+  async () => {
+    const options = ["--port", "0", "--rpc-port", "0", "--slot-ms", "20", "--data", "dev", "--json"];
+    const dev = startProgram(join(project, "node_modules/.bin/paystate"), ["dev", ...options], {
+      cwd: project,
+    });
+    const [line] = await dev.says(/^\{.*\}$/m);
+    const { baseUrl, rpcUrl, wallets } = JSON.parse(line) as {
+      baseUrl: string;
+      rpcUrl: string;
+      wallets: readonly { address: string; secretKey: string }[];
+    };
+    const [alice, bob] = wallets;
+    assert.ok(alice !== undefined && bob !== undefined);
+
+    writeFileSync(join(project, "server.mjs"), block("ts embed"));
+    // The port after the one that was free for `paystate dev`; should it be taken, the server says so and the test fails.
+    const PORT = String(Number(new URL(baseUrl).port) + 1);
+    const env = { RPC_URL: rpcUrl, MASTER_SECRET: "ab".repeat(32), PORT };
+    const server = startProgram(process.execPath, ["server.mjs"], { cwd: project, env });
+    const [, url = ""] = await server.says(/listening on (\S+)/);
+    const [, key = ""] = await server.says(/key (\S+)/);
+    const transactionId = await sendSol(
+      { url, key },
+      { from: bs58.decode(alice.secretKey), to: bob.address },
+    );
+    await server.says(new RegExp(`${transactionId} transaction\\.completed`));
+    assert.equal(await server.stop(), 0, server.output());
+    assert.equal(await dev.stop(), 0, dev.output());
+  },
+);

@@ -1,0 +1,26 @@
+/** `npm run bench [-- NAME …] [--json]`: measures what the README promises, each beside a reference in the same run. */
+import { parseArgs } from "node:util";
+import { benchDeliver } from "./deliver.ts";
+import { benchEngine } from "./engine.ts";
+import { reportJson, reportTable } from "./figures.ts";
+import type { Report } from "./figures.ts";
+import { benchImport } from "./import.ts";
+import { benchSend } from "./send.ts";
+
+const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
+  engine: benchEngine,
+  send: benchSend,
+  deliver: benchDeliver,
+  import: benchImport,
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false } },
+});
+const report = values.json ? reportJson : reportTable;
+for (const name of positionals.length === 0 ? Object.keys(BENCHES) : positionals) {
+  const bench = BENCHES[name];
+  if (bench === undefined) throw new Error(`there is no bench "${name}": ${Object.keys(BENCHES).join(", ")}`);
+  await bench(report);
+}

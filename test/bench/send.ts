@@ -1,0 +1,128 @@
+/** Complete wallet sends per second over HTTP, verification included, on the local chain; and what they ask of it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { createPaymentService } from "../../src/create-payment-service.ts";
+import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { createLocalChain } from "../../src/local/index.ts";
+import { systemClock } from "../../src/runtime.ts";
+import { signPayment } from "../kit/chain-fixture.ts";
+import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { inParallel, timed } from "./figures.ts";
+import type { Report } from "./figures.ts";
+
+const SENDS = 1_000;
+const AT_ONCE = 64;
+const STATUS_METHODS = new Set(["getSignatureStatuses"]);
+const NO_LIMIT = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
+
+/**
+ * One run posts all sends, so that they are in flight together, and waits for the last to be final. `finalizedAfter`
+ * is how deep the chain buries a transaction before it calls it final: 0 is a ledger without latency.
+ */
+async function sendsPerSecond(
+  slotMs: number,
+  finalizedAfter: number,
+): Promise<{ perSecond: number; callsPerSend: number; statusCallsPerSend: number }> {
+  const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
+  const confirmedAfter = Math.min(1, finalizedAfter);
+  const chain = await createLocalChain({ clock: systemClock, slotMs, confirmedAfter, finalizedAfter });
+  const calls = new Map<string, number>();
+  chain.faults.add(({ method }) => {
+    calls.set(method, (calls.get(method) ?? 0) + 1);
+    return undefined;
+  });
+  const storage = await sqliteStorage(join(folder, "send.db"));
+  const ledger = solanaLedger({ endpoints: [{ url: "http://local", fetch: chain.fetch }] });
+  const service = createPaymentService({
+    storage,
+    ledger,
+    masterSecrets: [TEST_MASTER_SECRET],
+    stablecoins: chain.mints,
+    ledgerPollMs: 500,
+  });
+  await service.start();
+  const limits = { reads: NO_LIMIT, quotes: NO_LIMIT, creates: NO_LIMIT };
+  const handler = createHttpHandler({ service, limits });
+  const server = createServer((request, response) => void handler.node(request, response));
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { accountId } = await service.createAccount({ name: "bench", tier: "enterprise" });
+  const { key } = await service.issueKey({ accountId, environment: "test" });
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const response = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const answer = (await response.json()) as Record<string, string>;
+    if (!response.ok) throw new Error(JSON.stringify(answer));
+    return answer;
+  };
+  const alice = chain.createWallet("alice", { lamports: 100_000_000_000n, usdc: 100_000_000_000n });
+  const bob = chain.createWallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  await new Promise((resolve) => {
+    setTimeout(resolve, slotMs * (finalizedAfter + 3));
+  });
+
+  const left = { count: SENDS };
+  const allFinal = new Promise<void>((resolve) => {
+    service.subscribe({ events: ["transaction.completed"] }, () => {
+      left.count -= 1;
+      if (left.count === 0) resolve();
+    });
+  });
+  const recipients = [{ address: bob.address, amount: "0.01" }];
+  const send = async (): Promise<void> => {
+    const assets = { inputAsset: "USDC", outputAsset: "USDC", amount: "0.01" };
+    const quote = await post("/v1/quotes", { ...assets, sender: alice.address, recipients });
+    const unsigned = Buffer.from(quote["transaction"] ?? "", "base64");
+    await post("/v1/transactions", {
+      type: "send",
+      quoteId: quote["quoteId"],
+      sender: alice.address,
+      recipients,
+      signedTransaction: signPayment(unsigned, alice.secretKey),
+    });
+  };
+  calls.clear();
+  try {
+    const { seconds } = await timed(async () => {
+      await inParallel(SENDS, AT_ONCE, send);
+      await allFinal;
+    });
+    const total = [...calls.values()].reduce((sum, count) => sum + count, 0);
+    const statusCalls = [...calls]
+      .filter(([method]) => STATUS_METHODS.has(method))
+      .reduce((sum, [, count]) => sum + count, 0);
+    return {
+      perSecond: SENDS / seconds,
+      callsPerSend: total / SENDS,
+      statusCallsPerSend: statusCalls / SENDS,
+    };
+  } finally {
+    server.close();
+    server.closeAllConnections();
+    await service.stop();
+    await ledger.close();
+    await storage.close();
+    await chain.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Quote, signature, POST, broadcast and finality of each, the client included. */
+export async function benchSend(report: Report): Promise<void> {
+  const instant = await sendsPerSecond(50, 0);
+  report({ name: "send, final at once", perSecond: instant.perSecond, "calls/send": instant.callsPerSend });
+  const buried = await sendsPerSecond(100, 32);
+  report({
+    name: `send, ${SENDS} in flight, 3.2 s to finality`,
+    perSecond: buried.perSecond,
+    "calls/send": buried.callsPerSend,
+    "status calls/send": buried.statusCallsPerSend,
+  });
+}

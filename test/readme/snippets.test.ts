@@ -1,0 +1,102 @@
+/** The README's programs: they fit the types, and they do what the page says. */
+import { randomBytes } from "node:crypto";
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "paystate/engine";
+import { createLocalChain } from "paystate/local";
+import { signatureHeaders } from "../../src/webhooks/signature.ts";
+import { block, ROOT } from "./page.ts";
+import { endPrograms, startProgram } from "./programs.ts";
+import type { RunningProgram } from "./programs.ts";
+import { sendSol } from "./send-sol.ts";
+import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
+
+const NAMES = ["embed", "engine", "verify"] as const;
+
+let folder = "";
+beforeAll(() => {
+  folder = makeScratchFolder();
+  for (const name of NAMES) writeFileSync(join(folder, `${name}.ts`), block(`ts ${name}`));
+  const files = NAMES.map((name) => `${name}.ts`);
+  const config = { extends: join(ROOT, "tsconfig.json"), include: [], files };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+});
+afterAll(async () => {
+  await endPrograms();
+  removeScratchFolder(folder);
+});
+
+function run(name: (typeof NAMES)[number], env: Readonly<Record<string, string>> = {}): RunningProgram {
+  return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+test("every program fits the types", async () => {
+  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+  const compiled = promisify(execFile)(process.execPath, [compiler, "-p", folder]);
+  const { stdout } = await compiled.catch((failure: unknown) => failure as { stdout: string });
+  expect(stdout).toBe("");
+}, 30_000);
+
+test("the invoice is paid once, however often the program is run", async () => {
+  const first = run("engine");
+  expect(await first.ended, first.output()).toBe(0);
+  expect(first.output()).toBe("receipt to ada@example.com\n");
+  const second = run("engine");
+  expect(await second.ended, second.output()).toBe(0);
+  expect(second.output()).toBe("");
+});
+
+test("the embedded service takes a payment to its end, and ends on SIGTERM", async () => {
+  const chain = await createLocalChain({ clock: systemClock, slotMs: 20 });
+  try {
+    const rpc = await chain.listen({ port: 0, host: "127.0.0.1" });
+    const alice = chain.createWallet("alice", { lamports: 5_000_000_000n });
+    const bob = chain.createWallet("bob", { lamports: 1_000_000_000n });
+    const service = run("embed", {
+      RPC_URL: rpc.url,
+      MASTER_SECRET: randomBytes(32).toString("hex"),
+      PORT: String(await freePort()),
+    });
+    const [, url = ""] = await service.says(/listening on (\S+)/);
+    const [, key = ""] = await service.says(/key (\S+)/);
+    const transactionId = await sendSol({ url, key }, { from: alice.secretKey, to: bob.address });
+    await service.says(new RegExp(`${transactionId} transaction\\.completed`));
+    expect(await service.stop(), service.output()).toBe(0);
+  } finally {
+    await chain.close();
+  }
+}, 20_000);
+
+test("a receiver's checks tell genuine deliveries from forged ones", async () => {
+  const { isGenuine, verified } = (await import(join(folder, "verify.ts"))) as {
+    isGenuine: (body: string, headers: Record<string, string>, secret: string) => boolean;
+    verified: (body: string, headers: Record<string, string>, secret: string) => unknown;
+  };
+  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+  const body = JSON.stringify({ event: "transaction.completed" });
+  const timestampSeconds = Math.floor(Date.now() / 1_000);
+  const sent = signatureHeaders({ body, secret, noticeId: "evt_1", timestampSeconds });
+  // As they arrive: node:http writes header names in lower case.
+  const headers = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  expect(isGenuine(body, headers, secret)).toBe(true);
+  expect(verified(body, headers, secret)).toEqual(JSON.parse(body));
+  expect(isGenuine(`${body} `, headers, secret)).toBe(false);
+  expect(() => verified(`${body} `, headers, secret)).toThrow("No matching signature found");
+});

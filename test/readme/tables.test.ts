@@ -1,0 +1,80 @@
+/** What the README lists is what there is: machines, endpoints, errors, options, dependencies. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ROUTES } from "../../src/http/routes.ts";
+import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { blocks, codeIn, fieldsOf, PAGE, ROOT, tableBelow } from "./page.ts";
+
+test("the diagrams are what `paystate machines --format mermaid` prints", () => {
+  const args = ["--import", "tsx", "src/cli/main.ts", "machines", "--format", "mermaid"];
+  const printed = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
+  expect(blocks("mermaid").join("\n")).toBe(printed);
+});
+
+test("the table of errors has every code with its status, in order", () => {
+  const rows = tableBelow("### Errors").map(([code, status]) => [codeIn(code)[0], Number(status)]);
+  expect(rows).toEqual(Object.entries(STATUS_OF));
+});
+
+test("the table of errors names every field of each code's details", () => {
+  const source = readFileSync(`${ROOT}src/errors.ts`, "utf8");
+  const [, details = ""] = /interface ErrorDetails \{\n([\s\S]*?)\n\}/.exec(source) ?? [];
+  const missing = tableBelow("### Errors").flatMap(([code, , cell = ""]) => {
+    const [name = ""] = codeIn(code);
+    const [, promised] = new RegExp(`^ {2}${name}: ([\\s\\S]*?);\\n(?= {2}[A-Z/]|$)`, "m").exec(
+      `${details}\n`,
+    ) ?? [name, undefined];
+    if (promised === undefined) return [`${name} itself`];
+    const fields = [...promised.matchAll(/readonly (\w+)\??:/g)].map(([, field = ""]) => field);
+    const said = new Set(codeIn(cell).map((word) => /^\w+/.exec(word)?.[0]));
+    return fields.filter((field) => !said.has(field)).map((field) => `${name}.${field}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test("the table of endpoints is the table of routes, scopes included", () => {
+  const rows = tableBelow("## The API").map(([endpoint, scope]) => [
+    codeIn(endpoint)[0]?.replace(/\{\w+\}/, "{id}"),
+    codeIn(scope)[0],
+  ]);
+  const routes = ROUTES.map(({ method, path, scope }) => [
+    `${method} ${path.replace(/:id(?:\{.*?\+\})?/, "{id}")}`,
+    scope,
+  ]);
+  expect(rows).toEqual(routes);
+});
+
+test.each([
+  ["createPaymentService", "src/create-payment-service.ts", "PaymentServiceOptions"],
+  ["createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
+  ["createEngine", "src/engine/engine.ts", "EngineOptions"],
+])("the options of %s are all there", (factory, file, name) => {
+  const listed = tableBelow(`**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
+  expect(listed.toSorted()).toEqual(fieldsOf(file, name).toSorted());
+});
+
+test("each dependency is named with its reason", () => {
+  const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as Record<
+    "dependencies" | "peerDependencies" | "optionalDependencies",
+    Record<string, string>
+  >;
+  const listed = tableBelow("### Dependencies").flatMap(([name]) => codeIn(name));
+  const needed = [
+    ...Object.keys(manifest.dependencies),
+    ...Object.keys(manifest.peerDependencies),
+    // One runtime, one binary per platform.
+    ...Object.keys(manifest.optionalDependencies).map((name) => name.replace(/^litesvm-.*/, "litesvm-*")),
+  ];
+  expect(listed.toSorted()).toEqual([...new Set(needed)].toSorted());
+});
+
+test("the command's own help has no option that the page has not", () => {
+  const help = execFileSync(process.execPath, ["--import", "tsx", "src/cli/main.ts", "--help"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  const options = new Set([...help.matchAll(/--[a-z-]+/g)].map(([option]) => option));
+  options.delete("--help");
+  expect([...options].filter((option) => !PAGE.includes(option))).toEqual([]);
+});
