@@ -1,13 +1,6 @@
 /** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
 import type { EventObject } from "xstate";
-import type {
-  Commit,
-  HistoryRecord,
-  InstanceRecord,
-  TaskRecord,
-  WatchRecord,
-  Write,
-} from "../../storage/storage.ts";
+import type { Commit, HistoryRecord, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep, PlannedEffect, StateMeta } from "./chart.ts";
 import type { AnyWorkflow, ProjectedStep } from "./workflow.ts";
 
@@ -79,12 +72,12 @@ export function planStart(
 /** The step that an event makes of an instance, or null when it changes nothing. */
 export function planStep(
   workflow: AnyWorkflow,
-  instance: InstanceRecord,
+  instance: { readonly id: string; readonly version: number; readonly snapshot: ChartSnapshot },
   event: EventObject,
   at: number,
   around: StepSurroundings,
 ): StepCommit | null {
-  const before = JSON.parse(instance.snapshot) as ChartSnapshot;
+  const { snapshot: before } = instance;
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
   const { id } = instance;

@@ -167,7 +167,13 @@ export function createSteps<W>({
       const snapshot = JSON.parse(instance.snapshot) as ChartSnapshot;
       if (instance.status === "done") return { kind: "ended", snapshot };
       const at = clock.now();
-      const step = planStep(workflowOf(instance), instance, event, at, around);
+      const step = planStep(
+        workflowOf(instance),
+        { id, version: instance.version, snapshot },
+        event,
+        at,
+        around,
+      );
       if (step === null) return { kind: "unchanged", snapshot };
       const result = await commitParts(step, companions, at);
       if (result.ok) return { kind: "stepped", snapshot: step.after };

@@ -155,12 +155,12 @@ export interface Ledger {
   /** What a payment of `recipients` (null: one unknown one, priced as the worst case) would cost its sender. */
   paymentCost(mint: Address | null, recipients: readonly Address[] | null): Promise<PaymentCost>;
   /**
-   * Builds the unsigned transaction of a payment over the newest confirmed blockhash. Two payments that are alike in
-   * everything else differ by their `salt`, any whole number from 0 up: without it the chain would take the second of
-   * two equal payments within one block for a copy of the first. Throws `RangeError` for an amount
-   * outside 1 … 2^64 − 1 and for more recipients than fit one transaction.
+   * Builds the unsigned transaction of a payment over the newest confirmed blockhash. It carries a `reference` of 32
+   * bytes that belongs to this payment alone: without one, the chain would take the second of two equal payments within
+   * a block for a copy of the first. Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than
+   * fit one transaction.
    */
-  buildPayment(payment: DeclaredPayment, salt: number): Promise<UnsignedPayment>;
+  buildPayment(payment: DeclaredPayment, reference: Uint8Array): Promise<UnsignedPayment>;
   /**
    * Proves that base64 text is a transaction signed by `payment.sender` that makes exactly the declared transfers and
    * nothing else that could cost the sender or pay another, and that its blockhash is alive. Broadcasts nothing.

@@ -1,4 +1,5 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
+import { createHash } from "node:crypto";
 import type { QuoteRecord } from "../../storage/records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
 import type { Address } from "../address.ts";
@@ -21,9 +22,6 @@ import type { QuoteRequest } from "./requests.ts";
 const WALLET_QUOTE_MS = 30_000;
 /** How long after its expiry a quote can still be refreshed (CONTRACT section 3). */
 const REFRESH_GRACE_MS = 10 * 60_000;
-
-// Enough that two equal payments within one block all but never share it; and then only one of them is refused.
-const SALT_BYTES = 4;
 
 /** Fees as decimal strings in whole units of `feeAsset`. */
 export interface QuoteFees {
@@ -82,7 +80,7 @@ export function createQuotes(deps: {
   /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
   const price = async (
     asset: Token,
-    { sender, recipients }: Pick<QuoteRecord, "sender" | "recipients">,
+    { id, sender, recipients }: Pick<QuoteRecord, "id" | "sender" | "recipients">,
   ): Promise<{ networkFee: bigint; rent: bigint; transaction: string | null }> => {
     const mint = ledgerMint(asset);
     if (sender === null || recipients === null) {
@@ -92,8 +90,8 @@ export function createQuotes(deps: {
     const transfers = recipients.map(({ address, amount }) => ({ recipient: address as Address, amount }));
     const { decimals } = asset;
     const payment = { sender: sender as Address, mint, decimals, transfers };
-    const salt = Buffer.from(random.bytes(SALT_BYTES)).readUIntBE(0, SALT_BYTES);
-    const { networkFee, rent, bytes } = await ledger.buildPayment(payment, salt).catch(tooManyRecipients);
+    const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
+    const { networkFee, rent, bytes } = built;
     return { networkFee, rent, transaction: Buffer.from(bytes).toString("base64") };
   };
 
@@ -120,6 +118,7 @@ export function createQuotes(deps: {
           throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
         }
         const bound = {
+          id: newId("quote", random),
           sender: request.sender ?? null,
           recipients: transfers?.map((leg) => ({ address: leg.recipient, amount: leg.amount })) ?? null,
         };
@@ -127,7 +126,6 @@ export function createQuotes(deps: {
         const createdAt = clock.now();
         const quote: QuoteRecord = {
           ...bound,
-          id: newId("quote", random),
           version: 1,
           accountId: caller.accountId,
           mode: "wallet",
@@ -174,6 +172,11 @@ export function createQuotes(deps: {
       });
     },
   };
+}
+
+/** What a quote's payment is found by on the chain, by those who know the quote. */
+function referenceOf(quoteId: string): Uint8Array {
+  return createHash("sha256").update(quoteId).digest();
 }
 
 /** Amounts were checked before, so what the ledger finds out of range is the number of recipients. */

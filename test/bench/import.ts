@@ -1,10 +1,10 @@
 /** What it costs to import the entries that everybody imports. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Report } from "./figures.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+// npm runs scripts at the root of the project.
+const root = `${process.cwd()}/`;
 const ENTRIES = ["index", "engine", "machines"];
 const RUNS = 5;
 

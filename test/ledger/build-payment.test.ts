@@ -66,7 +66,7 @@ test("an unsigned payment is one zeroed signature and a message, at most 1,232 b
     ...each,
     mint: each.mint && fixture.mints.USDC,
   }))) {
-    const { bytes } = await fixture.ledger.buildPayment(payment, 0);
+    const { bytes } = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
     expect(bytes.length).toBeLessThanOrEqual(1_232);
     expect([...bytes.subarray(0, 65)]).toEqual([1, ...Array<number>(64).fill(0)]);
     expect(VersionedTransaction.deserialize(bytes).message.staticAccountKeys[0]?.toBase58()).toBe(sender);
@@ -77,7 +77,7 @@ test("more recipients than 1,232 bytes hold are a RangeError, whichever way they
   const outcome = async (count: number): Promise<unknown> => {
     const [payment] = payments(to(...Array<bigint>(count).fill(1n)));
     if (payment === undefined) throw new Error("a SOL payment");
-    return await fixture.ledger.buildPayment(payment, 0).then(
+    return await fixture.ledger.buildPayment(payment, new Uint8Array(32)).then(
       () => "fits",
       (error: unknown) => error,
     );

@@ -10,7 +10,7 @@ test("H20: a payment goes over HTTP, and an endpoint that is gone is LedgerUnava
   const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 5n });
   const transfers = [{ recipient: fixture.wallet("bob").address, amount: 5n }];
   const payment = { sender: alice.address, mint: fixture.mints.USDC, decimals: 6, transfers };
-  const { bytes } = await ledger.buildPayment(payment, 0);
+  const { bytes } = await ledger.buildPayment(payment, new Uint8Array(32));
   const answer = await ledger.verifyPayment(signPayment(bytes, alice.secretKey), payment);
   if ("refused" in answer) throw new Error(answer.refused);
   expect(await ledger.simulatePayment(answer.verified, payment)).toBeNull();

@@ -25,7 +25,7 @@ afterEach(() => fixture.close());
 /** A payment as it is when its first byte may leave, with the true last valid height. */
 async function ready(amount = 1_000n): Promise<VerifiedPayment> {
   const declared = { ...payment, transfers: payment.transfers.map((each) => ({ ...each, amount })) };
-  const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(declared, 0);
+  const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(declared, new Uint8Array(32));
   const answer = await fixture.ledger.verifyPayment(signPayment(bytes, alice.secretKey), declared);
   if ("refused" in answer) throw new Error(answer.refused);
   return { ...answer.verified, lastValidBlockHeight };
@@ -156,9 +156,9 @@ describe("broadcast and statuses", () => {
     await fixture.ledger.broadcast(first.bytes);
     await fixture.ledger.broadcast(attempt.bytes);
     fixture.chain.advance(33);
-    expect(await status(attempt)).toMatchObject({ error: '{"InstructionError":[1,{"Custom":1}]}' });
+    expect(await status(attempt)).toMatchObject({ error: '{"InstructionError":[0,{"Custom":1}]}' });
     const [receipt] = await fixture.ledger.receipts([attempt.signature]);
-    expect(receipt).toMatchObject({ fee: 5_000n, error: '{"InstructionError":[1,{"Custom":1}]}' });
+    expect(receipt).toMatchObject({ fee: 5_000n, error: '{"InstructionError":[0,{"Custom":1}]}' });
     expect(await fixture.ledger.fates([attempt])).toEqual(["landed"]);
   });
 

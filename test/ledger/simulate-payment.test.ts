@@ -50,7 +50,8 @@ async function simulate(
   transaction?: string,
 ): Promise<SimulationFault | null> {
   const text =
-    transaction ?? signPayment((await fixture.ledger.buildPayment(payment, 0)).bytes, sender.secretKey);
+    transaction ??
+    signPayment((await fixture.ledger.buildPayment(payment, new Uint8Array(32))).bytes, sender.secretKey);
   const answer = await fixture.ledger.verifyPayment(text, payment);
   if ("refused" in answer) throw new Error(answer.refused);
   return await fixture.ledger.simulatePayment(answer.verified, payment);
@@ -130,7 +131,7 @@ test("W16: rent for two new token accounts is counted twice, and as the chain pr
   const sender = somebody({ lamports: rentOfToken + 1_000_000n, usdc: 1_000_000n });
   const transfers = [nobody(), nobody()].map(({ address }) => ({ recipient: address, amount: 1n }));
   const payment = { ...usdc(sender, bob, 1n), transfers };
-  expect(await fixture.ledger.buildPayment(payment, 0)).toMatchObject({
+  expect(await fixture.ledger.buildPayment(payment, new Uint8Array(32))).toMatchObject({
     networkFee: 5_000n,
     rent: 2n * rentOfToken,
   });
@@ -234,7 +235,10 @@ test("P17: a hijacked token account of the recipient fails instead of paying the
 test("W21: bytes that are already on the chain are already_processed, expired ones blockhash_expired", async () => {
   const sender = somebody({ lamports: 1_000_000_000n });
   const payment = sol(sender, bob, 1_000_000n);
-  const transaction = signPayment((await fixture.ledger.buildPayment(payment, 0)).bytes, sender.secretKey);
+  const transaction = signPayment(
+    (await fixture.ledger.buildPayment(payment, new Uint8Array(32))).bytes,
+    sender.secretKey,
+  );
   const answer = await fixture.ledger.verifyPayment(transaction, payment);
   if ("refused" in answer) throw new Error(answer.refused);
   await fixture.ledger.broadcast(answer.verified.bytes);
@@ -244,7 +248,7 @@ test("W21: bytes that are already on the chain are already_processed, expired on
   });
 
   const late = sol(sender, bob, 2_000_000n);
-  const built = await fixture.ledger.buildPayment(late, 0);
+  const built = await fixture.ledger.buildPayment(late, new Uint8Array(32));
   const lateAnswer = await fixture.ledger.verifyPayment(signPayment(built.bytes, sender.secretKey), late);
   if ("refused" in lateAnswer) throw new Error(lateAnswer.refused);
   fixture.chain.advance(200);
@@ -273,7 +277,7 @@ test("a recipient who is its owner's token account address funded by somebody is
 test("a node that does not know the blockhash yet is not believed while another one knows it", async () => {
   const sender = somebody({ lamports: 1_000_000_000n });
   const payment = sol(sender, bob, 1_000_000n);
-  const { bytes } = await fixture.ledger.buildPayment(payment, 0);
+  const { bytes } = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
   const answer = await fixture.ledger.verifyPayment(signPayment(bytes, sender.secretKey), payment);
   if ("refused" in answer) throw new Error(answer.refused);
   const behind: Fetch = async (url, init) => {

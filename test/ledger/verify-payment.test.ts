@@ -82,7 +82,7 @@ const judge = async (
 describe("a payment that we built", () => {
   test("is accepted once its sender has signed it, in SOL and in tokens, and moves exactly the amount", async () => {
     for (const payment of [sol, usdc]) {
-      const unsigned = await fixture.ledger.buildPayment(payment, 0);
+      const unsigned = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
       const answer = await fixture.ledger.verifyPayment(
         signPayment(unsigned.bytes, alice.secretKey),
         payment,
@@ -109,7 +109,7 @@ describe("a payment that we built", () => {
       amount: BigInt(index + 1),
     }));
     const payment = { ...usdc, transfers };
-    const unsigned = await fixture.ledger.buildPayment(payment, 0);
+    const unsigned = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
     expect(await verdict(fixture.ledger, signPayment(unsigned.bytes, alice.secretKey), payment)).toBe(
       "accepted",
     );
@@ -177,7 +177,7 @@ describe("W2: bytes that are no signed transaction", () => {
   });
 
   test("W2: an unsigned transaction is missing_signature, one signed by another key bad_signature", async () => {
-    const { bytes } = await fixture.ledger.buildPayment(sol, 0);
+    const { bytes } = await fixture.ledger.buildPayment(sol, new Uint8Array(32));
     expect(await verdict(fixture.ledger, Buffer.from(bytes).toString("base64"), sol)).toBe(
       "missing_signature",
     );
@@ -186,7 +186,7 @@ describe("W2: bytes that are no signed transaction", () => {
 
   test("W2: of 1,000 random bit flips none is accepted", async () => {
     for (const payment of [sol, usdc]) {
-      const { bytes } = await fixture.ledger.buildPayment(payment, 0);
+      const { bytes } = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
       const good = Buffer.from(signPayment(bytes, alice.secretKey), "base64");
       const bits = fc.integer({ min: 0, max: good.length * 8 - 1 });
       await fc.assert(
@@ -449,7 +449,7 @@ describe("W3: a transaction that is not the declared payment", () => {
   test("W3: whatever bit of a payment its own sender changes, only the declared amount can move", async () => {
     const amount = usdc.transfers[0]?.amount ?? 0n;
     await land(fixture, { signers: [alice], instructions: [createAccount()] });
-    const { bytes } = await fixture.ledger.buildPayment(usdc, 0);
+    const { bytes } = await fixture.ledger.buildPayment(usdc, new Uint8Array(32));
     let accepted = 0;
     for (let at = 65; at < bytes.length; at += 1) {
       const bent = Uint8Array.from(bytes);
@@ -573,7 +573,7 @@ describe("blockhashes", () => {
   });
 
   test("W7: an expired blockhash is blockhash_expired", async () => {
-    const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(sol, 0);
+    const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(sol, new Uint8Array(32));
     const transaction = signPayment(bytes, alice.secretKey);
     const answer = await fixture.ledger.verifyPayment(transaction, sol);
     // Never too early: a transaction taken for dead while it can still land would be paid again.
@@ -584,7 +584,7 @@ describe("blockhashes", () => {
   });
 
   test("the last valid height is never too low, however old the blockhash is", async () => {
-    const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(sol, 0);
+    const { bytes, lastValidBlockHeight } = await fixture.ledger.buildPayment(sol, new Uint8Array(32));
     const transaction = signPayment(bytes, alice.secretKey);
     for (const age of [1, 40, 80]) {
       fixture.chain.advance(age);

@@ -247,7 +247,7 @@ describe("what does not fit is refused and nothing is kept", () => {
       });
       const payment = { sender: alice.address, mint: null, decimals: 9 };
       const transfers = [{ recipient: address as never, amount: 100_000_000n }];
-      const { bytes } = await fixture.ledger.buildPayment({ ...payment, transfers }, 0);
+      const { bytes } = await fixture.ledger.buildPayment({ ...payment, transfers }, new Uint8Array(32));
       const { details } = await refusal(
         post({
           type: "send",

@@ -86,7 +86,7 @@ async function usdcOfBob({ fixture, bob }: World): Promise<bigint> {
 async function signedSend({ fixture, alice, bob }: World, quoteId: string): Promise<object> {
   const payment = { sender: alice.address, mint: fixture.mints.USDC, decimals: 6 };
   const transfers = [{ recipient: bob.address, amount: 1_000_000n }];
-  const { bytes } = await fixture.ledger.buildPayment({ ...payment, transfers }, 0);
+  const { bytes } = await fixture.ledger.buildPayment({ ...payment, transfers }, new Uint8Array(32));
   return {
     type: "send",
     quoteId,

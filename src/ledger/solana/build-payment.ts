@@ -1,10 +1,10 @@
 /** Building the unsigned transaction of a payment. */
 import {
+  ASSOCIATED_TOKEN_PROGRAM_ID,
   createAssociatedTokenAccountIdempotentInstruction,
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import {
-  ComputeBudgetProgram,
   PACKET_DATA_SIZE,
   PublicKey,
   SystemProgram,
@@ -30,11 +30,11 @@ import { associatedTokenAccount } from "./token-accounts.ts";
 export async function buildPayment(
   nodes: Nodes,
   payment: DeclaredPayment,
-  salt: number,
+  reference: Uint8Array,
 ): Promise<UnsignedPayment> {
   const { sender, mint, transfers } = payment;
-  const transferring = paymentInstructions(payment);
-  const instructions = [saltedComputeLimit(transferring.length, salt), ...transferring];
+  const instructions = paymentInstructions(payment);
+  referTo(reference, instructions);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
   const message = new TransactionMessage({
     payerKey: new PublicKey(sender),
@@ -50,19 +50,13 @@ export async function buildPayment(
   return { bytes, lastValidBlockHeight, networkFee, rent };
 }
 
-// What the runtime grants an instruction that asks for nothing, and at most a transaction.
-const UNITS_PER_INSTRUCTION = 200_000;
-const MOST_UNITS = 1_400_000;
-// Left free below the most, so that every transaction has room for its salt.
-const SALT_RANGE = 400_000;
-
 /**
- * Grants what the runtime would grant anyway, and the salt on top: a limit is not paid for unless a price is set, so
- * equal payments differ at no cost and without words that everybody could read.
+ * Hangs a read-only key after the accounts of the first transfer, which the programs ignore (Solana Pay's reference).
+ * Equal payments thereby differ, and whoever knows the reference finds the payment by it.
  */
-function saltedComputeLimit(instructions: number, salt: number): TransactionInstruction {
-  const granted = Math.min(instructions * UNITS_PER_INSTRUCTION, MOST_UNITS - SALT_RANGE);
-  return ComputeBudgetProgram.setComputeUnitLimit({ units: granted + (salt % SALT_RANGE) });
+function referTo(reference: Uint8Array, instructions: readonly TransactionInstruction[]): void {
+  const first = instructions.find(({ programId }) => !programId.equals(ASSOCIATED_TOKEN_PROGRAM_ID));
+  first?.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
 }
 
 /** The instructions of a payment, in the order of its transfers. */

@@ -44,7 +44,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     balances: async (owner) => (await loaded()).balances(owner),
     accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
-    buildPayment: async (payment, salt) => (await loaded()).buildPayment(payment, salt),
+    buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
     verifyPayment: async (putativeTransaction, payment) =>
       (await loaded()).verifyPayment(putativeTransaction, payment),
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),

@@ -33,7 +33,7 @@ export function ledgerOfNodes(
     balances: (owner) => balances(nodes, owner),
     accountKinds: (addresses) => accountKinds(nodes, addresses),
     paymentCost: (mint, recipients) => paymentCost(nodes, mint, recipients),
-    buildPayment: (payment, salt) => buildPayment(nodes, payment, salt),
+    buildPayment: (payment, reference) => buildPayment(nodes, payment, reference),
     verifyPayment: (putativeTransaction, payment) => verifyPayment(nodes, putativeTransaction, payment),
     simulatePayment: (verified, payment) => simulatePayment(nodes, verified, payment),
     broadcast: (bytes) => broadcast(nodes, bytes),
