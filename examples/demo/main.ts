@@ -4,9 +4,11 @@ import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { atTheEnd, runWithCleanUp } from "./clean-up.ts";
 import { createClient } from "./client.ts";
 import type { Client } from "./client.ts";
-import { startProcess } from "./processes.ts";
+import { endProcesses, startProcess } from "./processes.ts";
+import type { StartedProcess } from "./processes.ts";
 import { startReceiver } from "./receiver.ts";
 import type { Receiver } from "./receiver.ts";
 import { fail, money, note, ok, step, title } from "./screen.ts";
@@ -14,62 +16,62 @@ import { signInWallet } from "./wallet.ts";
 import type { ChainReady, ServiceReady, ServiceSettings } from "./settings.ts";
 
 const AMOUNT = "12.5";
+// A free key may ask 120 times a minute.
+const POLL_MS = 200;
+const NOTICES = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
 const script = (name: string): string => fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "paystate-demo-"));
-const cleanUps: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
 
 async function demo(): Promise<void> {
   title("Starting a Solana chain, a payment service and a webhook receiver");
-  const chain = await startProcess<ChainReady>(script("chain"), []);
-  cleanUps.unshift(chain.stop);
-  note(`chain      ${chain.ready.rpcUrl} (a real Solana runtime, slots of 100 ms)`);
+  const folder = mkdtempSync(join(tmpdir(), "paystate-demo-"));
+  atTheEnd(() => rmSync(folder, { recursive: true, force: true }));
+  atTheEnd(endProcesses);
+  const { ready: chain } = await startProcess<ChainReady>(script("chain"), []);
+  note(`chain     ${chain.rpcUrl} (a real Solana runtime, slots of 100 ms)`);
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
   const receiver = await startReceiver(secret);
-  cleanUps.unshift(receiver.close);
-  note(`receiver   ${receiver.url}`);
+  atTheEnd(receiver.close);
+  note(`receiver  ${receiver.url}`);
 
   const settings: ServiceSettings = {
     database: join(folder, "payments.db"),
-    rpcUrl: chain.ready.rpcUrl,
-    mints: chain.ready.mints,
+    rpcUrl: chain.rpcUrl,
+    mints: chain.mints,
     masterSecret: randomBytes(32).toString("hex"),
     receiverAuthority: receiver.certificateAuthority,
   };
   const settingsFile = join(folder, "settings.json");
   writeFileSync(settingsFile, JSON.stringify(settings), { mode: 0o600 });
-  const startService = (): ReturnType<typeof startProcess<ServiceReady>> =>
+  const startService = (): Promise<StartedProcess<ServiceReady>> =>
     startProcess<ServiceReady>(script("service"), [settingsFile]);
 
-  let service = await startService();
-  cleanUps.unshift(() => service.stop());
-  const apiKey = service.ready.apiKey;
-  let client = createClient(service.ready.baseUrl, apiKey);
-  note(`service    ${client.baseUrl}/v1`);
+  const service = await startService();
+  const { apiKey } = service.ready;
+  const client = createClient(service.ready.baseUrl, apiKey);
+  note(`service   ${client.baseUrl}/v1`);
   await client.post("/v1/webhooks", {
     url: receiver.url,
-    events: ["transaction.pending", "transaction.confirmed", "transaction.completed", "transaction.failed"],
+    events: [...NOTICES, "transaction.failed"],
     secret,
   });
 
   title(`Alice sends Bob ${AMOUNT} USDC`);
-  const before = await bobsBalance(client, chain.ready);
-  const first = await quoteSignPost(client, chain.ready);
+  const before = await showBalances("before", client, chain);
+  const first = await quoteSignPost(client, chain);
   await follow(client, first);
-  await receiver.completed(first);
-  await showEnd(client, chain.ready, receiver, { transactionId: first, before });
+  await showEnd(client, chain, receiver, { transactionId: first, before });
 
   title("Again, and the service is killed (SIGKILL) right after it took the payment");
-  const beforeKill = await bobsBalance(client, chain.ready);
-  const second = await quoteSignPost(client, chain.ready);
+  const beforeKill = await showBalances("before", client, chain);
+  const second = await quoteSignPost(client, chain);
   await service.kill();
-  ok("service killed; the chain goes on without it");
-  service = await startService();
-  client = createClient(service.ready.baseUrl, apiKey);
-  ok("service started again on the same database");
-  await follow(client, second);
-  await receiver.completed(second);
-  await showEnd(client, chain.ready, receiver, { transactionId: second, before: beforeKill });
-  title("Paid once each, every notice delivered and verified.");
+  step("kill", "the service is gone; the chain goes on without it");
+  const { ready: restarted } = await startService();
+  const clientAfter = createClient(restarted.baseUrl, apiKey);
+  step("restart", "a new process on the same database goes on where the old one was killed");
+  await follow(clientAfter, second);
+  await showEnd(clientAfter, chain, receiver, { transactionId: second, before: beforeKill });
+  title("Each payment was made once, and every notice was delivered and verified.");
 }
 
 /** Asks for a quote, has Alice's wallet sign the transaction it brings, and posts it. */
@@ -82,12 +84,9 @@ async function quoteSignPost(client: Client, { alice, bob }: ChainReady): Promis
     sender: alice.address,
     recipients,
   });
-  step(
-    "quote",
-    `${text(quote, "quoteId")}: ${AMOUNT} USDC, fee ${text(quote, "fee")} ${text(quote, "feeAsset")}`,
-  );
+  step("quote", `${text(quote, "quoteId")}, fee ${text(quote, "fee")} ${text(quote, "feeAsset")}`);
   const signedTransaction = await signInWallet(text(quote, "transaction"), alice.secretKey);
-  step("sign", "the wallet signed the quoted transaction");
+  step("sign", "Alice's wallet signs the quoted transaction");
   const created = await client.post("/v1/transactions", {
     type: "send",
     quoteId: quote["quoteId"],
@@ -95,7 +94,8 @@ async function quoteSignPost(client: Client, { alice, bob }: ChainReady): Promis
     recipients,
     signedTransaction,
   });
-  step("post", `${text(created, "transactionId")} is ${text(created, "status")}`);
+  step("post", text(created, "transactionId"));
+  step("status", text(created, "status"));
   return text(created, "transactionId");
 }
 
@@ -108,20 +108,40 @@ function text(answer: Record<string, unknown>, field: string): string {
 async function follow(client: Client, transactionId: string): Promise<void> {
   let shown = "pending";
   while (shown !== "completed") {
-    const { status, reason } = await client.get(`/v1/transactions/${transactionId}`);
+    const { status, reason, signature } = await client.get(`/v1/transactions/${transactionId}`);
     if (status === "failed" || status === "cancelled") fail(`the transaction ${status}: ${String(reason)}`);
     if (status !== shown) step("status", `${shown} → ${String(status)}`);
+    if (status === "completed") step("on chain", String(signature));
     shown = String(status);
     await new Promise((resolve) => {
-      setTimeout(resolve, 50);
+      setTimeout(resolve, POLL_MS);
     });
   }
 }
 
-async function bobsBalance(client: Client, { bob }: ChainReady): Promise<string> {
-  const { tokens } = await client.get(`/v1/balances/${bob.address}`);
+/** What both own, in millionths of a USDC. */
+interface Balances {
+  readonly alice: bigint;
+  readonly bob: bigint;
+}
+
+async function showBalances(when: string, client: Client, chain: ChainReady): Promise<Balances> {
+  const alice = await usdcOf(client, chain.alice.address);
+  const bob = await usdcOf(client, chain.bob.address);
+  step(when, `Alice has ${money(`${alice} USDC`)}, Bob has ${money(`${bob} USDC`)}`);
+  return { alice: millionths(alice), bob: millionths(bob) };
+}
+
+async function usdcOf(client: Client, address: string): Promise<string> {
+  const { tokens } = await client.get(`/v1/balances/${address}`);
   const usdc = (tokens as { symbol: string; balance: string }[]).find(({ symbol }) => symbol === "USDC");
   return usdc?.balance ?? "0";
+}
+
+/** Amounts travel as decimal text and are counted as whole numbers, never as floating point. */
+function millionths(amount: string): bigint {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return BigInt(whole + fraction.padEnd(6, "0"));
 }
 
 /** Compares what the chain and the receiver know with what was asked for. */
@@ -129,29 +149,21 @@ async function showEnd(
   client: Client,
   chain: ChainReady,
   receiver: Receiver,
-  { transactionId, before }: { transactionId: string; before: string },
+  { transactionId, before }: { transactionId: string; before: Balances },
 ): Promise<void> {
-  const after = await bobsBalance(client, chain);
-  ok(`Bob had ${money(before)} USDC and has ${money(after)} USDC`);
-  // Both are decimal strings of six places at most; a demo may compare them as numbers of millionths.
-  const millionths = (amount: string): number => Math.round(Number(amount) * 1e6);
-  if (millionths(after) - millionths(before) !== millionths(AMOUNT)) fail("Bob was not paid exactly once");
+  await receiver.completed(transactionId);
+  const after = await showBalances("after", client, chain);
+  const paid = millionths(AMOUNT);
+  if (after.bob - before.bob !== paid) fail("Bob was not paid exactly once");
+  if (before.alice - after.alice !== paid) fail("Alice did not pay exactly once");
+  ok("Alice paid once, Bob was paid once");
   const events = receiver.eventsOf(transactionId);
   for (const { event, verified } of events) {
     if (!verified) fail(`the signature of ${event} is wrong`);
     ok(`webhook ${event}, signature verified`);
   }
-  const expected = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
   const distinct = [...new Set(events.map(({ event }) => event))];
-  if (distinct.join() !== expected.join()) fail(`expected the notices ${expected.join(", ")}`);
+  if (distinct.join() !== NOTICES.join()) fail(`expected the notices ${NOTICES.join(", ")}`);
 }
 
-let exitCode = 0;
-try {
-  await demo();
-} catch (error) {
-  exitCode = 1;
-  process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
-}
-for (const cleanUp of cleanUps) await cleanUp();
-process.exitCode = exitCode;
+await runWithCleanUp(demo);

@@ -5,11 +5,14 @@ import { createInterface } from "node:readline";
 /** A process that is ready. */
 export interface StartedProcess<Ready> {
   readonly ready: Ready;
-  /** Asks it to end, and waits. */
-  readonly stop: () => Promise<void>;
   /** Ends it with SIGKILL: it gets no chance to finish anything. */
   readonly kill: () => Promise<void>;
 }
+
+type End = (signal: NodeJS.Signals) => Promise<void>;
+
+/** How to end each process that runs, also those that are not ready yet. */
+const running = new Set<End>();
 
 /** Runs a script of this folder. Rejects when it ends before it is ready. */
 export function startProcess<Ready>(script: string, args: readonly string[]): Promise<StartedProcess<Ready>> {
@@ -19,14 +22,21 @@ export function startProcess<Ready>(script: string, args: readonly string[]): Pr
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
   });
-  const end = (signal: NodeJS.Signals) => async (): Promise<void> => {
+  const end: End = (signal) => {
     child.kill(signal);
-    await exited;
+    return exited;
   };
+  running.add(end);
+  void exited.then(() => running.delete(end));
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", (line) => {
-      resolve({ ready: JSON.parse(line) as Ready, stop: end("SIGTERM"), kill: end("SIGKILL") });
+      resolve({ ready: JSON.parse(line) as Ready, kill: () => end("SIGKILL") });
     });
     void exited.then(() => reject(new Error(`${script} ended before it was ready`)));
   });
+}
+
+/** Ends every process that was started, and waits for it. */
+export async function endProcesses(): Promise<void> {
+  await Promise.all([...running].map((end) => end("SIGTERM")));
 }

@@ -23,7 +23,7 @@ export function note(text: string): void {
 
 /** Something that somebody did. */
 export function step(what: string, text: string): void {
-  line(`  ${paint("cyan", what.padEnd(8))}${text}`);
+  line(`  ${paint("cyan", what.padEnd(10))}${text}`);
 }
 
 /** Something that turned out right. */

@@ -1,22 +1,29 @@
 /** What `paystate dev` keeps between two starts besides chain and database: its secrets, its keys, its ports. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import type { Tier } from "../../storage/records.ts";
 
 /** The tiers, each with an account and a key of its own. */
 export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];
 
-/** A development setup. Its keys open nothing but this local service. */
-export interface DevSetup {
-  /** 32 bytes in hexadecimal. */
-  readonly masterSecret: string;
-  readonly apiKeys: Readonly<Record<Tier, string>>;
-  readonly port: number;
-  readonly rpcPort: number;
-}
+const setupSchema = z.object({
+  masterSecret: z.string().regex(/^[0-9a-f]{64}$/),
+  apiKeys: z.object({ free: z.string(), pro: z.string(), enterprise: z.string() }).optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  rpcPort: z.int().min(1).max(65_535).optional(),
+});
+
+/**
+ * A development setup: `masterSecret` is 32 bytes in hexadecimal; keys and ports are absent until the first start has
+ * got that far. The keys open nothing but this local service.
+ */
+export type DevSetup = Readonly<z.infer<typeof setupSchema>>;
 
 /** The files of a data folder; makes the folder when it is not there. */
 export function openDataFolder(folder: string): {
+  /** Held while a `paystate dev` runs on the folder. */
+  readonly lock: string;
   readonly journal: string;
   readonly database: string;
   /** The setup of an earlier start, or null. */
@@ -26,25 +33,20 @@ export function openDataFolder(folder: string): {
 } {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
   } catch (cause) {
-    throw new Error(`the data folder ${folder} cannot be made: choose another one with --data`, { cause });
+    const problem = "cannot be made or written to";
+    throw new Error(`the data folder ${folder} ${problem}: choose another one with --data`, { cause });
   }
   const file = join(folder, "dev.json");
   return {
+    lock: join(folder, "lock"),
     journal: join(folder, "chain.jsonl"),
     database: join(folder, "payments.db"),
     readSetup() {
-      let text: string;
+      const text = readIfPresent(file);
       try {
-        text = readFileSync(file, "utf8");
-      } catch (cause) {
-        if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
-        throw new Error(`${file} cannot be read: make it readable or choose another folder with --data`, {
-          cause,
-        });
-      }
-      try {
-        return JSON.parse(text) as DevSetup;
+        return text === null ? null : setupSchema.parse(JSON.parse(text));
       } catch (cause) {
         throw new Error(`${file} is damaged: remove ${folder} to begin anew`, { cause });
       }
@@ -55,13 +57,20 @@ export function openDataFolder(folder: string): {
         writeFileSync(next, JSON.stringify(setup, null, 2), { mode: 0o600 });
         renameSync(next, file);
       } catch (cause) {
-        throw new Error(
-          `${file} cannot be written: is the disk full or read-only? Choose another folder with --data`,
-          {
-            cause,
-          },
-        );
+        const problem = "cannot be written: is the disk full or read-only?";
+        throw new Error(`${file} ${problem} Choose another folder with --data`, { cause });
       }
     },
   };
+}
+
+function readIfPresent(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw new Error(`${file} cannot be read: make it readable or choose another folder with --data`, {
+      cause,
+    });
+  }
 }

@@ -5,13 +5,17 @@ import { createHttpHandler } from "../http/create-http-handler.ts";
 import { createPaymentService } from "../create-payment-service.ts";
 import type { PaymentService } from "../create-payment-service.ts";
 import { createLocalChain } from "../local/index.ts";
+import type { LocalChain, LocalWallet } from "../local/index.ts";
 import { solanaLedger } from "../ledger/solana/index.ts";
+import { StartRefused } from "../payments/bind-database.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { openDataFolder, TIERS } from "./dev-data.ts";
 import type { DevSetup } from "./dev-data.ts";
 import { devReady, readyPage } from "./dev-ready.ts";
+import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./listen.ts";
 import { stderrLogger } from "./stderr-logger.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** The arguments of the command, read and checked. */
 export interface DevArguments {
@@ -26,17 +30,28 @@ export interface DevArguments {
 const WALLETS = ["alice", "bob", "carol"] as const;
 // Enough to play with: 100 SOL and 10,000 of each stablecoin, in base units.
 const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 10_000_000_000n };
+// Finalized after 32 slots, with one to spare.
+const SLOTS_TO_FINALITY = 33;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+// Whoever presses Ctrl-C does not wait for a webhook's receiver; what is not done goes on at the next start.
+const STOP_PATIENCE_MS = 1_000;
+// Nobody else works on this database, so after a kill the next start need not wait long for the leases of the last.
+const LEASE_MS = 2_000;
 
 /** Starts everything and resolves when it is ready; Ctrl-C or SIGTERM stops it cleanly. */
 export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: DevArguments): Promise<void> {
   const data = openDataFolder(dataFolder);
-  const log = stderrLogger(debug);
-  const known = data.readSetup();
-  const masterSecret = known?.masterSecret ?? Buffer.from(systemRandom.bytes(32)).toString("hex");
+  const leaveFolder = await holdFolder(dataFolder, data.lock);
+  const setup: DevSetup = data.readSetup() ?? {
+    masterSecret: Buffer.from(systemRandom.bytes(32)).toString("hex"),
+  };
+  // Before anything is sealed with the secret: killed at any line below, the next start still has it.
+  data.writeSetup(setup);
 
+  const log = stderrLogger(debug);
   const chain = await createLocalChain({ clock: systemClock, slotMs, journal: data.journal });
-  const rpc = await takePort(rpcPort, known?.rpcPort, (taken) =>
+  const wallets = foundWallets(chain);
+  const rpc = await takePort({ option: "--rpc-port", wanted: rpcPort, last: setup.rpcPort }, (taken) =>
     chain.listen({ port: taken, host: DEV_HOST }),
   );
   const storage = await sqliteStorage(data.database);
@@ -44,34 +59,51 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
   const service = createPaymentService({
     storage,
     ledger,
-    masterSecrets: [{ version: 1, secret: Buffer.from(masterSecret, "hex") }],
+    masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
     ledgerPollMs: Math.max(50, Math.min(1_000, slotMs)),
+    leaseMs: LEASE_MS,
     // The receivers of a developer run on the developer's own machine.
     webhooks: { allowAddress: (ip) => LOOPBACK.test(ip) },
     logger: log,
   });
-  await service.start();
+  await service.start().catch((error: unknown) => {
+    throw error instanceof StartRefused ? foreignFile(dataFolder, error) : error;
+  });
   const handler = createHttpHandler({ service, logger: log });
-  const api = await takePort(port, known?.port, (taken) =>
+  const api = await takePort({ option: "--port", wanted: port, last: setup.port }, (taken) =>
     listenOn(taken, (request, response) => void handler.node(request, response)),
   );
 
-  const apiKeys = known?.apiKeys ?? (await issueKeys(service));
-  const setup: DevSetup = { masterSecret, apiKeys, port: api.port, rpcPort: Number(new URL(rpc.url).port) };
-  data.writeSetup(setup);
-  const wallets = WALLETS.map((name) => chain.createWallet(name, WALLET_FUNDS));
-  const baseUrl = `http://${DEV_HOST}:${api.port}`;
-  const ready = devReady({ baseUrl, rpcUrl: rpc.url, apiKeys, wallets, tokens: service.tokens().tokens });
-  process.stdout.write(`${json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
-
+  const apiKeys = (await openingKeys(service, setup)) ?? (await issueKeys(service));
+  data.writeSetup({ ...setup, apiKeys, port: api.port, rpcPort: Number(new URL(rpc.url).port) });
   stopOnSignal(async () => {
     await closeServer(api.server);
-    await service.stop();
+    await service.stop({ timeoutMs: STOP_PATIENCE_MS });
     await ledger.close();
     await storage.close();
     await chain.close();
+    leaveFolder();
   });
+  const baseUrl = `http://${DEV_HOST}:${api.port}`;
+  const ready = devReady({ baseUrl, rpcUrl: rpc.url, apiKeys, wallets, tokens: service.tokens().tokens });
+  process.stdout.write(`${json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
+}
+
+/** The same wallets at every start; on a new chain their funds are final before anybody asks for them. */
+function foundWallets(chain: LocalChain): LocalWallet[] {
+  const isNew = chain.wallets().length < WALLETS.length;
+  const wallets = WALLETS.map((name) => chain.createWallet(name, WALLET_FUNDS));
+  if (isNew) chain.advance(SLOTS_TO_FINALITY);
+  return wallets;
+}
+
+/** The keys of the last start, unless the database that knew them was removed. */
+function openingKeys(service: PaymentService, { apiKeys }: DevSetup): Promise<DevSetup["apiKeys"]> {
+  return service.authenticate(`Bearer ${apiKeys?.free}`).then(
+    () => apiKeys,
+    () => undefined,
+  );
 }
 
 async function issueKeys(service: PaymentService): Promise<Record<Tier, string>> {
@@ -83,20 +115,11 @@ async function issueKeys(service: PaymentService): Promise<Record<Tier, string>>
   return Object.fromEntries(await Promise.all(keys)) as Record<Tier, string>;
 }
 
-/** Stops once; a second signal ends the process at once, which is safe at any line. */
-function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  const onSignal = (): void => {
-    if (stopping) process.exit(130);
-    stopping = true;
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`paystate: could not stop cleanly: ${String(error)}\n`);
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+/** Chain, database and secret of a folder are made together; when one of them is another's, no option can help. */
+function foreignFile(folder: string, cause: StartRefused): Error {
+  return new Error(
+    `the files in ${folder} do not belong together: restore the one that was replaced, or remove the folder to begin ` +
+      `anew (${cause.message})`,
+    { cause },
+  );
 }

@@ -6,19 +6,19 @@ import { UsageError } from "./usage-error.ts";
 /** What `--format` takes. */
 export const MACHINE_FORMATS: readonly string[] = ["mermaid"];
 
-const MACHINES: Readonly<Record<string, AnyStateMachine>> = {
-  "wallet-transfer": walletTransfer,
-  "webhook-delivery": webhookDelivery,
-};
+const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
+  ["wallet-transfer", walletTransfer],
+  ["webhook-delivery", webhookDelivery],
+]);
 
 /** The named charts, or all of them. Throws `UsageError` for a name that is none. */
 export function drawMachines(names: readonly string[]): string {
-  const wanted = names.length === 0 ? Object.keys(MACHINES) : names;
+  const wanted = names.length === 0 ? [...MACHINES.keys()] : names;
   return wanted
     .map((name) => {
-      const machine = MACHINES[name];
+      const machine = MACHINES.get(name);
       if (machine === undefined) {
-        throw new UsageError(`there is no machine "${name}": expected ${Object.keys(MACHINES).join(", ")}`);
+        throw new UsageError(`there is no machine "${name}": expected ${[...MACHINES.keys()].join(" or ")}`);
       }
       return drawMachine(machine);
     })

@@ -6,42 +6,56 @@ import type { AddressInfo } from "node:net";
 /** Only this machine reaches a development service. */
 export const DEV_HOST = "127.0.0.1";
 
-/** Runs `take` with the wanted port; for 0 first with the port of the last start, so that addresses stay the same. */
+/** How long a request in hand may hold up the end. A browser's spare connection, which never asks, would do so for ever. */
+const CLOSE_PATIENCE_MS = 500;
+
+/**
+ * Runs `take` with the wanted port; for 0 first with the port of the last start, so that addresses stay the same.
+ * Rejects with a sentence that names the option to change.
+ */
 export async function takePort<T>(
-  wanted: number,
-  last: number | undefined,
+  port: { readonly option: string; readonly wanted: number; readonly last: number | undefined },
   take: (port: number) => Promise<T>,
 ): Promise<T> {
-  if (wanted !== 0 || last === undefined) return take(wanted);
+  const { option, wanted, last } = port;
   try {
-    return await take(last);
-  } catch {
-    return take(0);
+    if (wanted === 0 && last !== undefined) return await take(last).catch(() => take(0));
+    return await take(wanted);
+  } catch (cause) {
+    const reason = isInUse(cause) ? "is in use" : "cannot be opened";
+    throw new Error(`port ${wanted} ${reason}: choose another one with ${option}, or 0 for any free one`, {
+      cause,
+    });
   }
 }
 
-/** Listens on the loopback address. Rejects with a sentence when the port is taken or not ours to take. */
+/** The listener of the chain says so in the cause of its own error. */
+function isInUse(error: unknown): boolean {
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return code === "EADDRINUSE" || (cause !== undefined && isInUse(cause));
+}
+
+/** Listens on the loopback address. */
 export async function listenOn(
   port: number,
   listener: RequestListener,
 ): Promise<{ server: Server; port: number }> {
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === "EADDRINUSE" ? "is in use" : "cannot be opened";
-      reject(
-        new Error(`port ${port} ${reason}: choose another one with --port, or 0 for any free one`, { cause }),
-      );
-    });
+    server.once("error", reject);
     server.listen(port, DEV_HOST, resolve);
   });
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Stops listening, lets running requests finish, closes idle connections. */
+/** Stops listening, closes idle connections, lets running requests finish for a moment, then closes all. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    const patience = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS);
+    server.close(() => {
+      clearTimeout(patience);
+      resolve();
+    });
     server.closeIdleConnections();
   });
 }

@@ -39,7 +39,7 @@ export interface WatchPolling {
 
 // How long an idle kind is left alone. A watch armed by this process ends the pause at once; what a vanished process
 // left behind is taken over within its lease and this.
-const IDLE_LOOK_MS = 15_000;
+const IDLE_LOOK_MS = 10_000;
 
 export function createWatchPolling<W>({
   storage,

@@ -39,6 +39,21 @@ export const noJournal: Journal = { genesis: undefined, entries: [], append() {}
  * killed process left of a write nobody was told about: it is cut off. Any other damage throws.
  */
 export function openJournal(path: string): Journal {
+  try {
+    return openFile(path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
+    const { message } = cause as Error;
+    throw new Error(
+      `the chain's journal cannot be used (${message}): make it writable or choose another place`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function openFile(path: string): Journal {
   const content = readIfPresent(path);
   const end = content.lastIndexOf("\n") + 1;
   const [genesis, ...entries] = parseLines(path, content.subarray(0, end).toString("utf8"));

@@ -1,0 +1,21 @@
+/** One `paystate dev` per data folder: two of them would write two chains into one journal. */
+import { openDatabase } from "../../storage/sqlite/open.ts";
+import { codeOf } from "../../storage/sqlite/explain.ts";
+
+/**
+ * Holds the lock file until the returned function is called or the process ends, however it ends: it is SQLite's lock on
+ * an empty database, which the operating system gives back. Throws a sentence when somebody else holds it.
+ */
+export async function holdFolder(folder: string, lockFile: string): Promise<() => void> {
+  const lock = await openDatabase(lockFile);
+  try {
+    lock.prepare("begin exclusive").run();
+  } catch (cause) {
+    if (!codeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
+    throw new Error(
+      `another paystate dev runs on ${folder}: stop it first, or choose another folder with --data`,
+      { cause },
+    );
+  }
+  return () => void lock.close();
+}

@@ -1,0 +1,37 @@
+/** Arguments of a command, read strictly: what it does not take is refused, by name, with what would be right. */
+import { parseArgs } from "node:util";
+import type { ParseArgsConfig } from "node:util";
+import { UsageError } from "./usage-error.ts";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Parsed<O extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; allowPositionals: true; options: O }>
+>;
+
+/** Throws `UsageError` for an option that is none of `options`, lacks its value or takes none. */
+export function readArguments<O extends Options>(args: readonly string[], options: O): Parsed<O> {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code?.startsWith("ERR_PARSE_ARGS") !== true) throw cause;
+    // Node's first sentence names the option. What follows is about arguments that begin with a dash; none of ours do.
+    const [problem = message] = message.split(/\.\s/);
+    const expected = Object.entries(options).map(([name, { type }]) =>
+      type === "boolean" ? `--${name}` : `--${name} VALUE`,
+    );
+    throw new UsageError(`${problem}: expected ${expected.join(", ")}`, { cause });
+  }
+}
+
+/** The number that an option's text stands for. Throws `UsageError` outside the bounds. */
+export function wholeNumber(option: string, text: string, least: number, most: number): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`${option} ${text}: expected a whole number from ${least} to ${most}`);
+}
+
+/** Throws `UsageError` when an option's text is none of the expected ones. */
+export function oneOf(option: string, text: string, expected: readonly string[]): void {
+  if (!expected.includes(text)) throw new UsageError(`${option} ${text}: expected ${expected.join(" or ")}`);
+}

@@ -1,0 +1,58 @@
+/** What the command prints and what it refuses: one sentence that names the thing and what would be right. */
+import { afterAll, expect, test } from "vitest";
+import { leaveNothing, runCommand } from "./command.ts";
+
+afterAll(leaveNothing);
+
+const HINT = "Run `paystate --help` for what it takes.\n";
+const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
+
+test.concurrent.each([
+  ["", "expected a command: dev or machines"],
+  ["pay", 'there is no command "pay": expected dev or machines'],
+  ["dev now", 'dev takes no argument "now"'],
+  ["dev --colour", `Unknown option '--colour': expected ${DEV_OPTIONS}`],
+  ["dev --format mermaid", `Unknown option '--format': expected ${DEV_OPTIONS}`],
+  ["dev --data", `Option '--data <value>' argument missing: expected ${DEV_OPTIONS}`],
+  ["dev --port -1", `Option '--port' argument is ambiguous: expected ${DEV_OPTIONS}`],
+  ["dev --port=-1", "--port -1: expected a whole number from 0 to 65535"],
+  ["dev --port 65536", "--port 65536: expected a whole number from 0 to 65535"],
+  ["dev --rpc-port 1e3", "--rpc-port 1e3: expected a whole number from 0 to 65535"],
+  ["dev --slot-ms 9", "--slot-ms 9: expected a whole number from 10 to 60000"],
+  ["machines order", 'there is no machine "order": expected wallet-transfer or webhook-delivery'],
+  ["machines constructor", 'there is no machine "constructor": expected wallet-transfer or webhook-delivery'],
+  ["machines --format svg", "--format svg: expected mermaid"],
+])("`paystate %s` is refused: %s", async (line, sentence) => {
+  const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n${HINT}` });
+});
+
+test("with --debug a refusal shows where it comes from", async () => {
+  const { code, stderr } = await runCommand(["machines", "order", "--debug"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^paystate: UsageError: there is no machine "order".*\n +at /);
+});
+
+test.concurrent.each(["--help", "-h", "help", "dev --help"])(
+  "`paystate %s` says what it takes",
+  async (line) => {
+    const { code, stdout, stderr } = await runCommand(line.split(" "));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const part of ["paystate dev", "--rpc-port", "paystate machines", "--debug"]) {
+      expect(stdout).toContain(part);
+    }
+  },
+);
+
+test("`paystate machines` draws every chart, and by name one", async () => {
+  const both = await runCommand(["machines", "--format", "mermaid"]);
+  expect(both).toMatchObject({ code: 0, stderr: "" });
+  const [transfer, delivery, ...more] = both.stdout.split("\n\n");
+  expect(more).toEqual([]);
+  expect(transfer).toMatch(/^%% wallet-transfer\nstateDiagram-v2\n {2}\[\*\] --> accepted\n/);
+  expect(transfer).toContain("\n  accepted --> broadcasting: after broadcastDelay\n");
+  expect(transfer).toContain("\n  completed --> [*]\n");
+  expect(delivery).toMatch(/^%% webhook-delivery\nstateDiagram-v2\n {2}\[\*\] --> queued\n/);
+  const one = await runCommand(["machines", "webhook-delivery"]);
+  expect(one).toMatchObject({ code: 0, stdout: delivery, stderr: "" });
+});
