@@ -3,7 +3,7 @@ import type { SignatureEvent } from "../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../../storage/records.ts";
 import type { PaymentStorage, WatchRecord } from "../../storage/storage.ts";
 import type { WatchEvent, Watcher } from "../engine/index.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Fate, Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";
 
 interface SignatureWatching {
@@ -50,7 +50,20 @@ async function lookAt(
   const statuses = await ledger.statuses(signatures);
   const found = new Map<string, SignatureEvent>();
 
-  const finalized = signatures.filter((_, index) => statuses[index]?.commitment === "finalized");
+  const missing = signatures.filter((_, index) => statuses[index] === null);
+  const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
+  const fates = new Map<string, Fate>();
+  if (attempts.length > 0) {
+    const asked = attempts.map(({ id, lastValidBlockHeight }) => ({ signature: id, lastValidBlockHeight }));
+    const answers = await ledger.fates(asked);
+    asked.forEach(({ signature }, index) => fates.set(signature, answers[index] ?? "open"));
+  }
+  for (const [signature, fate] of fates) if (fate === "dead") found.set(signature, { type: "EXPIRED" });
+
+  // A node may know nothing of what another one calls landed: asking for fates asks them all.
+  const finalized = signatures.filter(
+    (signature, index) => statuses[index]?.commitment === "finalized" || fates.get(signature) === "landed",
+  );
   const receipts = finalized.length === 0 ? [] : await ledger.receipts(finalized);
   finalized.forEach((signature, index) => {
     const receipt = receipts[index];
@@ -67,23 +80,11 @@ async function lookAt(
     }
   });
 
-  const missing = signatures.filter((_, index) => statuses[index] === null);
-  const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
-  const fates =
-    attempts.length === 0
-      ? []
-      : await ledger.fates(
-          attempts.map(({ id, lastValidBlockHeight }) => ({ signature: id, lastValidBlockHeight })),
-        );
-  attempts.forEach(({ id }, index) => {
-    if (fates[index] === "dead") found.set(id, { type: "EXPIRED" });
-  });
-
   return {
     events: watches.flatMap(({ key, instance }) => {
       const event = found.get(key);
       return event === undefined ? [] : [{ instance, event }];
     }),
-    unseen: attempts.filter((_, index) => fates[index] === "open"),
+    unseen: attempts.filter(({ id }) => fates.get(id) === "open"),
   };
 }
