@@ -45,7 +45,15 @@ export function startProgram(
     cwd: ROOT,
     stdio: "pipe",
     // What colours output, or what the test runner needs itself, is none of the command's business.
-    env: { ...process.env, NODE_OPTIONS: "", FORCE_COLOR: undefined, NO_COLOR: undefined, ...env },
+    // What a terminal can show is decided by the terminal, not by where the tests run.
+    env: {
+      ...process.env,
+      NODE_OPTIONS: "",
+      CI: undefined,
+      FORCE_COLOR: undefined,
+      NO_COLOR: undefined,
+      ...env,
+    },
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
