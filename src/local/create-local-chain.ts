@@ -1,7 +1,9 @@
 /** Makes a local chain out of its parts: state, JSON-RPC, listeners, faucet. */
+import { z } from "zod";
+import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
 import { blockHeightOf } from "./blockhashes.ts";
-import { ChainState, type CommitmentDepths } from "./chain-state.ts";
+import { ChainState } from "./chain-state.ts";
 import { FaultRules } from "./faults.ts";
 import { type Funds, fundingTransaction } from "./funding.ts";
 import { derivedKeypair } from "./genesis.ts";
@@ -21,8 +23,24 @@ const DEFAULT_FINALIZED_AFTER = 32;
 /** Far enough from 0 that the windows behind the first slot have positive numbers. */
 const FIRST_SLOT = 1000;
 
+const slots = z.number().int().min(0);
+const optionsSchema = z
+  .strictObject({
+    clock: objectWith<LocalChainOptions["clock"]>(["now"], "a clock: { now }, with { sleep } for delays"),
+    journal: z.string().min(1).optional(),
+    slotMs: slots.optional(),
+    seed: z.string().min(1).optional(),
+    confirmedAfter: slots.default(DEFAULT_CONFIRMED_AFTER),
+    finalizedAfter: slots.default(DEFAULT_FINALIZED_AFTER),
+  })
+  .refine(({ confirmedAfter, finalizedAfter }) => confirmedAfter <= finalizedAfter, {
+    path: ["confirmedAfter"],
+    error: "nothing is finalized before it is confirmed: expected at most finalizedAfter",
+  });
+
 /**
- * Starts a chain, from its journal if that has one. Throws one sentence that says what to do when litesvm's native
+ * Starts a chain, from its journal if that has one. Throws `InvalidOptions` listing every wrong option, and
+ * one sentence that says what to do when litesvm's native
  * package is missing, the journal is damaged, or it belongs to another seed.
  */
 export async function createLocalChain(options: LocalChainOptions): Promise<LocalChain> {
@@ -31,7 +49,7 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
     confirmedAfter: options.confirmedAfter ?? DEFAULT_CONFIRMED_AFTER,
     finalizedAfter: options.finalizedAfter ?? DEFAULT_FINALIZED_AFTER,
   };
-  checkNumbers(slotMs, depths);
+  checkOptions("createLocalChain", optionsSchema, options);
   const litesvm = loadLitesvm();
   const journal = options.journal === undefined ? noJournal : openJournal(options.journal);
   try {
@@ -48,17 +66,6 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
     journal.close();
     throw error;
   }
-}
-
-/** Throws RangeError for numbers of slots or milliseconds that make no chain. */
-function checkNumbers(slotMs: number, { confirmedAfter, finalizedAfter }: CommitmentDepths): void {
-  const areWhole = [slotMs, confirmedAfter, finalizedAfter].every(
-    (value) => Number.isSafeInteger(value) && value >= 0,
-  );
-  if (areWhole && confirmedAfter <= finalizedAfter) return;
-  throw new RangeError(
-    "slotMs, confirmedAfter and finalizedAfter are whole numbers from 0 up, and nothing is finalized before it is confirmed.",
-  );
 }
 
 function genesisOf(journal: Journal, { seed, clock }: LocalChainOptions, slotMs: number): GenesisEntry {

@@ -1,7 +1,10 @@
 /** Entry `paystate/solana`: the ledger on a Solana cluster, or on the local chain, which answers like one. */
 import { setMaxListeners } from "node:events";
-import { systemClock, type Clock } from "../../runtime.ts";
+import { z } from "zod";
+import { checkOptions, functionOption, runtimeOptions } from "../../options.ts";
+import type { Clock } from "../../runtime.ts";
 import type { Ledger } from "../ledger.ts";
+import type { Fetch } from "./bounded-fetch.ts";
 import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
@@ -20,14 +23,33 @@ export interface SolanaLedgerOptions {
   readonly clock?: Clock;
 }
 
+const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+  error: "expected an http(s) URL",
+});
+const optionsSchema = z.strictObject({
+  endpoints: z
+    .array(
+      z.preprocess(
+        (option) => (typeof option === "string" ? { url: option } : option),
+        z.strictObject({
+          url,
+          fetch: functionOption<Fetch>().optional(),
+          requestsPerSecond: z.number().positive().optional(),
+        }),
+      ),
+    )
+    .min(1, { error: "expected at least one endpoint" }),
+  clock: runtimeOptions.clock,
+});
+
 /**
- * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws `TypeError`
- * when there is no endpoint, or one is not an http(s) URL or has a rate that is not above 0. Never repeats an endpoint's URL, which may carry an API key:
- * errors and readings name its host.
+ * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws
+ * `InvalidOptions` listing every wrong option. Never repeats an endpoint's URL, which may carry an API key: errors and
+ * readings name its host.
  */
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
-  const { endpoints, clock = systemClock } = options;
-  checkEndpoints(endpoints);
+  const { clock } = checkOptions("solanaLedger", optionsSchema, options);
+  const { endpoints } = options;
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
@@ -54,17 +76,4 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     fates: async (attempts) => (await loaded()).fates(attempts),
     close: async () => closing.abort(),
   };
-}
-
-function checkEndpoints(endpoints: readonly EndpointOption[]): void {
-  if (endpoints.length === 0) throw new TypeError("a Solana ledger needs at least one endpoint");
-  for (const [index, option] of endpoints.entries()) {
-    const { url, requestsPerSecond = 1 } = typeof option === "string" ? { url: option } : option;
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new TypeError(`endpoint ${index} of the Solana ledger is not an http(s) URL`);
-    }
-    if (!(requestsPerSecond > 0)) {
-      throw new TypeError(`requestsPerSecond of endpoint ${index} is not above 0`);
-    }
-  }
 }
