@@ -23,15 +23,15 @@ const DEFAULT_FINALIZED_AFTER = 32;
 /** Far enough from 0 that the windows behind the first slot have positive numbers. */
 const FIRST_SLOT = 1000;
 
-const slots = z.number().int().min(0);
+const slotCount = z.number().int().min(0);
 const optionsSchema = z
   .strictObject({
     clock: objectWith<LocalChainOptions["clock"]>(["now"], "a clock: { now }, with { sleep } for delays"),
     journal: z.string().min(1).optional(),
-    slotMs: slots.optional(),
+    slotMs: slotCount.optional(),
     seed: z.string().min(1).optional(),
-    confirmedAfter: slots.default(DEFAULT_CONFIRMED_AFTER),
-    finalizedAfter: slots.default(DEFAULT_FINALIZED_AFTER),
+    confirmedAfter: slotCount.default(DEFAULT_CONFIRMED_AFTER),
+    finalizedAfter: slotCount.default(DEFAULT_FINALIZED_AFTER),
   })
   .refine(({ confirmedAfter, finalizedAfter }) => confirmedAfter <= finalizedAfter, {
     path: ["confirmedAfter"],

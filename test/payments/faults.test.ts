@@ -164,7 +164,7 @@ test("E7, E10: of two nodes one that denies a landed transaction cannot have it 
   await begin();
   const denying: LocalFetch = async (input, init) => {
     const answer = await fixture.chain.fetch(input, init);
-    const { method } = JSON.parse(String(init?.body)) as { method?: string };
+    const { method } = JSON.parse(init?.body as string) as { method?: string };
     if (method !== "getSignatureStatuses") return answer;
     const honest = (await answer.json()) as { result: { value: unknown[] } };
     honest.result.value = honest.result.value.map(() => null);
