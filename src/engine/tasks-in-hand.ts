@@ -44,6 +44,8 @@ export function createTasksInHand<W>({
   readonly onEnded: () => void;
 }): TasksInHand {
   const inHand = new Map<string, InHand>();
+  let doing = 0;
+  let laned = 0;
   let lettingGo = false;
   /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
   let leases = new AbortController();
@@ -86,15 +88,20 @@ export function createTasksInHand<W>({
   };
 
   return {
-    size: () => inHand.size,
-    laned: () => [...inHand.values()].filter(({ task }) => task.lane !== null).length,
+    size: () => doing,
+    laned: () => laned,
 
     begin(task) {
       // Claimed again while in hand: its lease ran out unnoticed, as in a process that was frozen for a while.
       inHand.get(task.id)?.abort.abort();
       const abort = new AbortController();
+      const places = task.lane === null ? 0 : 1;
+      doing += 1;
+      laned += places;
       const done = doTask(task, abort.signal).finally(() => {
         if (inHand.get(task.id) === held) inHand.delete(task.id);
+        doing -= 1;
+        laned -= places;
         onEnded();
       });
       const held: InHand = { task, abort, done };

@@ -1,6 +1,5 @@
 /** One attempt to deliver one notice: a single POST over a connection of its own, within one absolute deadline. */
 import { createSecureContext } from "node:tls";
-import { errors } from "undici";
 import type { Clock } from "../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
@@ -126,7 +125,8 @@ function faultOf(thrown: unknown, signal: AbortSignal): AttemptError {
     throw signal.reason;
   }
   if (thrown instanceof ReceiverConnectError) return thrown.fault;
-  if (thrown instanceof errors.HeadersOverflowError) return "headers_too_large";
-  if (thrown instanceof errors.InvalidArgumentError) throw thrown;
+  const { code } = thrown as { readonly code?: unknown };
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers_too_large";
+  if (code === "UND_ERR_INVALID_ARG") throw thrown;
   return "reset";
 }

@@ -1,5 +1,5 @@
 /** One HTTP exchange with a receiver over a guarded connection that serves nothing else. */
-import { Client, type Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { openReceiverSocket, ReceiverConnectError, type SocketOptions } from "./receiver-socket.ts";
 import { parseReceiverUrl } from "./receiver-url.ts";
 
@@ -23,6 +23,8 @@ export async function exchange<T>(
   // A stored URL was accepted once; the rules may have become stricter since.
   if ("refused" in parsed) throw new ReceiverConnectError("blocked_address", parsed.refused);
   const url = parsed.ok;
+  // Loaded by the first delivery: a host without webhooks never pays for it.
+  const { Client } = await import("undici");
   const socket = await openReceiverSocket(url, socketOptions, signal);
   const client = new Client(url.origin, {
     // Not at once: undici takes no socket while it is still asking for one.
