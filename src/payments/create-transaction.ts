@@ -67,11 +67,10 @@ export function createTransactionIntake(deps: {
 
     const known = await storage.attemptLike(verified.signature, verified.messageHash);
     if (known !== null) throw await duplicate(known, accountId);
-    const [landed] = await ledger.statuses([verified.signature]);
-    if (landed !== null && landed !== undefined) throw new PaymentError("DUPLICATE_TRANSACTION", {});
 
     const recipients = transfers.map(({ recipient }) => recipient);
     await checkRecipientsOnChain(ledger, recipients);
+    // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
     const fault = await ledger.simulatePayment(verified, payment);
     if (fault !== null) throw simulationError(fault, assets);
     return verified;
