@@ -24,6 +24,8 @@ import { createQuotes } from "./payments/quotes.ts";
 import type { QuoteBody, RefreshedQuoteBody } from "./payments/quotes.ts";
 import { readBalances } from "./payments/read-balances.ts";
 import type { BalancesBody } from "./payments/read-balances.ts";
+import { readHealth } from "./payments/read-health.ts";
+import type { Health } from "./payments/read-health.ts";
 import { readTransaction } from "./payments/read-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
@@ -88,6 +90,10 @@ export interface PaymentService extends ApiKeys {
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Resolves when nothing is due at the clock's present time; see `Engine.settled`. For tests on a virtual clock. */
   settled(): Promise<void>;
+  /** Stops as `stop()` does, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void>;
+  /** How the service is. Never rejects. */
+  health(): Promise<Health>;
   tokens(): { readonly tokens: readonly Token[] };
   balances(address: string): Promise<BalancesBody>;
   createQuote(caller: Caller, request: QuoteRequest, options?: RequestOptions): Promise<Answer<QuoteBody>>;
@@ -189,9 +195,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const announce = announceEffect({ storage, assets, deliveries });
   const transfers = walletTransferWorkflow({ storage, ledger, log, announce });
   const watching = { storage, ledger, log, intervalMs: checked.ledgerPollMs };
+  const workflows: readonly AnyWorkflow[] = [transfers, deliveries];
   const engine = createEngine<PaymentTables>({
     storage,
-    workflows: [transfers, deliveries],
+    workflows,
     watchers: { landing: watchLanding(watching), strayLanding: watchStrayLanding(watching) },
     leaseMs: checked.leaseMs,
     clock,
@@ -220,7 +227,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 
   return {
     ...apiKeys,
-    workflows: [transfers, deliveries],
+    workflows,
     async start() {
       const genesisHash = await ledger.genesisHash();
       await bindDatabase(storage, genesisHash, masterSecrets);
@@ -229,6 +236,8 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     },
     stop: (stopOptions) => engine.stop(stopOptions),
     settled: () => engine.settled(),
+    [Symbol.asyncDispose]: () => engine.stop(),
+    health: () => readHealth({ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) }),
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     createQuote: quotes.create,

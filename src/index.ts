@@ -17,6 +17,7 @@ export type { LimitStanding } from "./payments/count-hit.ts";
 export type { MasterSecret } from "./payments/sealing.ts";
 export type { Token } from "./payments/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/read-balances.ts";
+export type { Health } from "./payments/read-health.ts";
 export type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/create-transaction.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";

@@ -77,6 +77,8 @@ export interface Engine<W> {
    * Everything not done then is done by whoever runs next.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
+  /** Stops as `stop()` does, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void>;
   /**
    * Resolves when, at the clock's present time, nothing is due, nothing is in hand and no poll has news: what tests on
    * a virtual clock wait for before they turn it on. Resolves at once when the engine does not run.
@@ -175,6 +177,12 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const polling = createWatchPolling({ storage, clock, log, holder, leaseMs, watchers, send });
   let stopListening: () => void = () => {};
+  const stop = async ({
+    timeoutMs = DEFAULT_STOP_MS,
+  }: { readonly timeoutMs?: number } = {}): Promise<void> => {
+    stopListening();
+    await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
+  };
 
   return {
     commit: (companions) => steps.commit(companions),
@@ -194,10 +202,8 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       worker.run();
       polling.run();
     },
-    async stop({ timeoutMs = DEFAULT_STOP_MS } = {}) {
-      stopListening();
-      await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
-    },
+    stop,
+    [Symbol.asyncDispose]: () => stop(),
     async settled() {
       do await worker.quiet();
       while (await polling.pollOnce());

@@ -146,6 +146,8 @@ export type Fate = "open" | "landed" | "dead";
 export interface Ledger {
   /** Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. */
   genesisHash(): Promise<string>;
+  /** The newest finalized slot, and who says so: a chain that stands still shows here. */
+  position(): Promise<Reading>;
   /** What `owner` holds, at commitment confirmed. */
   balances(owner: Address): Promise<Balances>;
   /** What stands at each address, at commitment confirmed. */

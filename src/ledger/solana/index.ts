@@ -63,6 +63,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   return {
     isOnCurve,
     genesisHash: async () => (await loaded()).genesisHash(),
+    position: async () => (await loaded()).position(),
     balances: async (owner) => (await loaded()).balances(owner),
     accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),

@@ -1,8 +1,8 @@
 /** The Solana ledger put together. Imports web3.js, so it is itself imported only when a node is first asked. */
 import type { Clock } from "../../runtime.ts";
-import type { Ledger } from "../ledger.ts";
+import type { Ledger, Reading } from "../ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
-import type { Nodes } from "./ask.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { broadcast } from "./broadcast.ts";
 import { buildPayment } from "./build-payment.ts";
@@ -13,6 +13,11 @@ import { paymentCost } from "./payment-cost.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { receipts, statuses } from "./statuses.ts";
 import { verifyPayment } from "./verify-payment.ts";
+
+const positionOf: Question<Reading> = async (connection, { name }) => ({
+  slot: await connection.getSlot("finalized"),
+  endpoint: name,
+});
 
 /** Every method that asks a node. */
 export type AskingLedger = Omit<Ledger, "isOnCurve" | "close">;
@@ -30,6 +35,7 @@ export function ledgerOfNodes(
   };
   return {
     genesisHash: () => genesisHash(nodes),
+    position: () => ask(nodes, positionOf),
     balances: (owner) => balances(nodes, owner),
     accountKinds: (addresses) => accountKinds(nodes, addresses),
     paymentCost: (mint, recipients) => paymentCost(nodes, mint, recipients),
