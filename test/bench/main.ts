@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";
+import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable } from "./figures.ts";
 import type { Report } from "./figures.ts";
 import { benchImport } from "./import.ts";
@@ -11,6 +12,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
   send: benchSend,
   deliver: benchDeliver,
+  growth: benchGrowth,
   import: benchImport,
 };
 
