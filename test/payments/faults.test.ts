@@ -198,3 +198,29 @@ test("W9: posted, never seen by any node and past its height, it is dead, and de
   expect(await statusOf(transactionId)).toBe("failed");
   expect(told).toEqual(["transaction.pending", "transaction.failed"]);
 });
+
+test("landed with an error it is failed once that is final, never confirmed, and its fee was paid", async () => {
+  fixture = await serviceFixture({ broadcastDelayMs: 1_000 });
+  caller = await fixture.caller();
+  alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 1_500_000n });
+  bob = fixture.wallet("bob");
+  told = listen(fixture.service);
+  // Either alone would succeed; the first leaves too little for the second.
+  const [first, second] = [await send(), await send()];
+  await fixture.pass(1_000);
+  fixture.chain.advance(2);
+  await fixture.service.settled();
+  const statuses = async (): Promise<readonly string[]> =>
+    [await statusOf(first.transactionId), await statusOf(second.transactionId)].toSorted();
+  expect(await statuses()).toEqual(["confirmed", "pending"]);
+  await fixture.finalize();
+  expect(await statuses()).toEqual(["completed", "failed"]);
+  const views = await Promise.all(
+    [first, second].map(({ transactionId }) => fixture.service.transaction(caller, transactionId)),
+  );
+  const failed = views.find(({ status }) => status === "failed");
+  expect(failed).toMatchObject({ reason: "transaction_error", fee: "0.000005" });
+  expect(failed?.recipients).toMatchObject([{ status: "unpaid" }]);
+  expect(told.toSorted()).toEqual([...WHOLE_STORY, "transaction.pending", "transaction.failed"].toSorted());
+  expect(await paidToBob()).toBe(ONE_USDC);
+});
