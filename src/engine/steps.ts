@@ -7,6 +7,7 @@ import type {
   EngineStorage,
   InstanceRecord,
   TaskRecord,
+  Write,
 } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
@@ -111,40 +112,43 @@ export function createSteps<W>({
   ): Promise<CommitResult> => {
     const begun = starts.map(({ workflow, id, input }) => planStart(workflow, { id, input }, at, around));
     const parts = step === null ? begun : [step, ...begun];
-    const arms = [...companionArms, ...parts.flatMap((part) => part.arms ?? []).map(({ task }) => task)];
-    // An answer may go to a sender whose workflow only another process knows.
-    const dueNow = arms.filter(
-      ({ dueAt, lane, workflow }) => dueAt <= at && lane === null && workflows.has(workflow),
-    );
-    const taken = new Set(dueNow.slice(0, hands.reserve(dueNow.length)));
+    const all = <T>(pick: (part: StepCommit) => readonly T[] | undefined): readonly T[] => {
+      const [first] = parts;
+      // Nearly every commit has one part, whose lists can be handed on as they are.
+      if (parts.length === 1 && first !== undefined) return pick(first) ?? [];
+      return parts.flatMap((part) => pick(part) ?? []);
+    };
+    const arms = [...companionArms, ...all(({ arms: armed }) => armed?.map(({ task }) => task))];
+    const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
+    const taken = due.slice(0, hands.reserve(due.length));
     const lease = { holder: hands.holder, until: at + hands.leaseMs };
     const commit: Commit<W> = {
       ...(step?.step === undefined ? {} : { step: step.step }),
       ...(consumes === undefined ? {} : { consumes }),
-      starts: parts.flatMap((part) => part.starts ?? []),
-      arms: arms.map((task) => (taken.has(task) ? { task, lease } : { task })),
-      disarms: parts.flatMap((part) => part.disarms ?? []),
-      watches: parts.flatMap((part) => part.watches ?? []),
-      unwatches: parts.flatMap((part) => part.unwatches ?? []),
-      history: parts.flatMap((part) => part.history ?? []),
+      starts: all((part) => part.starts),
+      arms: arms.map((task) => (taken.includes(task) ? { task, lease } : { task })),
+      disarms: all((part) => part.disarms),
+      watches: all((part) => part.watches),
+      unwatches: all((part) => part.unwatches),
+      history: all((part) => part.history),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
-      writes: [...writes, ...parts.flatMap((part) => part.writes as Commit<W>["writes"] & object)],
+      writes: [...writes, ...(all((part) => part.writes) as readonly Write<W>[])],
     };
     let result: CommitResult;
     try {
       result = await queue.commit(commit);
     } catch (error) {
-      hands.forgo(taken.size);
+      hands.forgo(taken.length);
       throw error;
     }
     if (!result.ok) {
-      hands.forgo(taken.size);
+      hands.forgo(taken.length);
       return result;
     }
-    const claimed = [...taken].map(asFirstClaim);
+    const claimed = taken.map(asFirstClaim);
     for (const task of claimed) armedHere.add(task);
     hands.begin(claimed);
-    for (const task of arms) if (!taken.has(task)) hands.dueAt(task.dueAt);
+    for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
     onCommitted({ commit });
     return result;
   };

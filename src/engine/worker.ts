@@ -28,6 +28,9 @@ export interface Worker {
   wake(): void;
 }
 
+// Handed to every abort of a sleep: a reason of its own for each would cost more than the sleep.
+const AWAKE = "awake";
+
 export function createWorker<W>({
   storage,
   clock,
@@ -117,7 +120,7 @@ export function createWorker<W>({
   const rest = async (ms: number, signal: AbortSignal): Promise<void> => {
     if (woken) return;
     const asleep = new AbortController();
-    const stopSleeping = (): void => asleep.abort();
+    const stopSleeping = (): void => asleep.abort(AWAKE);
     wakeUp = stopSleeping;
     signal.addEventListener("abort", stopSleeping, { once: true });
     if (!signal.aborted) await clock.sleep(ms, asleep.signal);
