@@ -1,2 +1,4 @@
-/** `paystate/testing`: the contract suites that adapters of your own must pass. */
+/** `paystate/testing`: the contract suites that adapters of your own must pass, and a clock to turn in your own tests. */
 export { storageContract, type StorageContractCase, type StorageUnderTest } from "../contracts/storage.ts";
+export { virtualClock, type VirtualClock } from "./virtual-clock.ts";
+export { passTime } from "./pass-time.ts";
