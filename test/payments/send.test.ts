@@ -44,3 +44,30 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
   const { tokens } = await service.balances(bob.address);
   expect(tokens).toEqual([{ mint: fixture.mints.USDC, symbol: "USDC", balance: "12.5", decimals: 6 }]);
 });
+
+test("a payroll that fits one signed transaction pays every recipient its own amount, or nobody", async () => {
+  const { service, wallet, sign } = fixture;
+  const caller = await fixture.caller();
+  const alice = wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
+  const recipients = ["bob", "carol", "dave"].map((name, index) => ({
+    address: wallet(name).address,
+    amount: `${index + 1}.5`,
+  }));
+  const assets = { inputAsset: "USDC", outputAsset: "USDC" };
+  const request = { ...assets, amount: "7.5", sender: alice.address, recipients };
+  const { body: quote } = await service.createQuote(caller, request);
+  const { body: created } = await service.createTransaction(caller, {
+    type: "payroll",
+    quoteId: quote.quoteId,
+    sender: alice.address,
+    recipients,
+    signedTransaction: sign(quote.transaction ?? "", alice),
+  });
+  await fixture.finalize();
+  const { status, recipients: shown, signature } = await service.transaction(caller, created.transactionId);
+  expect(status).toBe("completed");
+  expect(shown).toEqual(recipients.map((share) => ({ ...share, status: "paid", signature })));
+  for (const { address, amount } of recipients) {
+    expect((await service.balances(address)).tokens).toMatchObject([{ symbol: "USDC", balance: amount }]);
+  }
+});
