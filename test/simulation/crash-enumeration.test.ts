@@ -16,6 +16,7 @@ import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 
 const LEASE_MS = 15_000;
 const EVENTS = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
+const ALL_EVENTS = [...EVENTS, "transaction.failed"];
 
 let receiver: HttpsReceiver;
 beforeAll(async () => {
@@ -50,7 +51,7 @@ async function world(): Promise<World> {
   const setup = begin(mortalProcess());
   const { accountId } = await setup.createAccount({ name: "crash", tier: "enterprise" });
   const caller: Caller = { accountId, tier: "enterprise", scopes: SCOPES };
-  await setup.registerWebhook(caller, { url: receiver.url, events: EVENTS });
+  await setup.registerWebhook(caller, { url: receiver.url, events: ALL_EVENTS });
   const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 10_000_000n });
   return { fixture, storage, caller, alice, bob: fixture.wallet("bob"), begin };
 }
@@ -146,6 +147,23 @@ const sendToTheEnd: Flow = async (service, here) => {
   return transactionId;
 };
 
+const sendThatDies: Flow = async (service, here) => {
+  const { chain } = here.fixture;
+  chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
+  const transactionId = await post(service, here);
+  await pass(service, here, 1_000);
+  // Past the last valid height, and then past it at finalized: only that is proof.
+  for (const slots of [151, 40, 40]) {
+    chain.advance(slots);
+    await service.settled();
+  }
+  await pass(service, here, 2 * LEASE_MS);
+  chain.advance(200);
+  await service.settled();
+  await pass(service, here, LEASE_MS);
+  return transactionId;
+};
+
 const cancelInTime: Flow = async (service, here) => {
   const transactionId = await post(service, here);
   const { status } = await service.transaction(here.caller, transactionId);
@@ -219,6 +237,22 @@ test(
         { status: "cancelled", paid: 0n, notices: 0 },
         { status: "completed", paid: 1_000_000n, notices: 3 },
       ]).toContainEqual({ status, paid: await usdcOfBob(here), notices });
+    });
+  },
+);
+
+test(
+  "E5, W9: a send that no node ever takes is proved dead, paid to nobody and told so, whichever call it is killed at",
+  { timeout: 120_000 },
+  async () => {
+    await everyDeath(sendThatDies, async (here) => {
+      expect(await usdcOfBob(here)).toBe(0n);
+      const transactionId = await answered(here);
+      expect((await here.storage.transaction(transactionId))?.transaction).toMatchObject({
+        status: "failed",
+        reason: "expired",
+      });
+      await checkWhole(here, transactionId, ["transaction.pending", "transaction.failed"]);
     });
   },
 );
