@@ -1,6 +1,7 @@
 /** `paystate`: the payment service and its HTTP handler. Storage, ledger, charts and engine have entries of their own. */
 export { createPaymentService } from "./create-payment-service.ts";
-export type { PaymentService, PaymentServiceOptions } from "./create-payment-service.ts";
+export type { PaymentService } from "./create-payment-service.ts";
+export type { PaymentServiceOptions } from "./payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";

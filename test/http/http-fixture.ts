@@ -2,7 +2,7 @@
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { Caller, Scope } from "../../src/payments/caller.ts";
-import type { PaymentServiceOptions } from "../../src/create-payment-service.ts";
+import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import type { PreparedSend, ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";

@@ -1,0 +1,88 @@
+/** What a payment service is given, and how that is checked. */
+import { z } from "zod";
+import type { PaymentStorage } from "../storage/storage.ts";
+import { parseAddress } from "./address.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { functionOption, objectWith, runtimeOptions } from "./options.ts";
+import { MAINNET_STABLECOINS } from "./payments/assets.ts";
+import type { MasterSecret } from "./payments/sealing.ts";
+import type { Clock, Logger, Random } from "./runtime.ts";
+
+/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+export interface PaymentServiceOptions {
+  /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
+  readonly storage: PaymentStorage;
+  /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
+  readonly ledger: Ledger;
+  /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
+  readonly masterSecrets: readonly MasterSecret[];
+  /** The mints of USDC and USDT on this chain. Default: mainnet's. */
+  readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
+  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  readonly broadcastDelayMs?: number;
+  /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
+  readonly ledgerPollMs?: number;
+  /**
+   * How long the work of a process that vanished waits until another one, or the next start, takes it over, in
+   * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
+   */
+  readonly leaseMs?: number;
+  readonly webhooks?: {
+    /**
+     * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
+     * tenants send requests into this server's own network. Default: none.
+     */
+    readonly allowAddress?: (ip: string) => boolean;
+    /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
+    readonly ca?: string | readonly string[];
+    /** Takes 200 to 299 as received instead of exactly 200 (SPEC). Default false. */
+    readonly acceptAny2xx?: boolean;
+  };
+  /** Default: the machine's own clock. */
+  readonly clock?: Clock;
+  /** Default: the operating system's. */
+  readonly random?: Random;
+  /** Anything with pino's argument order. Default: silent. */
+  readonly logger?: Logger;
+}
+
+const mint = z
+  .string()
+  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" });
+
+/** Checks `PaymentServiceOptions` and fills in the defaults. */
+export const paymentServiceOptions = z.strictObject({
+  storage: objectWith<PaymentStorage>(
+    ["commit", "claim", "transaction"],
+    'a payment storage, such as await sqliteStorage("payments.db")',
+  ),
+  ledger: objectWith<Ledger>(
+    ["verifyPayment", "broadcast", "fates"],
+    'a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
+  ),
+  masterSecrets: z
+    .array(
+      z.strictObject({
+        version: z.number().int().min(1),
+        secret: z
+          .custom<Uint8Array>((value) => value instanceof Uint8Array, { error: "expected a Uint8Array" })
+          .refine((bytes) => bytes.length >= 32, { error: "expected 32 bytes or more" }),
+      }),
+    )
+    .min(1, { error: "expected at least one master secret" })
+    .refine((all) => new Set(all.map(({ version }) => version)).size === all.length, {
+      error: "each version names one secret",
+    }),
+  stablecoins: z.strictObject({ USDC: mint, USDT: mint }).default(MAINNET_STABLECOINS),
+  broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
+  ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
+  leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
+  webhooks: z
+    .strictObject({
+      allowAddress: functionOption<(ip: string) => boolean>().optional(),
+      ca: z.union([z.string(), z.array(z.string())]).optional(),
+      acceptAny2xx: z.boolean().optional(),
+    })
+    .default({}),
+  ...runtimeOptions,
+});
