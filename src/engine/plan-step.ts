@@ -42,7 +42,7 @@ export type StepCommit = Pick<
 /** What planning needs to know of the engine around it. */
 export interface StepSurroundings {
   workflowNamed(name: string): AnyWorkflow;
-  shardOf(kind: string, key: string): number;
+  shardOf(key: string): number;
 }
 
 /** The first step of a new instance. */
@@ -233,7 +233,7 @@ function watchRows(
     const key = workflow.watches[kind]?.(context as never);
     return key === undefined
       ? []
-      : [{ kind, key, instance, workflow: workflow.key, shard: around.shardOf(kind, key) }];
+      : [{ kind, key, instance, workflow: workflow.key, shard: around.shardOf(key) }];
   });
 }
 

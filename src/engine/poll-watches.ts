@@ -23,7 +23,7 @@ export interface Watcher {
 const SHARDS_PER_KIND = 16;
 
 /** The shard of a key: the same in every process. */
-export function shardOf(_kind: string, key: string): number {
+export function shardOf(key: string): number {
   return createHash("sha256").update(key).digest().readUInt32BE(0) % SHARDS_PER_KIND;
 }
 
