@@ -57,8 +57,26 @@ export function memoryStorage(): PaymentStorage {
       const transaction = one("transactions", id);
       if (transaction === null) return null;
       const recipients = domain.recipients.under(id).map((row) => domain.recipients.copy(row));
-      return { transaction, recipients: recipients.toSorted((a, b) => a.index - b.index) };
+      const payments = domain.payments.under(id).map((row) => domain.payments.copy(row));
+      return {
+        transaction,
+        recipients: recipients.toSorted((a, b) => a.index - b.index),
+        payments: payments.toSorted(oldestFirst),
+      };
     },
+    deposits: async (addresses) =>
+      [...new Set(addresses)].map((address) => one("deposits", address)).filter((row) => row !== null),
+    entries: async (address) =>
+      domain.entries
+        .under(address)
+        .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+        .map((row) => domain.entries.copy(row)),
+    reservations: async (resource) =>
+      domain.reservations
+        .under(resource)
+        .filter((row) => row.releasedAt === null)
+        .toSorted(oldestFirst)
+        .map((row) => domain.reservations.copy(row)),
     attempts: async (signatures) =>
       [...new Set(signatures)].map((signature) => one("attempts", signature)).filter((row) => row !== null),
     attemptLike: async (signature, messageHash) => {

@@ -76,6 +76,10 @@ export interface TransactionRecord {
   readonly sender: string;
   /** Mint of what the recipients receive. */
   readonly mint: string;
+  /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
+  readonly feeMint: string;
+  /** Private mode: where the caller sends the money; its row in `deposits`. */
+  readonly depositAddress: string | null;
   /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
   readonly requestHash: string;
   readonly status: TransactionStatus;
@@ -101,6 +105,77 @@ export interface RecipientRecord {
   readonly amount: bigint;
   readonly status: "unpaid" | "paid";
   readonly signature: string | null;
+}
+
+/**
+ * A one-time deposit address. `id` is the address. No key is stored: it is derived from the master secret of this
+ * version, the chain's genesis hash and the transaction's id, so a lost database loses no money.
+ */
+export interface DepositRecord {
+  readonly id: string;
+  /** Unique: one address per transaction. */
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly masterVersion: number;
+  /** Mint and base units of what the caller is asked to deposit. */
+  readonly mint: string;
+  readonly amount: bigint;
+  /** When the deposit window ends, on the chain's own clock. */
+  readonly expiresAt: number;
+  /** When it stopped waiting: funded, cancelled or over. */
+  readonly waitEndedAt: number | null;
+  /** Why nothing is signed for it until an operator has looked, null while nothing is wrong. */
+  readonly heldReason: string | null;
+  readonly createdAt: number;
+}
+
+/** One on-chain transaction out of a deposit address that the service itself signs; its machine has the same id. */
+export interface PaymentRecord {
+  readonly id: string;
+  readonly transactionId: string;
+  /** The deposit address it pays from. */
+  readonly address: string;
+  readonly kind: "payout" | "exchange" | "refund" | "sweep";
+  readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
+  /**
+   * What is paid to whom, in words that never repeat within one address (`payout 0 1 2`, `refund 1`). With the
+   * address's key it makes the seed of the marker, which the chain takes once.
+   */
+  readonly mark: string;
+  readonly mint: string;
+  readonly legs: readonly RecipientShare[];
+  /** What the transaction does, as JSON text: rebuilt over a new blockhash for each attempt, otherwise unchanged. */
+  readonly plan: string;
+  /** That of the newest attempt. */
+  readonly signature: string | null;
+  readonly reason: string | null;
+  readonly createdAt: number;
+}
+
+/**
+ * One line in a deposit address's ledger. `deposit` and `loan` come in; `payout`, `refund`, `fee`, `dust` and
+ * `repayment` go out. All lines of an address that has come to rest sum to zero, mint by mint, and equal the chain.
+ */
+export interface EntryRecord {
+  readonly id: string;
+  readonly address: string;
+  readonly at: number;
+  readonly kind: "deposit" | "loan" | "payout" | "refund" | "fee" | "dust" | "repayment";
+  readonly mint: string;
+  /** Base units; always above zero, the kind tells the direction. */
+  readonly amount: bigint;
+  /** The transaction that moved it, null for a deposit: those are told from balances. */
+  readonly signature: string | null;
+}
+
+/** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */
+export interface ReservationRecord {
+  readonly id: string;
+  /** What is limited, such as `sponsor <address>`. */
+  readonly resource: string;
+  readonly amount: bigint;
+  readonly createdAt: number;
+  readonly releasedAt: number | null;
 }
 
 /** One set of signed bytes. `id` is its first signature; the message hash is unique too, as it is on the chain. */
@@ -193,6 +268,10 @@ export interface PaymentTables {
   quotes: QuoteRecord;
   transactions: TransactionRecord;
   recipients: RecipientRecord;
+  deposits: DepositRecord;
+  payments: PaymentRecord;
+  entries: EntryRecord;
+  reservations: ReservationRecord;
   attempts: AttemptRecord;
   idempotency: IdempotencyRecord;
   notices: NoticeRecord;

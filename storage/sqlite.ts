@@ -101,9 +101,20 @@ function storageOn(
       connection.read(() => {
         const transaction = domain.get("transactions", id);
         if (transaction === null) return null;
-        const rows = reads.recipients.all({ transactionId: id });
-        return { transaction, recipients: rows.map((row) => domain.decode("recipients", row)) };
+        const recipients = reads.recipients.all({ transactionId: id });
+        const payments = reads.payments.all({ transactionId: id });
+        return {
+          transaction,
+          recipients: recipients.map((row) => domain.decode("recipients", row)),
+          payments: payments.map((row) => domain.decode("payments", row)),
+        };
       }),
+    deposits: (addresses) =>
+      connection.read(() =>
+        [...new Set(addresses)].map((id) => domain.get("deposits", id)).filter((row) => row !== null),
+      ),
+    entries: (address) => many("entries", () => reads.entries.all({ address })),
+    reservations: (resource) => many("reservations", () => reads.reservations.all({ resource })),
     attempts: (signatures) =>
       connection.read(() =>
         [...new Set(signatures)].map((id) => domain.get("attempts", id)).filter((row) => row !== null),

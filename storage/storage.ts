@@ -16,11 +16,15 @@ import type {
   AttemptRecord,
   DeliveryAttemptRecord,
   DeliveryRecord,
+  DepositRecord,
+  EntryRecord,
   IdempotencyRecord,
   NoticeRecord,
+  PaymentRecord,
   PaymentTables,
   QuoteRecord,
   RecipientRecord,
+  ReservationRecord,
   TransactionRecord,
   WebhookRecord,
 } from "./records.ts";
@@ -130,10 +134,12 @@ export type Insert<W> = {
     readonly insert: W[T];
     /**
      * Refuses the row when its group already holds `count` rows: for `limitHits`, rows of the same account and scope
-     * with `at > since` (older ones of the group are removed); for `webhooks`, rows of the same account that are not
-     * deleted. Counting and inserting are one atomic act, however many race.
+     * with `at > since` (older ones of the group are removed); for `webhooks` and `deposits`, rows of the same account
+     * that are not deleted, and that still wait. Or when the group would add up to more than `total`: for
+     * `reservations`, the amounts of the same resource that are not released. Looking and inserting are one atomic act,
+     * however many race.
      */
-    readonly atMost?: { readonly count: number; readonly since?: number };
+    readonly atMost?: { readonly count: number; readonly since?: number } | { readonly total: bigint };
   };
 }[keyof W & string];
 
@@ -270,6 +276,8 @@ export interface TransactionView {
   readonly transaction: TransactionRecord;
   /** Ordered by index. */
   readonly recipients: readonly RecipientRecord[];
+  /** What the service itself signed for it, oldest first. */
+  readonly payments: readonly PaymentRecord[];
 }
 
 /** The engine's storage and the named reads of the payment service. */
@@ -279,6 +287,12 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
   quote(id: string): Promise<QuoteRecord | null>;
   transaction(id: string): Promise<TransactionView | null>;
+  /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
+  deposits(addresses: readonly string[]): Promise<readonly DepositRecord[]>;
+  /** The ledger of a deposit address, oldest first. */
+  entries(address: string): Promise<readonly EntryRecord[]>;
+  /** What is promised of a resource and not released, oldest first. */
+  reservations(resource: string): Promise<readonly ReservationRecord[]>;
   /** Attempts by their signatures, in any order; unknown ones are left out. */
   attempts(signatures: readonly string[]): Promise<readonly AttemptRecord[]>;
   /** The attempt with this signature or this message hash. */

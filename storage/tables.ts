@@ -41,11 +41,15 @@ export interface Table<R> {
   readonly lookup?: keyof R & string;
   /**
    * Which rows `atMost` counts as one group: equal in `by`, to which `lookup` belongs; and newer than `since`, or with
-   * `open` still null.
+   * `open` still null. `sum` is what `atMost` adds up where it has a `total`.
    */
   readonly group?:
     | { readonly by: readonly (keyof R & string)[]; readonly since: keyof R & string }
-    | { readonly by: readonly (keyof R & string)[]; readonly open: keyof R & string };
+    | {
+        readonly by: readonly (keyof R & string)[];
+        readonly open: keyof R & string;
+        readonly sum?: keyof R & string;
+      };
 }
 
 /** The tables of the payment service. A table with a `version` column counts its updates there. */
@@ -96,6 +100,8 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       mode: "text",
       sender: "text",
       mint: "text",
+      feeMint: "text",
+      depositAddress: "text?",
       requestHash: "text",
       status: "text",
       reason: "text?",
@@ -119,6 +125,63 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       signature: "text?",
     },
     lookup: "transactionId",
+  },
+  deposits: {
+    columns: {
+      id: "text",
+      transactionId: "text",
+      accountId: "text",
+      masterVersion: "integer",
+      mint: "text",
+      amount: "amount",
+      expiresAt: "integer",
+      waitEndedAt: "integer?",
+      heldReason: "text?",
+      createdAt: "integer",
+    },
+    unique: ["transactionId"],
+    lookup: "accountId",
+    group: { by: ["accountId"], open: "waitEndedAt" },
+  },
+  payments: {
+    columns: {
+      id: "text",
+      transactionId: "text",
+      address: "text",
+      kind: "text",
+      status: "text",
+      mark: "text",
+      mint: "text",
+      legs: "shares",
+      plan: "text",
+      signature: "text?",
+      reason: "text?",
+      createdAt: "integer",
+    },
+    lookup: "transactionId",
+  },
+  entries: {
+    columns: {
+      id: "text",
+      address: "text",
+      at: "integer",
+      kind: "text",
+      mint: "text",
+      amount: "amount",
+      signature: "text?",
+    },
+    lookup: "address",
+  },
+  reservations: {
+    columns: {
+      id: "text",
+      resource: "text",
+      amount: "amount",
+      createdAt: "integer",
+      releasedAt: "integer?",
+    },
+    lookup: "resource",
+    group: { by: ["resource"], open: "releasedAt", sum: "amount" },
   },
   attempts: {
     columns: {

@@ -143,6 +143,8 @@ export function createTransactionIntake(deps: {
       mode: "wallet",
       sender,
       mint: quote.outputMint,
+      feeMint: quote.feeMint,
+      depositAddress: null,
       requestHash,
       status: "pending",
       reason: null,

@@ -35,7 +35,7 @@ function hasRoom(
   rows: MemoryTable<AnyRow>,
   { group, lookup }: Table<AnyRow>,
   row: AnyRow,
-  { count, since }: { readonly count: number; readonly since?: number },
+  atMost: NonNullable<Insert<PaymentTables>["atMost"]>,
 ): boolean {
   if (group === undefined || lookup === undefined) {
     throw new TypeError("atMost needs a table that has a group");
@@ -43,10 +43,22 @@ function hasRoom(
   const members = rows
     .under(row[lookup])
     .filter((other) => group.by.every((field) => other[field] === row[field]));
+  if ("total" in atMost) {
+    const { open, sum } = summedGroup(group);
+    const promised = members.filter((other) => other[open] === null);
+    return [...promised, row].reduce((total, each) => total + (each[sum] as bigint), 0n) <= atMost.total;
+  }
+  const { count, since } = atMost;
   if ("open" in group) return members.filter((other) => other[group.open] === null).length < count;
   const isOld = (other: AnyRow): boolean => since !== undefined && Number(other[group.since]) <= since;
   for (const old of members.filter(isOld)) rows.remove(old);
   return members.filter((other) => !isOld(other)).length < count;
+}
+
+/** The fields that a total is made of. */
+function summedGroup(group: NonNullable<Table<AnyRow>["group"]>): { open: string; sum: string } {
+  if ("open" in group && group.sum !== undefined) return { open: group.open, sum: group.sum };
+  throw new TypeError("a total needs a group with a sum");
 }
 
 function update(rows: MemoryTable<AnyRow>, table: Table<AnyRow>, change: Update<PaymentTables>): boolean {

@@ -17,6 +17,8 @@ export interface DomainStatements {
   /** How many rows of the group there are; and for a window, how to drop those that have left it. */
   readonly count: Statement<AnyRow, { count: number }> | null;
   readonly forget: Statement<AnyRow, unknown> | null;
+  /** What the rows of the group say of the field that is summed. */
+  readonly parts: Statement<AnyRow, { part: string }> | null;
 }
 
 export function domainStatements(db: Kysely<AnySchema>, name: string, table: AnyTable): DomainStatements {
@@ -34,8 +36,8 @@ function groupStatements(
   db: Kysely<AnySchema>,
   name: string,
   { group }: AnyTable,
-): Pick<DomainStatements, "count" | "forget"> {
-  if (group === undefined) return { count: null, forget: null };
+): Pick<DomainStatements, "count" | "forget" | "parts"> {
+  if (group === undefined) return { count: null, forget: null, parts: null };
   const isMember = (row: AnyRow) =>
     sql.join(
       group.by.map((field) => sql`${sql.ref(field)} = ${row[field]}`),
@@ -49,11 +51,23 @@ function groupStatements(
       .select((eb) => eb.fn.countAll<number>().as("count"))
       .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
   );
-  if ("open" in group) return { count, forget: null };
+  if ("open" in group) {
+    const { sum } = group;
+    const parts =
+      sum === undefined
+        ? null
+        : statement<AnyRow>()((row) =>
+            db
+              .selectFrom(name)
+              .select(sql<string>`${sql.ref(sum)}`.as("part"))
+              .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
+          );
+    return { count, forget: null, parts };
+  }
   const forget = statement<AnyRow>()((row) =>
     db.deleteFrom(name).where(sql<boolean>`${isMember(row)} and ${sql.ref(group.since)} <= ${row["since"]}`),
   );
-  return { count, forget };
+  return { count, forget, parts: null };
 }
 
 /** Sets these fields of one row; its version grows where it has one, and is compared where one is expected. */

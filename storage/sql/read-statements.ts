@@ -8,6 +8,26 @@ export function readStatements(db: Kysely<Schema>) {
     recipients: statement<{ transactionId: string }>()(({ transactionId }) =>
       db.selectFrom("recipients").selectAll().where("transactionId", "=", transactionId).orderBy("index"),
     ),
+    payments: statement<{ transactionId: string }>()(({ transactionId }) =>
+      db
+        .selectFrom("payments")
+        .selectAll()
+        .where("transactionId", "=", transactionId)
+        .orderBy("createdAt")
+        .orderBy("id"),
+    ),
+    entries: statement<{ address: string }>()(({ address }) =>
+      db.selectFrom("entries").selectAll().where("address", "=", address).orderBy("at").orderBy("id"),
+    ),
+    reservations: statement<{ resource: string }>()(({ resource }) =>
+      db
+        .selectFrom("reservations")
+        .selectAll()
+        .where("resource", "=", resource)
+        .where("releasedAt", "is", null)
+        .orderBy("createdAt")
+        .orderBy("id"),
+    ),
     attemptOfMessage: statement<{ messageHash: string }>()(({ messageHash }) =>
       db.selectFrom("attempts").selectAll().where("messageHash", "=", messageHash),
     ),

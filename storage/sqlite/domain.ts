@@ -20,6 +20,7 @@ interface DomainTable {
   readonly statements: PreparedAll<Pick<DomainStatements, "insert" | "get">>;
   readonly count: Prepared<AnyRow, { count: number }> | null;
   readonly forget: Prepared<AnyRow, unknown> | null;
+  readonly parts: Prepared<AnyRow, { part: string }> | null;
 }
 
 export class Domain {
@@ -85,22 +86,31 @@ export class Domain {
 }
 
 function prepared(connection: Connection, db: Kysely<AnySchema>, name: string, table: AnyTable): DomainTable {
-  const { insert, get, count, forget } = domainStatements(db, name, table);
+  const { insert, get, count, forget, parts } = domainStatements(db, name, table);
   return {
     table,
     statements: connection.prepareAll({ insert, get }),
     count: count && connection.prepare(count),
     forget: forget && connection.prepare(forget),
+    parts: parts && connection.prepare(parts),
   };
 }
 
-/** Counts under the write lock of the commit, so that nobody comes between the count and the insert. */
+/** Looks under the write lock of the commit, so that nobody comes between the look and the insert. */
 function hasRoom(
-  { count, forget }: DomainTable,
+  { table, count, forget, parts }: DomainTable,
   row: AnyRow,
-  { count: most, since = -Infinity }: { readonly count: number; readonly since?: number },
+  atMost: NonNullable<Insert<PaymentTables>["atMost"]>,
 ): boolean {
+  if ("total" in atMost) {
+    const sum = table.group !== undefined && "open" in table.group ? table.group.sum : undefined;
+    if (parts === null || sum === undefined) throw new TypeError("a total needs a group with a sum");
+    // Added here and not by SQLite, whose integers end at 2^63 and whose other numbers are not exact.
+    const promised = parts.all(row).reduce((total, { part }) => total + BigInt(part), 0n);
+    return promised + BigInt(row[sum] as string) <= atMost.total;
+  }
   if (count === null) throw new TypeError("atMost needs a table that has a group");
+  const { count: most, since = -Infinity } = atMost;
   forget?.run({ ...row, since });
   return (count.get({ ...row, since })?.count ?? 0) < most;
 }

@@ -81,6 +81,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     mode: "text",
     sender: "text",
     mint: "text",
+    feeMint: "text",
+    depositAddress: "text?",
     requestHash: "text",
     status: "text",
     reason: "text?",
@@ -100,6 +102,48 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     amount: "amount",
     status: "text",
     signature: "text?",
+  },
+  deposits: {
+    id: "text",
+    transactionId: "text",
+    accountId: "text",
+    masterVersion: "integer",
+    mint: "text",
+    amount: "amount",
+    expiresAt: "integer",
+    waitEndedAt: "integer?",
+    heldReason: "text?",
+    createdAt: "integer",
+  },
+  payments: {
+    id: "text",
+    transactionId: "text",
+    address: "text",
+    kind: "text",
+    status: "text",
+    mark: "text",
+    mint: "text",
+    legs: "shares",
+    plan: "text",
+    signature: "text?",
+    reason: "text?",
+    createdAt: "integer",
+  },
+  entries: {
+    id: "text",
+    address: "text",
+    at: "integer",
+    kind: "text",
+    mint: "text",
+    amount: "amount",
+    signature: "text?",
+  },
+  reservations: {
+    id: "text",
+    resource: "text",
+    amount: "amount",
+    createdAt: "integer",
+    releasedAt: "integer?",
   },
   attempts: {
     id: "text",
@@ -171,11 +215,20 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
   ["watches", "kind", "shard", "key"],
   ["recipients", "transactionId", "index"],
+  ["deposits", "accountId", "waitEndedAt"],
+  ["payments", "transactionId", "createdAt", "id"],
+  ["entries", "address", "at", "id"],
+  ["reservations", "resource", "releasedAt", "createdAt", "id"],
   ["notices", "transactionId", "createdAt", "seq"],
   ["webhooks", "accountId", "createdAt", "id"],
   ["deliveries", "transactionId", "createdAt", "id"],
   ["deliveryAttempts", "deliveryId", "number"],
   ["limitHits", "accountId", "scope", "at"],
+];
+
+const uniques: readonly (readonly [table: string, column: string])[] = [
+  ["attempts", "messageHash"],
+  ["deposits", "transactionId"],
 ];
 
 export async function initial(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
@@ -190,12 +243,9 @@ export async function initial(db: Kysely<unknown>, dialect: SchemaDialect): Prom
       .columns(columns)
       .execute();
   }
-  await db.schema
-    .createIndex("attempts_by_messageHash")
-    .unique()
-    .on("attempts")
-    .column("messageHash")
-    .execute();
+  for (const [table, column] of uniques) {
+    await db.schema.createIndex(`${table}_by_${column}`).unique().on(table).column(column).execute();
+  }
   await createTaskIndexes(db);
 }
 

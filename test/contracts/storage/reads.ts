@@ -28,6 +28,37 @@ const counted: readonly StorageContractCase[] = [
     await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("next"), atMost: { count: 5 } }] });
     assert.equal((await storage.webhooks("a")).length, 5);
   }),
+  promise(
+    "of twenty reservations at once a resource promises what it has, to the last unit",
+    async ({ storage, other }) => {
+      const huge = 2n ** 63n;
+      const insert = (id: string, amount: bigint, resource = "sponsor") => ({
+        table: "reservations" as const,
+        insert: { id, resource, amount, createdAt: 1, releasedAt: null },
+      });
+      await put(storage, { writes: [insert("others", huge, "desk"), insert("first", huge)] });
+      const total = huge + 70n;
+      const race = range(20).map((index) =>
+        commit(either(index, storage, other), {
+          writes: [{ ...insert(`r${index}`, 10n), atMost: { total } }],
+        }),
+      );
+      const results = await Promise.all(race);
+      assert.equal(results.filter((result) => result.ok).length, 7);
+      assert.deepEqual(
+        await commit(other, { writes: [{ ...insert("one", 1n), atMost: { total } }] }),
+        refusedWrite(0),
+      );
+      await put(storage, { writes: [{ table: "reservations", id: "first", set: { releasedAt: 2 } }] });
+      await put(storage, { writes: [{ ...insert("next", huge), atMost: { total } }] });
+      const promised = await other.reservations("sponsor");
+      assert.equal(
+        promised.reduce((sum, { amount }) => sum + amount, 0n),
+        total,
+      );
+      assert.ok(!ids(promised).includes("first"), "a released one is not promised");
+    },
+  ),
   promise("of twenty hits at once a window takes as many as it may hold", async ({ storage, other }) => {
     const race = range(20).map((index) =>
       commit(either(index, storage, other), {
