@@ -37,7 +37,8 @@ export function toNative(litesvm: Litesvm, state: AccountState | null): NativeAc
   return new litesvm.Account(lamports, data, addressBytes(owner), executable, 0n);
 }
 
-const ABSENT: AccountState = {
+/** An account that does not exist, as Solana thinks of it. */
+export const ABSENT: AccountState = {
   lamports: 0n,
   data: new Uint8Array(),
   owner: SYSTEM_PROGRAM,

@@ -3,6 +3,7 @@ import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
 import { Bank, type Simulation, type SlotEnvironment } from "./bank.ts";
 import { Blockhashes } from "./blockhashes.ts";
+import { CLOCK_SYSVAR, clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
 import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
 import { JournaledSlots } from "./journaled-slots.ts";
@@ -24,6 +25,8 @@ export interface CommitmentDepths {
 /** The accounts as they were at the end of a slot. */
 export interface View {
   readonly slot: number;
+  /** When the slot began, in Unix milliseconds. */
+  readonly time: number;
   account(address: string): AccountState | null;
 }
 
@@ -50,6 +53,7 @@ export class ChainState {
   readonly #depths: CommitmentDepths;
   /** From a wallet's name to the transaction that founded it. */
   readonly #wallets = new Map<string, string>();
+  readonly #observers: (() => void)[] = [];
 
   /** Replays the journal. Throws when its transactions do not land as they did. */
   constructor(options: {
@@ -71,6 +75,16 @@ export class ChainState {
     this.#depths = options.depths;
     for (const entry of journal.entries) this.#replay(entry);
     this.#slots.start(genesis);
+  }
+
+  /** Duration of a slot in milliseconds, 0 when slots pass by `advance` only. */
+  get slotMs(): number {
+    return this.#slots.slotMs;
+  }
+
+  /** Calls `observer` whenever a transaction landed, slots were advanced or blocks abandoned. It must not throw. */
+  observe(observer: () => void): void {
+    this.#observers.push(observer);
   }
 
   /** The slot that transactions are executed in now. A slot that was told survives the death of the process. */
@@ -97,7 +111,10 @@ export class ChainState {
   viewAt(slot: number): View {
     return {
       slot,
+      time: this.timeOf(slot),
       account: (address) => {
+        // litesvm's holds the slot that ran a transaction last, be it a simulated one.
+        if (address === CLOCK_SYSVAR) return clockSysvar(slot, this);
         const past = this.#history.asOf(slot, address);
         return past === undefined ? this.#bank.account(address) : past;
       },
@@ -145,6 +162,7 @@ export class ChainState {
       throw error;
     }
     this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
+    this.#announce();
     return "landed";
   }
 
@@ -159,6 +177,7 @@ export class ChainState {
   /** Lets `slots` slots pass at once. */
   advance(slots: number): void {
     this.#slots.advance(slots);
+    this.#announce();
   }
 
   /** Abandons all blocks after `toSlot`, as when the cluster agrees on another fork. Finalized ones stay. */
@@ -171,6 +190,7 @@ export class ChainState {
     }
     this.#slots.append({ kind: "rollback", slot, toSlot });
     this.#abandonAfter(toSlot);
+    this.#announce();
   }
 
   /** Changes the price of storage, in lamports per byte. */
@@ -189,6 +209,10 @@ export class ChainState {
   /** Lets go of the journal. */
   close(): void {
     this.#slots.close();
+  }
+
+  #announce(): void {
+    for (const observer of this.#observers) observer();
   }
 
   #environment(slot: number): SlotEnvironment {

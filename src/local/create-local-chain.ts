@@ -11,7 +11,8 @@ import { listen, type Listener } from "./http-listener.ts";
 import { type GenesisEntry, type Journal, noJournal, openJournal } from "./journal.ts";
 import { loadLitesvm } from "./litesvm.ts";
 import type { LocalChain, LocalChainOptions, LocalFetch, LocalWallet } from "./local-chain.ts";
-import { type RpcAnswer, RpcServer } from "./rpc/server.ts";
+import { HTTP_DOOR, type RpcAnswer, RpcServer } from "./rpc/server.ts";
+import { Sockets } from "./sockets.ts";
 import { decodeTransaction } from "./transaction-bytes.ts";
 
 /** As long as mainnet's slots were for years. */
@@ -26,7 +27,10 @@ const FIRST_SLOT = 1000;
 const slotCount = z.number().int().min(0);
 const optionsSchema = z
   .strictObject({
-    clock: objectWith<LocalChainOptions["clock"]>(["now"], "a clock: { now }, with { sleep } for delays"),
+    clock: objectWith<LocalChainOptions["clock"]>(
+      ["now"],
+      "a clock: { now }, with { sleep } for delays and subscriptions",
+    ),
     journal: z.string().min(1).optional(),
     slotMs: slotCount.optional(),
     seed: z.string().min(1).optional(),
@@ -150,7 +154,9 @@ class JournaledChain implements LocalChain {
   }
 
   async listen(options: { port: number; host: string }): Promise<Listener> {
-    const listener = await listen((body, signal) => this.#answer(body, signal), options);
+    const sockets = new Sockets(this.#server);
+    const answer = (body: string, signal: AbortSignal): Promise<RpcAnswer> => this.#answer(body, signal);
+    const listener = await listen({ answer, sockets }, options);
     this.#listeners.push(listener);
     return listener;
   }
@@ -159,6 +165,7 @@ class JournaledChain implements LocalChain {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const call of this.#openCalls) call.abort(chainClosed());
+    this.#server.feed.close();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
     this.#state.close();
   }
@@ -186,7 +193,7 @@ class JournaledChain implements LocalChain {
     signal?.addEventListener("abort", giveUp, { once: true });
     this.#openCalls.add(call);
     try {
-      return await this.#server.answer(body, call.signal);
+      return await this.#server.answer(body, HTTP_DOOR, call.signal);
     } finally {
       this.#openCalls.delete(call);
       signal?.removeEventListener("abort", giveUp);

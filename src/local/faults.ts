@@ -1,12 +1,21 @@
 /** Faults that a test asks for: what can go wrong between a client and a node, produced at will. */
 
-/** A call as the client made it. */
+/**
+ * A call as the client made it. On a websocket two more things can go wrong and are asked about in the same way: its
+ * opening (method `connect`, no parameters) and every notification (its method, e.g. `accountNotification`, and its
+ * result as the only parameter; `pong` for the answer to a ping).
+ */
 export interface RpcRequest {
+  readonly transport: "http" | "websocket";
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
-/** What goes wrong with one call. */
+/**
+ * What goes wrong with one call. Over a websocket, where there is no HTTP status, `refuse` and `lose-answer` end the
+ * connection. A notification is lost by `drop` and `hang`, late by `delay`, untrue by `lie`, and ends the connection
+ * by `refuse` and `lose-answer`. The opening of a websocket knows `refuse` only.
+ */
 export type Fault =
   /** `sendTransaction` answers the signature, but nobody ever executes the transaction. */
   | { readonly kind: "drop" }
@@ -58,6 +67,10 @@ export class FaultRules implements Faults {
     return undefined;
   }
 }
+
+/** The rule of a dead network behind an open socket: websockets open, stay open and say nothing. */
+export const DEAD_WEBSOCKETS: FaultRule = ({ transport }) =>
+  transport === "websocket" ? { kind: "hang" } : undefined;
 
 /** The lie of a node whose status index has a hole: every signature it is asked about is unknown. */
 export const NO_STATUSES: Fault = {

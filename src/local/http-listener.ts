@@ -1,7 +1,8 @@
-/** The chain on a real port, for wallets, scripts and other processes. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+/** The chain on real ports, for wallets, scripts and other processes. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RpcAnswer } from "./rpc/server.ts";
+import type { Sockets } from "./sockets.ts";
 
 /** agave's limit for a request body. */
 const MAX_BODY_BYTES = 50 * 1024;
@@ -14,48 +15,105 @@ const CORS = {
   "access-control-max-age": "86400",
 };
 
+/** Ports asked for before a free one with a free successor is found; one in a few is unlucky. */
+const PORT_ATTEMPTS = 20;
+
+const LAST_PORT = 65_535;
+
 /** A chain that listens. */
 export interface Listener {
-  /** Where, e.g. "http://127.0.0.1:8899". */
+  /** Where JSON-RPC is answered, e.g. "http://127.0.0.1:8899". */
   readonly url: string;
+  /**
+   * Where clients subscribe, e.g. "ws://127.0.0.1:8900": the next port, where web3.js looks when it is told `url`
+   * alone. The first port takes websockets, too.
+   */
+  readonly webSocketUrl: string;
   /** Stops listening and ends open connections. */
   close(): Promise<void>;
 }
 
-/** Answers one request body; rejects when `signal` aborts. */
-type Answer = (body: string, signal: AbortSignal) => Promise<RpcAnswer>;
+/** What a listener leads to. */
+export interface Listening {
+  /** Answers one request body; rejects when `signal` aborts. */
+  readonly answer: (body: string, signal: AbortSignal) => Promise<RpcAnswer>;
+  readonly sockets: Sockets;
+}
 
-/** Listens at `host` and `port` (0: any free one). Rejects with a sentence when that is not possible. */
+/**
+ * Listens at `host`, on `port` (0: any free one) and on the next. Rejects with a sentence when that is not possible.
+ */
 export async function listen(
-  answer: Answer,
+  { answer, sockets }: Listening,
   { host, port }: { host: string; port: number },
 ): Promise<Listener> {
-  const server = createServer((request, response) => void respond(answer, request, response));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (cause: NodeJS.ErrnoException) => reject(explained(cause, host, port)));
-    server.listen(port, host, resolve);
-  });
-  const bound = server.address() as AddressInfo;
-  const name = bound.family === "IPv6" ? `[${bound.address}]` : bound.address;
+  const make = (): Server => {
+    const server = createServer((request, response) => void respond(answer, request, response));
+    return server.on("upgrade", (request, stream, head) => sockets.upgrade(request, stream, head));
+  };
+  const servers = await bindTwo(make, host, port);
+  const [first, next] = servers;
   return {
-    url: `http://${name}:${bound.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    url: `http://${first.address}`,
+    webSocketUrl: `ws://${next.address}`,
+    close: async () => {
+      sockets.close();
+      await Promise.all(servers.map(({ server }) => closed(server)));
+    },
   };
 }
 
-function explained(cause: NodeJS.ErrnoException, host: string, port: number): Error {
-  const problem =
-    cause.code === "EADDRINUSE"
-      ? `port ${port} of ${host} is in use: stop what listens there or choose another port`
-      : cause.message;
-  return new Error(`The local chain cannot listen: ${problem}.`, { cause });
+/** A server and its address as a URL writes it. */
+interface Bound {
+  readonly server: Server;
+  readonly address: string;
+  readonly port: number;
 }
 
-async function respond(answer: Answer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Takes `port` and the one after it. */
+async function bindTwo(make: () => Server, host: string, port: number): Promise<[Bound, Bound]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const first = await bind(make(), host, port);
+    const next = first.port < LAST_PORT ? first.port + 1 : 0;
+    try {
+      return [
+        first,
+        await bind(make(), host, next, `, where clients look for the websocket of port ${first.port}`),
+      ];
+    } catch (error) {
+      await closed(first.server);
+      if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function bind(server: Server, host: string, port: number, purpose = ""): Promise<Bound> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const problem =
+        cause.code === "EADDRINUSE"
+          ? `port ${port} of ${host} is in use${purpose}: stop what listens there or choose another port`
+          : cause.message;
+      reject(new Error(`The local chain cannot listen: ${problem}.`, { cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  return { server, port: taken, address: `${family === "IPv6" ? `[${address}]` : address}:${taken}` };
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+async function respond(
+  answer: Listening["answer"],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   try {

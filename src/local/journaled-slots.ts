@@ -9,7 +9,8 @@ const SEEN_STEP = 32;
 export class JournaledSlots {
   readonly #clock: SlotClock;
   readonly #journal: Journal;
-  readonly #slotMs: number;
+  /** Duration of a slot in milliseconds, 0 when slots pass by `advance` only. */
+  readonly slotMs: number;
   /** The highest slot the journal allows to be told. */
   #seen: number;
   /** How the chain went on after its last stop; written with the first thing that happens. */
@@ -18,7 +19,7 @@ export class JournaledSlots {
   constructor(options: { journal: Journal; genesis: GenesisEntry; slotMs: number; now: () => number }) {
     this.#clock = new SlotClock(options.now, options.genesis);
     this.#journal = options.journal;
-    this.#slotMs = options.slotMs;
+    this.slotMs = options.slotMs;
     this.#seen = options.genesis.slot;
   }
 
@@ -43,7 +44,7 @@ export class JournaledSlots {
     if (!Number.isSafeInteger(slots) || slots < 1) {
       throw new RangeError("Slots only advance, by whole numbers.");
     }
-    const mark = this.#clock.markAt(this.current() + slots, this.#slotMs);
+    const mark = this.#clock.markAt(this.current() + slots, this.slotMs);
     this.append({ kind: "mark", ...mark });
     this.replayMark(mark);
   }
@@ -79,7 +80,7 @@ export class JournaledSlots {
       this.#journal.append(genesis);
       return;
     }
-    this.#resumption = this.#clock.markAt(this.#seen, this.#slotMs);
+    this.#resumption = this.#clock.markAt(this.#seen, this.slotMs);
     this.#clock.set(this.#resumption);
   }
 

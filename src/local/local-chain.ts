@@ -6,7 +6,7 @@ import type { Listener } from "./http-listener.ts";
 
 /** How a local chain is made. */
 export interface LocalChainOptions {
-  /** Tells the time; `sleep` is needed for delay faults only. */
+  /** Tells the time; `sleep` is needed for delay faults, and for subscriptions while slots follow the clock. */
   readonly clock: Pick<Clock, "now"> & Partial<Pick<Clock, "sleep">>;
   /** File the chain lives in; made when absent (mode 0600), replayed when present. Without it, nothing is kept. */
   readonly journal?: string;
@@ -69,7 +69,11 @@ export interface LocalChain {
   wallets(): LocalWallet[];
   /** Gives SOL and stablecoins to any address, all or nothing, and returns the transaction's signature. */
   fund(address: string, funds: Funds): string;
-  /** Listens for JSON-RPC over HTTP. Rejects with a sentence when the port is in use. */
+  /**
+   * Listens for JSON-RPC over HTTP on `port`, and for subscriptions over websockets on the next one, where an
+   * unmodified `Connection` looks for them (and on `port`, too). With port 0 any two free ports are taken. Rejects
+   * with a sentence when one is in use.
+   */
   listen(options: { readonly port: number; readonly host: string }): Promise<Listener>;
   /** Ends waiting calls, closes listeners and the journal. A later `fetch` fails like a dead network. */
   close(): Promise<void>;

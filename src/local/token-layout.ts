@@ -9,6 +9,9 @@ export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
 
 const MINT_BYTES = 82;
 const TOKEN_ACCOUNT_BYTES = 165;
+/** No mint and no token account is that long: the token programs see to it. */
+const MULTISIG_BYTES = 355;
+const MAX_SIGNERS = 11;
 /** Token-2022 says at this offset what an account with extensions is; a mint is padded up to it. */
 const ACCOUNT_TYPE_OFFSET = 165;
 const ACCOUNT_TYPE = { mint: 1, tokenAccount: 2 } as const;
@@ -36,6 +39,14 @@ export interface TokenAccount {
   readonly nativeReserve: bigint | null;
   readonly delegatedAmount: bigint;
   readonly closeAuthority: string | null;
+}
+
+/** A group of signers who hold an authority together. */
+export interface Multisig {
+  readonly numRequiredSigners: number;
+  readonly numValidSigners: number;
+  readonly isInitialized: boolean;
+  readonly signers: readonly string[];
 }
 
 /** Whether the address is one of the two token programs. */
@@ -76,6 +87,21 @@ export function readMint(account: AccountState | null): Mint | undefined {
   };
 }
 
+/** The multisig in `account`, if it is one. */
+export function readMultisig(account: AccountState | null): Multisig | undefined {
+  if (account?.data.length !== MULTISIG_BYTES || !isTokenProgram(account.owner)) return undefined;
+  const data = Buffer.from(account.data);
+  const numValidSigners = data.readUInt8(1);
+  return {
+    numRequiredSigners: data.readUInt8(0),
+    numValidSigners,
+    isInitialized: data.readUInt8(2) === 1,
+    signers: Array.from({ length: Math.min(numValidSigners, MAX_SIGNERS) }, (_, index) =>
+      addressAt(data, 3 + index * 32),
+    ),
+  };
+}
+
 /** The bytes of a new mint without supply, whose `authority` may mint and freeze. */
 export function encodeMint(mint: { authority: Uint8Array; decimals: number }): Uint8Array {
   const data = Buffer.alloc(MINT_BYTES);
@@ -88,23 +114,32 @@ export function encodeMint(mint: { authority: Uint8Array; decimals: number }): U
   return Uint8Array.from(data);
 }
 
-/** The extension types in Token-2022 data, in the order they are stored. */
-export function extensionTypes(account: AccountState): number[] {
+/** One extension as it is stored. */
+export interface ExtensionEntry {
+  readonly type: number;
+  readonly value: Uint8Array;
+}
+
+/** The extensions in Token-2022 data, in the order they are stored; what is cut off at the end is left out. */
+export function extensionEntries(account: AccountState): ExtensionEntry[] {
+  if (account.owner !== TOKEN_2022_PROGRAM) return [];
   const data = Buffer.from(account.data);
-  const types: number[] = [];
+  const entries: ExtensionEntry[] = [];
   let offset = ACCOUNT_TYPE_OFFSET + 1;
   while (offset + 4 <= data.length) {
     const type = data.readUInt16LE(offset);
-    if (type === 0) break;
-    types.push(type);
-    offset += 4 + data.readUInt16LE(offset + 2);
+    const end = offset + 4 + data.readUInt16LE(offset + 2);
+    if (type === 0 || end > data.length) break;
+    entries.push({ type, value: data.subarray(offset + 4, end) });
+    offset = end;
   }
-  return types;
+  return entries;
 }
 
 function holds(account: AccountState | null, length: number, type: number): account is AccountState {
   if (account === null || !isTokenProgram(account.owner)) return false;
   if (account.data.length === length) return true;
+  if (account.data.length === MULTISIG_BYTES) return false;
   const isExtended = account.owner === TOKEN_2022_PROGRAM && account.data.length > ACCOUNT_TYPE_OFFSET;
   return isExtended && account.data[ACCOUNT_TYPE_OFFSET] === type;
 }

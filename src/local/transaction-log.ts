@@ -66,6 +66,16 @@ export class TransactionLog {
     return newestFirst.toReversed();
   }
 
+  /** How many transactions landed up to and including `slot`. */
+  lengthUpTo(slot: number): number {
+    return this.#all.findLastIndex((landed) => landed.slot <= slot) + 1;
+  }
+
+  /** The transactions from `position` on, up to and including `slot`, oldest first. */
+  from(position: number, slot: number): readonly LandedTransaction[] {
+    return this.#all.slice(position, Math.max(position, this.lengthUpTo(slot)));
+  }
+
   /** Takes back the transactions of all slots after `slot`: their fork was abandoned. */
   forgetAfter(slot: number): void {
     for (let last = this.#all.at(-1); last !== undefined && last.slot > slot; last = this.#all.at(-1)) {

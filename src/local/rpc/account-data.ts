@@ -1,10 +1,10 @@
 /** Accounts in the encodings a caller may ask for. */
 import bs58 from "bs58";
-import type { AccountState } from "../account-state.ts";
+import { ABSENT, type AccountState } from "../account-state.ts";
 import type { View } from "../chain-state.ts";
 import { type CallConfig, readCount } from "./call.ts";
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
-import { parsedAccount } from "./parsed-account.ts";
+import { parsedAccount } from "./parsed/account.ts";
 
 /** agave's limit for base58 account data. */
 const MAX_BASE58_BYTES = 128;
@@ -23,6 +23,20 @@ export function encodeAccount(account: AccountState | null, config: CallConfig, 
     rentEpoch: RENT_EXEMPT_EPOCH,
     space: account.data.length,
   };
+}
+
+/**
+ * An account as subscribers are told of it. One that is gone is told as an empty one, and data too long for base58
+ * is told to be so, since there is nobody to answer with an error.
+ */
+export function encodeAccountForNews(account: AccountState | null, config: CallConfig, view: View): unknown {
+  const told = account ?? ABSENT;
+  const encoding = config["encoding"] ?? "binary";
+  const isLongText = (encoding === "binary" || encoding === "base58") && told.data.length > MAX_BASE58_BYTES;
+  if (!isLongText) return encodeAccount(told, config, view);
+  const shown = encodeAccount({ ...told, data: ABSENT.data }, config, view) as object;
+  const data = "error: data too large for bs58 encoding";
+  return { ...shown, data: encoding === "binary" ? data : [data, "base58"], space: told.data.length };
 }
 
 function encodeData(account: AccountState, config: CallConfig, view: View): unknown {

@@ -1,5 +1,5 @@
 /** Methods about accounts of any kind. */
-import { addressBytes } from "../account-state.ts";
+import bs58 from "bs58";
 import { encodeAccount } from "./account-data.ts";
 import { readAddress, readCount, type RpcCall, type RpcMethod, withContext } from "./call.ts";
 import { invalidParams } from "./errors.ts";
@@ -46,7 +46,8 @@ function getProgramAccounts(call: RpcCall): unknown {
 
 type DataFilter = (data: Uint8Array) => boolean;
 
-function readFilters(value: unknown): DataFilter {
+/** The condition that the `filters` of a call put to an account's data. Throws -32602. */
+export function readFilters(value: unknown): DataFilter {
   if (value === undefined || value === null) return () => true;
   if (!Array.isArray(value)) throw invalidParams("Invalid params: filters are a sequence.");
   if (value.length > MAX_FILTERS) throw invalidParams(`Too many filters provided; max ${MAX_FILTERS}`);
@@ -71,10 +72,14 @@ function readFilter(value: unknown): DataFilter {
     throw invalidParams("Invalid params: this chain knows the filters dataSize and memcmp.");
   }
   const offset = readCount(memcmp.offset);
-  const bytes = Buffer.from(
-    memcmp.encoding === "base64" ? Buffer.from(memcmp.bytes, "base64") : addressBytes(memcmp.bytes),
-  );
+  const bytes = memcmp.encoding === "base64" ? Buffer.from(memcmp.bytes, "base64") : base58(memcmp.bytes);
   return (data) => bytes.equals(data.subarray(offset, offset + bytes.length));
+}
+
+function base58(text: string): Buffer {
+  const bytes = bs58.decodeUnsafe(text);
+  if (bytes === undefined) throw invalidParams("Invalid param: bs58 encoded data is invalid");
+  return Buffer.from(bytes);
 }
 
 /** The methods of this file by name. */

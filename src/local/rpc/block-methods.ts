@@ -1,11 +1,14 @@
 /** Methods about slots, blocks, blockhashes and the node itself. */
 import { BLOCKHASH_LIFETIME, blockHeightOf } from "../blockhashes.ts";
 import { SLOTS_PER_EPOCH } from "../epoch.ts";
-import { type CallConfig, type RpcCall, type RpcMethod, withContext } from "./call.ts";
+import { type CallConfig, readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 
 /** Milliseconds in a second: the chain counts the former, JSON-RPC the latter. */
 const SECOND = 1000;
+
+/** agave's limit for accounts in one call about fees (MAX_TX_ACCOUNT_LOCKS). */
+const MAX_PRIORITY_ACCOUNTS = 128;
 
 function slot(call: RpcCall, config: CallConfig = call.config(0)): number {
   return call.view(config).slot;
@@ -45,6 +48,7 @@ function getEpochInfo(call: RpcCall): unknown {
 }
 
 function getRecentPrioritizationFees(call: RpcCall): unknown {
+  if (call.optional(0) !== undefined) call.list(0, MAX_PRIORITY_ACCOUNTS).forEach(readAddress);
   // Nobody competes for this chain's blocks.
   const slots = Array.from({ length: BLOCKHASH_LIFETIME }, (_, index) => call.head - index).toReversed();
   return slots.map((past) => ({ slot: past, prioritizationFee: 0 }));

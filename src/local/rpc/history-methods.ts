@@ -1,5 +1,6 @@
 /** Methods about transactions that landed, one by one or by block. */
 import { blockHeightOf } from "../blockhashes.ts";
+import { memosOf } from "../memo.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import {
   type CallConfig,
@@ -11,7 +12,7 @@ import {
   withContext,
 } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
-import { encodeLandedTransaction } from "./transaction-json.ts";
+import { encodeLandedTransaction, encodeParticipants } from "./transaction-json.ts";
 
 /** agave's limits. */
 const MAX_STATUSES = 256;
@@ -54,12 +55,14 @@ function commitmentOf(call: RpcCall, slot: number): string {
 
 function getSignaturesForAddress(call: RpcCall): unknown {
   const address = call.address(0);
-  const config = call.config(1);
+  const config = atLeastConfirmed(call.config(1));
   const limit = readCount(config["limit"] ?? MAX_SIGNATURES);
   if (limit < 1 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
   const { slot } = call.view(config);
-  const before = position(call, config["before"]) ?? Number.POSITIVE_INFINITY;
-  const until = position(call, config["until"]) ?? -1;
+  const before = position(call, config["before"], Number.POSITIVE_INFINITY);
+  // Nothing is before a signature that nobody knows, and everything is after it.
+  const until = position(call, config["until"], -1) ?? -1;
+  if (before === undefined) return [];
   return call.chain.log
     .naming(address)
     .filter((landed) => landed.slot <= slot && landed.position < before && landed.position > until)
@@ -69,14 +72,15 @@ function getSignaturesForAddress(call: RpcCall): unknown {
       signature: landed.signature,
       slot: landed.slot,
       err: landed.err,
-      memo: null,
+      memo: memosOf(landed),
       blockTime: Math.floor(landed.time / 1000),
       confirmationStatus: commitmentOf(call, landed.slot),
     }));
 }
 
-function position(call: RpcCall, signature: unknown): number | undefined {
-  if (signature === undefined || signature === null) return undefined;
+/** The place of the given signature, `undefined` for an unknown one, `absent` when none is given. */
+function position(call: RpcCall, signature: unknown, absent: number): number | undefined {
+  if (signature === undefined || signature === null) return absent;
   return call.chain.log.withSignature(readSignature(signature))?.position;
 }
 
@@ -92,11 +96,14 @@ function getTransaction(call: RpcCall): unknown {
   };
 }
 
-/** The configuration of methods that read blocks: only confirmed ones are kept where they look. */
+/** The configuration of methods that read one transaction or block; the encoding may stand alone in its place. */
 function blockConfig(call: RpcCall): CallConfig {
-  // The second parameter may be the encoding alone.
   const second = call.optional(1);
-  const config = typeof second === "string" ? { encoding: second } : call.config(1);
+  return atLeastConfirmed(typeof second === "string" ? { encoding: second } : call.config(1));
+}
+
+/** Methods about history look where only confirmed blocks are kept. */
+function atLeastConfirmed(config: CallConfig): CallConfig {
   if (readCommitment(config["commitment"]) === "processed") {
     throw invalidParams("Method does not support commitment below `confirmed`");
   }
@@ -126,6 +133,8 @@ function blockContent(landed: readonly LandedTransaction[], config: CallConfig):
   switch (details) {
     case "full":
       return { transactions: landed.map((one) => encodeLandedTransaction(one, config)) };
+    case "accounts":
+      return { transactions: landed.map((one) => encodeParticipants(one, config)) };
     case "signatures":
       return { signatures: landed.map(({ signature }) => signature) };
     case "none":
@@ -139,7 +148,7 @@ function blockContent(landed: readonly LandedTransaction[], config: CallConfig):
 
 function getBlocks(call: RpcCall): unknown {
   const hasEnd = typeof call.optional(1) === "number";
-  const config = call.config(hasEnd || call.optional(1) === undefined ? 2 : 1);
+  const config = atLeastConfirmed(call.config(hasEnd || call.optional(1) === undefined ? 2 : 1));
   const newest = call.view(config).slot;
   const start = Math.max(call.count(0), call.chain.genesis.slot);
   const end = hasEnd ? Math.min(call.count(1), newest) : newest;

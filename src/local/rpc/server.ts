@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0: from a request body to an answer, one call or a batch, faults included. */
+/** JSON-RPC 2.0: from a request body to an answer, one call or a batch, and notifications; faults included. */
 import type { Clock } from "../../runtime.ts";
 import type { ChainState } from "../chain-state.ts";
 import type { Fault, FaultRules, RpcRequest } from "../faults.ts";
@@ -6,16 +6,27 @@ import { accountMethods } from "./account-methods.ts";
 import { blockMethods } from "./block-methods.ts";
 import { RpcCall, type RpcMethod } from "./call.ts";
 import { RPC_CODE, RpcError } from "./errors.ts";
+import { Feed } from "./feed.ts";
 import { historyMethods } from "./history-methods.ts";
 import { toJson } from "./json.ts";
+import { deliver, type Notified } from "./notification-faults.ts";
 import { submissionMethods } from "./submission-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
 
-const METHODS = new Map<string, RpcMethod>(
+/** The way a call came in, and the methods to be had there. */
+export interface Door {
+  readonly transport: RpcRequest["transport"];
+  readonly methods: ReadonlyMap<string, RpcMethod>;
+}
+
+const METHODS: ReadonlyMap<string, RpcMethod> = new Map<string, RpcMethod>(
   [blockMethods, accountMethods, tokenMethods, historyMethods, submissionMethods].flatMap((group) =>
     Object.entries(group),
   ),
 );
+
+/** The methods of the HTTP port. */
+export const HTTP_DOOR: Door = { transport: "http", methods: METHODS };
 
 /** An HTTP answer, whatever the transport. */
 export interface RpcAnswer {
@@ -23,6 +34,15 @@ export interface RpcAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** A call as it is written. */
+interface CallJson {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+}
+
+const NO_ANSWER: RpcAnswer = { status: 200, headers: {}, body: "" };
 
 /** A fault that replaces the HTTP answer of the whole request. */
 class HttpFault extends Error {
@@ -36,20 +56,53 @@ class HttpFault extends Error {
   }
 }
 
-/** Answers request bodies. */
+/** Answers request bodies, and tells subscribers. */
 export class RpcServer {
+  /** The subscriptions of all sockets. */
+  readonly feed: Feed;
   readonly #chain: ChainState;
   readonly #faults: FaultRules;
   readonly #sleep: Clock["sleep"] | undefined;
+  #subscriptions = 0;
 
   constructor(chain: ChainState, faults: FaultRules, sleep: Clock["sleep"] | undefined) {
     this.#chain = chain;
     this.#faults = faults;
     this.#sleep = sleep;
+    this.feed = new Feed(chain, sleep);
   }
 
-  /** Answers a body with a body and an HTTP status. Never throws, except that it ends with `signal`'s reason. */
-  async answer(body: string, signal?: AbortSignal): Promise<RpcAnswer> {
+  /** What goes wrong with a socket that is being opened, if anything. A rule that throws is a node that fails. */
+  connectionFault(): Fault | undefined {
+    try {
+      return this.#faults.decide({ transport: "websocket", method: "connect", params: [] });
+    } catch {
+      return { kind: "refuse", status: 500 };
+    }
+  }
+
+  /** A subscription's id: unique among all sockets, and 0 for the first, as on a real node. */
+  nextSubscription(): number {
+    this.#subscriptions += 1;
+    return this.#subscriptions - 1;
+  }
+
+  /** Sends a notification, unless a fault is in its way. */
+  tell(method: string, result: unknown, to: Notified, signal: AbortSignal): void {
+    try {
+      const fault = this.#faults.decide({ transport: "websocket", method, params: [result] });
+      deliver(fault, result, to, (ms) => this.#wait(ms, signal));
+    } catch {
+      // What happens to a call by an error in a rule has no other form here.
+      to.cut();
+    }
+  }
+
+  /**
+   * Answers a body with a body and an HTTP status; the body is empty when nobody asked for an answer. Never throws,
+   * except that it ends with `signal`'s reason.
+   */
+  async answer(body: string, door: Door, signal?: AbortSignal): Promise<RpcAnswer> {
     let request: unknown;
     try {
       request = JSON.parse(body);
@@ -57,35 +110,39 @@ export class RpcServer {
       return json(failure(null, new RpcError(RPC_CODE.parseError, "Parse error")));
     }
     try {
-      if (!Array.isArray(request)) return json(await this.#one(request, signal));
+      if (!Array.isArray(request)) {
+        const answer = await this.#one(request, door, signal);
+        return answer === undefined ? NO_ANSWER : json(answer);
+      }
       if (request.length === 0) {
         return json(failure(null, new RpcError(RPC_CODE.invalidRequest, "Invalid request")));
       }
       const answers: object[] = [];
       // In order: a batch that sends and then asks gets the answer to what it sent.
-      for (const one of request as unknown[]) answers.push(await this.#one(one, signal));
-      return json(answers);
+      for (const one of request as unknown[]) answers.push((await this.#one(one, door, signal)) ?? []);
+      const asked = answers.flat();
+      return asked.length === 0 ? NO_ANSWER : json(asked);
     } catch (error) {
       if (error instanceof HttpFault) return { status: error.status, headers: error.headers, body: "" };
       throw error;
     }
   }
 
-  async #one(request: unknown, signal: AbortSignal | undefined): Promise<object> {
-    const {
-      id = null,
-      method,
-      params = [],
-    } = (request ?? {}) as { id?: unknown; method?: unknown; params?: unknown };
+  /** `undefined` for a call without an id: it is carried out, and its caller wants no answer. */
+  async #one(request: unknown, door: Door, signal: AbortSignal | undefined): Promise<object | undefined> {
+    const { id, method, params = [] } = (request ?? {}) as CallJson;
+    const isUnasked = typeof method === "string" && id === undefined;
     try {
       if (typeof method !== "string") throw new RpcError(RPC_CODE.invalidRequest, "Invalid request");
-      const answers = METHODS.get(method);
+      const answers = door.methods.get(method);
       if (answers === undefined) throw new RpcError(RPC_CODE.methodNotFound, "Method not found");
       const list: unknown[] = Array.isArray(params) ? params : [];
-      return { jsonrpc: "2.0", result: await this.#result({ method, params: list }, answers, signal), id };
+      const { transport } = door;
+      const result = await this.#result({ transport, method, params: list }, answers, signal);
+      return isUnasked ? undefined : { jsonrpc: "2.0", result, id: id ?? null };
     } catch (error) {
       if (error instanceof HttpFault || signal?.aborted === true) throw error;
-      return failure(id, error);
+      return isUnasked ? undefined : failure(id ?? null, error);
     }
   }
 
@@ -109,11 +166,15 @@ export class RpcServer {
       case "hang":
         return untilAborted(signal);
       case "delay":
-        if (this.#sleep === undefined) throw new Error("A delay needs a clock with `sleep`.");
-        return this.#sleep(fault.ms, signal);
+        return this.#wait(fault.ms, signal);
       default:
         return Promise.resolve();
     }
+  }
+
+  #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#sleep === undefined) throw new Error("A delay needs a clock with `sleep`.");
+    return this.#sleep(ms, signal);
   }
 }
 

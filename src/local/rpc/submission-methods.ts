@@ -10,19 +10,19 @@ import { encodeAccount } from "./account-data.ts";
 import { type CallConfig, readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
 import { readBytes, readTransaction } from "./received-bytes.ts";
-import { encodeInnerInstructions, encodeReturnData } from "./transaction-json.ts";
+import { describeInnerInstructions, encodeReturnData } from "./transaction-json.ts";
 
 function sendTransaction(call: RpcCall): unknown {
   const config = call.config(1);
   const transaction = readTransaction(call.text(0), config["encoding"] ?? "base58");
-  if (config["skipPreflight"] !== true) preflight(call, transaction, config);
+  const view = call.view(config, "preflightCommitment");
+  if (config["skipPreflight"] !== true) preflight(call, transaction, view);
   if (!call.dropsSends) call.chain.submit(transaction);
   return transaction.signature;
 }
 
 /** Throws -32003 for a wrong signature, -32002 for a transaction that would fail. */
-function preflight(call: RpcCall, transaction: DecodedTransaction, config: CallConfig): void {
-  const view = call.view(config, "preflightCommitment");
+function preflight(call: RpcCall, transaction: DecodedTransaction, view: View): void {
   const run = call.chain.simulate(transaction, view, { verifySignatures: true });
   if (run.err === "SignatureFailure") throw signatureFailure();
   const err = refusalAt(call, transaction, view) ?? run.err;
@@ -84,7 +84,9 @@ function simulateTransaction(call: RpcCall): unknown {
     ...(refusal === undefined ? outcome(run, run.err) : outcome(NOT_RUN, refusal)),
     accounts: refusal === undefined ? accountsAfter(run, config, view) : null,
     innerInstructions:
-      config["innerInstructions"] === true ? encodeInnerInstructions(run.innerInstructions) : null,
+      config["innerInstructions"] === true
+        ? describeInnerInstructions(run.innerInstructions, run.keys)
+        : null,
     replacementBlockhash: replacesBlockhash
       ? {
           blockhash: blockhashes.of(view.slot),
@@ -105,7 +107,7 @@ function accountsAfter({ keys, after, err }: Simulation, config: CallConfig, vie
     throw invalidParams(`Too many accounts provided; max ${keys.all.length}`);
   }
   const seen: View = {
-    slot: view.slot,
+    ...view,
     account: (address) => {
       const changed = after.get(address);
       return changed === undefined ? view.account(address) : changed;

@@ -1,5 +1,5 @@
 /** Methods about mints and token accounts. */
-import { uiTokenAmount } from "../token-balances.ts";
+import { displayedAmount } from "../displayed-amount.ts";
 import { isTokenProgram, readMint, readTokenAccount, type TokenAccount } from "../token-layout.ts";
 import { encodeAccount } from "./account-data.ts";
 import { readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
@@ -39,11 +39,9 @@ function getTokenAccountBalance(call: RpcCall): unknown {
   const account = view.account(call.address(0));
   if (account === null) throw invalidParams("Invalid param: could not find account");
   const token = readTokenAccount(account);
-  const decimals = token && readMint(view.account(token.mint))?.decimals;
-  if (token === undefined || decimals === undefined) {
-    throw invalidParams("Invalid param: not a Token account");
-  }
-  return withContext(view.slot, uiTokenAmount(token.amount, decimals));
+  const shown = token && displayedAmount(token.amount, view.account(token.mint), view.time);
+  if (shown === undefined) throw invalidParams("Invalid param: not a Token account");
+  return withContext(view.slot, shown);
 }
 
 function getTokenSupply(call: RpcCall): unknown {
@@ -52,7 +50,7 @@ function getTokenSupply(call: RpcCall): unknown {
   if (account === null) throw invalidParams("Invalid param: could not find account");
   const mint = readMint(account);
   if (mint === undefined) throw invalidParams("Invalid param: not a Token mint");
-  return withContext(view.slot, uiTokenAmount(mint.supply, mint.decimals));
+  return withContext(view.slot, displayedAmount(mint.supply, account, view.time));
 }
 
 /** The methods of this file by name. */

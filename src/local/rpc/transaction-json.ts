@@ -5,17 +5,16 @@ import type { NativeInnerInstruction } from "../litesvm.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import { type CallConfig, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
+import { describeInstruction } from "./parsed/instruction.ts";
 
 /** `transaction`, `meta` and `version` of a landed transaction. Throws -32015 for a version the caller cannot read. */
 export function encodeLandedTransaction(landed: LandedTransaction, config: CallConfig): object {
-  const supported = config["maxSupportedTransactionVersion"];
-  if (supported === undefined || supported === null) {
-    if (landed.version !== "legacy") throw unsupportedVersion(landed.version);
-    return { transaction: encodeTransaction(landed, config), meta: transactionMeta(landed, config) };
-  }
-  readCount(supported);
-  const { version } = landed;
-  return { transaction: encodeTransaction(landed, config), meta: transactionMeta(landed, config), version };
+  const version = answeredVersion(landed, config);
+  return {
+    transaction: encodeTransaction(landed, config),
+    meta: transactionMeta(landed, config),
+    ...version,
+  };
 }
 
 function unsupportedVersion(version: number): RpcError {
@@ -24,6 +23,29 @@ function unsupportedVersion(version: number): RpcError {
     `Transaction version (${version}) is not supported by the requesting client. ` +
       `Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
   );
+}
+
+/** What `transactionDetails: "accounts"` shows of a landed transaction: who took part, and what they held. */
+export function encodeParticipants(landed: LandedTransaction, config: CallConfig): object {
+  const version = answeredVersion(landed, config);
+  const { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances } =
+    transactionMeta(landed, config);
+  return {
+    transaction: { accountKeys: describedKeys(landed), signatures: signatures(landed) },
+    meta: { err, status, fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
+    ...version,
+  };
+}
+
+/** `version`, where the caller knows that there is more than one. */
+function answeredVersion({ version }: LandedTransaction, config: CallConfig): { version?: "legacy" | 0 } {
+  const supported = config["maxSupportedTransactionVersion"];
+  if (supported === undefined || supported === null) {
+    if (version !== "legacy") throw unsupportedVersion(version);
+    return {};
+  }
+  readCount(supported);
+  return { version };
 }
 
 function encodeTransaction(landed: LandedTransaction, config: CallConfig): unknown {
@@ -36,7 +58,7 @@ function encodeTransaction(landed: LandedTransaction, config: CallConfig): unkno
     case "json":
       return { signatures: signatures(landed), message: rawMessage(landed) };
     case "jsonParsed":
-      return { signatures: signatures(landed), message: partiallyParsedMessage(landed) };
+      return { signatures: signatures(landed), message: parsedMessage(landed) };
     default:
       throw invalidParams(
         `Invalid params: this chain does not write the encoding ${JSON.stringify(encoding)}.`,
@@ -64,26 +86,44 @@ function rawMessage({ transaction, staticKeys, version }: LandedTransaction): un
   };
 }
 
-/** Instructions stay undecoded, as a node leaves those of programs it has no parser for. */
-function partiallyParsedMessage({ transaction, keys, staticKeys, version }: LandedTransaction): unknown {
+function parsedMessage(landed: LandedTransaction): unknown {
+  const { transaction, keys, version } = landed;
   const { message } = transaction;
-  const addressAt = (index: number): string | undefined => keys.all[index]?.address;
   return {
-    accountKeys: keys.all.map(({ address, isWritable }, index) => ({
-      pubkey: address,
-      signer: index < message.header.numRequiredSignatures,
-      writable: isWritable,
-      source: index < staticKeys.length ? "transaction" : "lookupTable",
-    })),
+    accountKeys: describedKeys(landed),
     recentBlockhash: message.recentBlockhash,
-    instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
-      programId: addressAt(programIdIndex),
-      accounts: accountKeyIndexes.map(addressAt),
-      data: bs58.encode(data),
-      stackHeight: 1,
-    })),
+    instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) =>
+      describeCompiled({ programIdIndex, accounts: accountKeyIndexes, data }, keys, 1),
+    ),
     ...(version === "legacy" ? {} : { addressTableLookups: lookups({ transaction }) }),
   };
+}
+
+function describedKeys({ transaction, keys, staticKeys }: LandedTransaction): unknown[] {
+  const { numRequiredSignatures } = transaction.message.header;
+  return keys.all.map(({ address, isWritable }, index) => ({
+    pubkey: address,
+    signer: index < numRequiredSignatures,
+    writable: isWritable,
+    source: index < staticKeys.length ? "transaction" : "lookupTable",
+  }));
+}
+
+/** An instruction that names its accounts by their indices. */
+interface CompiledInstruction {
+  readonly programIdIndex: number;
+  readonly accounts: Iterable<number>;
+  readonly data: Uint8Array;
+}
+
+function describeCompiled(
+  { programIdIndex, accounts, data }: CompiledInstruction,
+  { all }: AccountKeys,
+  stackHeight: number,
+): object {
+  const addressAt = (index: number): string => all[index]?.address ?? "";
+  const programId = addressAt(programIdIndex);
+  return describeInstruction({ programId, accounts: [...accounts].map(addressAt), data }, stackHeight);
 }
 
 function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unknown {
@@ -94,7 +134,7 @@ function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unkno
   }));
 }
 
-function transactionMeta(landed: LandedTransaction, config: CallConfig): unknown {
+function transactionMeta(landed: LandedTransaction, config: CallConfig) {
   const { err, fee, accounts, tokenBalances, logs, computeUnits, keys, returnData } = landed;
   return {
     err,
@@ -106,7 +146,7 @@ function transactionMeta(landed: LandedTransaction, config: CallConfig): unknown
     postTokenBalances: tokenBalances.after,
     innerInstructions:
       config["encoding"] === "jsonParsed"
-        ? groupInnerInstructions(landed.innerInstructions, (called) => withAddresses(called, keys))
+        ? describeInnerInstructions(landed.innerInstructions, keys)
         : encodeInnerInstructions(landed.innerInstructions),
     logMessages: logs,
     rewards: [],
@@ -117,7 +157,7 @@ function transactionMeta(landed: LandedTransaction, config: CallConfig): unknown
 }
 
 /** Inner instructions by the index of the instruction that caused them; instructions without any are left out. */
-export function encodeInnerInstructions(groups: readonly (readonly NativeInnerInstruction[])[]): unknown[] {
+function encodeInnerInstructions(groups: readonly (readonly NativeInnerInstruction[])[]): unknown[] {
   return groupInnerInstructions(groups, (called) => {
     const instruction = called.instruction();
     return {
@@ -129,14 +169,20 @@ export function encodeInnerInstructions(groups: readonly (readonly NativeInnerIn
   });
 }
 
-function withAddresses(called: NativeInnerInstruction, { all }: AccountKeys): unknown {
-  const instruction = called.instruction();
-  return {
-    programId: all[instruction.programIdIndex()]?.address,
-    accounts: [...instruction.accounts()].map((index) => all[index]?.address),
-    data: bs58.encode(instruction.data()),
-    stackHeight: called.stackHeight(),
-  };
+/** The same in words. */
+export function describeInnerInstructions(
+  groups: readonly (readonly NativeInnerInstruction[])[],
+  keys: AccountKeys,
+): unknown[] {
+  return groupInnerInstructions(groups, (called) => {
+    const instruction = called.instruction();
+    const compiled = {
+      programIdIndex: instruction.programIdIndex(),
+      accounts: instruction.accounts(),
+      data: instruction.data(),
+    };
+    return describeCompiled(compiled, keys, called.stackHeight());
+  });
 }
 
 function groupInnerInstructions(

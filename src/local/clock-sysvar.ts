@@ -1,0 +1,31 @@
+/** The account in which the cluster keeps its clock: what time it is, in the block that an answer is about. */
+import type { AccountState } from "./account-state.ts";
+import { SLOTS_PER_EPOCH } from "./epoch.ts";
+
+/** Where the Clock sysvar is, on every cluster. */
+export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
+
+const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
+/** Five 64-bit numbers: slot, start of the epoch, epoch, epoch of the leader schedule, Unix seconds. */
+const CLOCK_BYTES = 40;
+
+/** The sysvar in the block of `slot`. `chain` tells when a slot began, in Unix milliseconds, and what rent is. */
+export function clockSysvar(
+  slot: number,
+  chain: { timeOf(slot: number): number; rentFor(dataLength: number): bigint },
+): AccountState {
+  const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
+  const seconds = (at: number): bigint => BigInt(Math.floor(chain.timeOf(at) / 1000));
+  const data = Buffer.alloc(CLOCK_BYTES);
+  data.writeBigUInt64LE(BigInt(slot), 0);
+  data.writeBigInt64LE(seconds(epoch * SLOTS_PER_EPOCH), 8);
+  data.writeBigUInt64LE(BigInt(epoch), 16);
+  data.writeBigUInt64LE(BigInt(epoch) + 1n, 24);
+  data.writeBigInt64LE(seconds(slot), 32);
+  return {
+    lamports: chain.rentFor(CLOCK_BYTES),
+    data: Uint8Array.from(data),
+    owner: SYSVAR_OWNER,
+    executable: false,
+  };
+}

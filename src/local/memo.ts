@@ -1,0 +1,29 @@
+/** The notes that people attach to transactions. */
+import { utf8 } from "./byte-reader.ts";
+import type { DecodedTransaction } from "./transaction-bytes.ts";
+
+const MEMO_PROGRAMS = new Set([
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
+]);
+
+/** Whether the address is one of the memo programs. */
+export function isMemoProgram(address: string): boolean {
+  return MEMO_PROGRAMS.has(address);
+}
+
+/** All memos of a transaction as nodes list them beside its signature: "[5] hello; [2] hi". */
+export function memosOf({ transaction, staticKeys }: DecodedTransaction): string | null {
+  const memos = transaction.message.compiledInstructions.flatMap(({ programIdIndex, data }) =>
+    isMemoProgram(staticKeys[programIdIndex] ?? "") ? [`[${data.length}] ${readable(data)}`] : [],
+  );
+  return memos.length === 0 ? null : memos.join("; ");
+}
+
+function readable(data: Uint8Array): string {
+  try {
+    return utf8(data);
+  } catch {
+    return "(unparseable)";
+  }
+}

@@ -1,0 +1,268 @@
+/** What a node tells about the past: memos, instructions in words, signatures page by page, blocks. */
+import {
+  createApproveCheckedInstruction,
+  createAssociatedTokenAccountIdempotentInstruction,
+  createSetAuthorityInstruction,
+  createTransferCheckedInstruction,
+  createTransferInstruction,
+  AuthorityType,
+  getAssociatedTokenAddressSync,
+} from "@solana/spl-token";
+import {
+  ComputeBudgetProgram,
+  type ParsedInstruction,
+  type PartiallyDecodedInstruction,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+} from "@solana/web3.js";
+import bs58 from "bs58";
+import { expect, test } from "vitest";
+import type { LocalChain } from "paystate/local";
+import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
+
+const MEMO = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+
+/** What an instruction does, told in words. */
+function inWords(instruction: ParsedInstruction | PartiallyDecodedInstruction): string {
+  return ((instruction as ParsedInstruction).parsed as { type: string }).type;
+}
+
+function memo(data: string | Uint8Array): TransactionInstruction {
+  return new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(data) });
+}
+
+/** Alice, rich, and a way to have her instructions executed and confirmed. */
+async function alicesChain() {
+  const chain = await stillChain();
+  const connection = connect(chain);
+  const alice = keyOf(chain.createWallet("alice", { lamports: 100n * SOL, usdc: 50_000_000n }));
+  const run = async (...instructions: TransactionInstruction[]): Promise<string> => {
+    chain.advance(1);
+    const { blockhash } = await connection.getLatestBlockhash();
+    const signature = await connection.sendTransaction(signed(blockhash, instructions, [alice]), {
+      skipPreflight: true,
+    });
+    chain.advance(1);
+    return signature;
+  };
+  return { chain, connection, alice, run };
+}
+
+async function memoOf(chain: LocalChain, signature: string, address: string): Promise<unknown> {
+  const { result } = await rpc(chain, "getSignaturesForAddress", address, { commitment: "confirmed" });
+  return (result as { signature: string; memo: unknown }[]).find((found) => found.signature === signature)
+    ?.memo;
+}
+
+test("memos stand beside signatures with their length in bytes, all of a transaction, readable or not", async () => {
+  const { chain, alice, run } = await alicesChain();
+  const recipient = somebody();
+  const pay = transfer(alice, recipient, SOL);
+  const address = alice.publicKey.toBase58();
+  const memoAfter = async (...memos: TransactionInstruction[]): Promise<unknown> =>
+    memoOf(chain, await run(pay, ...memos), address);
+  expect(await memoAfter()).toBeNull();
+  expect(await memoAfter(memo("Grüße"))).toBe("[7] Grüße");
+  expect(await memoAfter(memo("one"), memo("two"))).toBe("[3] one; [3] two");
+  expect(await memoAfter(memo(Uint8Array.of(0xff, 0xfe)))).toBe("[2] (unparseable)");
+});
+
+test("instructions of the System, token, associated token and memo programs are told in words", async () => {
+  const { chain, connection, alice, run } = await alicesChain();
+  const bob = somebody();
+  const mint = new PublicKey(chain.mints.USDC);
+  const [from, to] = [alice.publicKey, bob].map((owner) => getAssociatedTokenAddressSync(mint, owner));
+  if (from === undefined || to === undefined) throw new Error("Two token accounts were expected.");
+  const signature = await run(
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+    transfer(alice, bob, SOL),
+    createAssociatedTokenAccountIdempotentInstruction(alice.publicKey, to, bob, mint),
+    createTransferCheckedInstruction(from, mint, to, alice.publicKey, 4_500_000n, 6),
+    createTransferInstruction(from, to, alice.publicKey, 1n),
+    createApproveCheckedInstruction(from, mint, bob, alice.publicKey, 7n, 6),
+    createSetAuthorityInstruction(from, alice.publicKey, AuthorityType.CloseAccount, bob),
+    memo("thanks"),
+  );
+  const landed = await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 });
+  const told = landed?.transaction.message.instructions ?? [];
+  const [a, b, source, destination] = [alice.publicKey, bob, from, to].map(String);
+  const token = (type: string, info: object): object => ({
+    program: "spl-token",
+    programId: new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"),
+    parsed: { type, info: { ...info } },
+  });
+  const usdc = chain.mints.USDC;
+  const [price, ...parsed] = told;
+  expect(price).toMatchObject({ accounts: [], data: bs58.encode([3, 1, 0, 0, 0, 0, 0, 0, 0]) });
+  expect(parsed).toMatchObject([
+    {
+      program: "system",
+      parsed: { type: "transfer", info: { source: a, destination: b, lamports: Number(SOL) } },
+    },
+    {
+      program: "spl-associated-token-account",
+      parsed: {
+        type: "createIdempotent",
+        info: { source: a, account: destination, wallet: b, mint: usdc },
+      },
+    },
+    token("transferChecked", {
+      source,
+      mint: usdc,
+      destination,
+      authority: a,
+      tokenAmount: { amount: "4500000", decimals: 6, uiAmount: 4.5, uiAmountString: "4.5" },
+    }),
+    token("transfer", { source, destination, authority: a, amount: "1" }),
+    token("approveChecked", { source, mint: usdc, delegate: b, owner: a, tokenAmount: { amount: "7" } }),
+    token("setAuthority", {
+      account: source,
+      authority: a,
+      authorityType: "closeAccount",
+      newAuthority: b,
+    }),
+    { program: "spl-memo", parsed: "thanks" },
+  ]);
+  const inner = landed?.meta?.innerInstructions?.find(({ index }) => index === 2)?.instructions ?? [];
+  expect(inner.map(inWords)).toEqual([
+    "getAccountDataSize",
+    "createAccount",
+    "initializeImmutableOwner",
+    "initializeAccount3",
+  ]);
+});
+
+test("the System program's instructions with seeds are told in words", async () => {
+  const { connection, alice, run } = await alicesChain();
+  const base = alice.publicKey;
+  const owner = SystemProgram.programId;
+  const derived = await PublicKey.createWithSeed(base, "marker", owner);
+  const signature = await run(
+    SystemProgram.createAccountWithSeed({
+      fromPubkey: base,
+      newAccountPubkey: derived,
+      basePubkey: base,
+      seed: "marker",
+      lamports: 2_000_000,
+      space: 0,
+      programId: owner,
+    }),
+    SystemProgram.transfer({
+      fromPubkey: derived,
+      basePubkey: base,
+      toPubkey: base,
+      lamports: 2_000_000,
+      seed: "marker",
+      programId: owner,
+    }),
+  );
+  const landed = await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 });
+  expect(landed?.meta?.err).toBeNull();
+  const told = landed?.transaction.message.instructions.map(
+    (one) => (one as ParsedInstruction).parsed as unknown,
+  );
+  expect(told).toEqual([
+    {
+      type: "createAccountWithSeed",
+      info: {
+        source: base.toBase58(),
+        newAccount: derived.toBase58(),
+        base: base.toBase58(),
+        seed: "marker",
+        lamports: 2_000_000,
+        space: 0,
+        owner: owner.toBase58(),
+      },
+    },
+    {
+      type: "transferWithSeed",
+      info: {
+        source: derived.toBase58(),
+        sourceBase: base.toBase58(),
+        destination: base.toBase58(),
+        lamports: 2_000_000,
+        sourceSeed: "marker",
+        sourceOwner: owner.toBase58(),
+      },
+    },
+  ]);
+});
+
+test("an instruction that makes no sense to its program is left as bytes", async () => {
+  const { connection, alice, run } = await alicesChain();
+  const senseless = [SystemProgram.programId, new PublicKey("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA")];
+  for (const programId of senseless) {
+    for (const data of [[], [2], [2, 0, 0, 0, 9], [12, 1], [250, 0, 0, 0]]) {
+      const keys = [{ pubkey: alice.publicKey, isSigner: true, isWritable: true }];
+      const signature = await run(new TransactionInstruction({ programId, keys, data: Buffer.from(data) }));
+      const landed = await connection.getParsedTransaction(signature, { maxSupportedTransactionVersion: 0 });
+      expect(landed?.transaction.message.instructions, String(data)).toMatchObject([
+        { programId, accounts: [alice.publicKey] },
+      ]);
+    }
+  }
+});
+
+test("signatures come page by page, newest first; before an unknown one there are none", async () => {
+  const { chain, connection, alice, run } = await alicesChain();
+  const paid: string[] = [];
+  for (let count = 0; count < 5; count += 1) paid.push(await run(transfer(alice, somebody(), SOL)));
+  const newestFirst = paid.toReversed();
+  const page = async (options: object): Promise<string[]> =>
+    (await connection.getSignaturesForAddress(alice.publicKey, options)).map(({ signature }) => signature);
+  expect(await page({ limit: 2 })).toEqual(newestFirst.slice(0, 2));
+  expect(await page({ limit: 2, before: newestFirst[1] as string })).toEqual(newestFirst.slice(2, 4));
+  expect(await page({ until: newestFirst[2] as string })).toEqual(newestFirst.slice(0, 2));
+  const unknown = "1".repeat(64);
+  expect(await page({ before: unknown })).toEqual([]);
+  expect(await page({ until: unknown, limit: 5 })).toEqual(newestFirst);
+  const address = alice.publicKey.toBase58();
+  for (const limit of [0, 1001]) {
+    expect((await rpc(chain, "getSignaturesForAddress", address, { limit })).error?.code).toBe(-32602);
+  }
+  for (const method of ["getSignaturesForAddress", "getTransaction"]) {
+    const target = method === "getTransaction" ? paid[0] : address;
+    expect((await rpc(chain, method, target, { commitment: "processed" })).error).toEqual({
+      code: -32602,
+      message: "Method does not support commitment below `confirmed`",
+    });
+  }
+});
+
+test("a block is told with as much detail as was asked for", async () => {
+  const { chain, connection, alice, run } = await alicesChain();
+  const recipient = somebody();
+  const signature = await run(transfer(alice, recipient, SOL), memo("hi"));
+  const slot = (await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 }))?.slot ?? 0;
+  const block = async (options: object): Promise<Record<string, unknown>> => {
+    const config = { commitment: "confirmed", maxSupportedTransactionVersion: 0, ...options };
+    return (await rpc(chain, "getBlock", slot, config)).result as Record<string, unknown>;
+  };
+  expect((await block({ transactionDetails: "signatures" }))["signatures"]).toEqual([signature]);
+  expect(await block({ transactionDetails: "none", rewards: false })).not.toHaveProperty("transactions");
+  expect((await block({ transactionDetails: "accounts" }))["transactions"]).toMatchObject([
+    {
+      transaction: {
+        signatures: [signature],
+        accountKeys: [
+          { pubkey: alice.publicKey.toBase58(), signer: true, writable: true, source: "transaction" },
+          { pubkey: recipient.toBase58(), signer: false, writable: true, source: "transaction" },
+          { signer: false, writable: false },
+          { signer: false, writable: false },
+        ],
+      },
+      meta: { err: null, fee: 5000, preTokenBalances: [] },
+      version: 0,
+    },
+  ]);
+  expect((await block({ encoding: "jsonParsed" }))["transactions"]).toMatchObject([
+    { transaction: { message: { instructions: [{ program: "system" }, { parsed: "hi" }] } } },
+  ]);
+  const parsed = await connection.getParsedBlock(slot, { maxSupportedTransactionVersion: 0 });
+  expect(parsed.transactions).toHaveLength(1);
+  expect((await rpc(chain, "getBlock", slot, { commitment: "confirmed" })).error?.code).toBe(-32015);
+  expect((await rpc(chain, "getBlock", chain.slot() + 1)).error?.code).toBe(-32004);
+  expect((await rpc(chain, "getBlocks", 1000, 1001, { commitment: "processed" })).error?.code).toBe(-32602);
+  expect((await rpc(chain, "getBlocks", 1002, 1001)).result).toEqual([]);
+});
