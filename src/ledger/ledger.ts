@@ -5,15 +5,10 @@
  * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything.
  */
 import type { Address } from "../address.ts";
+import type { Commitment, Reading } from "./reading.ts";
+import type { RoutingLedger } from "./routing.ts";
 
-/** How deeply a block is buried. Only `finalized` can never be undone. */
-export type Commitment = "processed" | "confirmed" | "finalized";
-
-/** Where and when a read was made: the slot its answer is true at, and the endpoint that gave it. */
-export interface Reading {
-  readonly slot: number;
-  readonly endpoint: string;
-}
+export type { Commitment, Reading } from "./reading.ts";
 
 /** What one owner holds of one mint, summed over all of its token accounts. */
 export interface Holding {
@@ -142,9 +137,15 @@ export interface Attempt {
  */
 export type Fate = "open" | "landed" | "dead";
 
-/** The chain's side of a payment service. Every implementation passes the ledger contract suite. */
-export interface Ledger {
-  /** Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. */
+/**
+ * The chain's side of a payment service. Every implementation passes the ledger contract suite. What payments need that
+ * the service signs itself stands in `RoutingLedger`.
+ */
+export interface Ledger extends RoutingLedger {
+  /**
+   * Identifies the chain; a database belongs to exactly one. Throws `LedgerUnavailable` when endpoints disagree. An
+   * endpoint that could not be asked then is not believed later before it has told the same chain.
+   */
   genesisHash(): Promise<string>;
   /** The newest finalized slot, and who says so: a chain that stands still shows here. */
   position(): Promise<Reading>;
@@ -154,7 +155,11 @@ export interface Ledger {
   accountKinds(addresses: readonly Address[]): Promise<readonly AccountKind[]>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
-  /** What a payment of `recipients` (null: one unknown one, priced as the worst case) would cost its sender. */
+  /**
+   * What a payment of `recipients` (null: one unknown one, priced as the worst case) would cost its sender, at prices of
+   * the chain that are at most a minute old. May throw `RangeError` for more recipients than one transaction can ever
+   * hold.
+   */
   paymentCost(mint: Address | null, recipients: readonly Address[] | null): Promise<PaymentCost>;
   /**
    * Builds the unsigned transaction of a payment over the newest confirmed blockhash. It carries a `reference` of 32
@@ -174,22 +179,52 @@ export interface Ledger {
   /** Runs verified bytes without sending them; null when they would succeed. */
   simulatePayment(verified: VerifiedPayment, payment: DeclaredPayment): Promise<SimulationFault | null>;
   /**
-   * Hands bytes to every endpoint. Resolves when at least one took them or said that it already has them ("already
-   * processed" is success); throws `LedgerUnavailable` otherwise, which means *unknown*, never *failed*. Re-sending
-   * identical bytes is always safe.
+   * Hands bytes to every endpoint that has not asked to be left alone, at once. Resolves when the first took them or said
+   * that it already has them ("already processed" is success); the others go on. Throws `LedgerUnavailable` when none
+   * did, which means *unknown*, never *failed*. Re-sending identical bytes is always safe.
    */
   broadcast(bytes: Uint8Array): Promise<void>;
-  /** What is known of each signature, history included; one call per 256. */
+  /**
+   * What one endpoint knows of each signature, history included. `null` is its ignorance and proves nothing; a status
+   * below `finalized` may be gone at the next look.
+   */
   statuses(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]>;
   /** The receipt of each finalized transaction; null where the node has not got it (yet). */
   receipts(signatures: readonly string[]): Promise<readonly (Receipt | null)[]>;
-  /** The only method that may say `dead`. */
+  /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<readonly Fate[]>;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }
 
+/**
+ * How an endpoint failed. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time. `http`: a status
+ * other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate limit. `resting`: it
+ * asked to be left alone, and was. `behind`: it does not know yet what the question is about. `garbled`: an answer of the
+ * wrong shape or size. `other_chain`: it serves another chain than the rest.
+ */
+export type TroubleKind =
+  "unreachable" | "timeout" | "http" | "rpc" | "busy" | "resting" | "behind" | "garbled" | "other_chain";
+
+/** Why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote the URL. */
+export interface EndpointTrouble {
+  /** The endpoint's name, as in `Reading`. */
+  readonly endpoint: string;
+  readonly kind: TroubleKind;
+  /** The HTTP status or the protocol's error code, null where there is none. */
+  readonly code: number | null;
+  /** The same in a few words. */
+  readonly message: string;
+}
+
 /** The ledger could not be asked, or gave no usable answer: nothing is known, nothing may be concluded. */
 export class LedgerUnavailable extends Error {
   override readonly name = "LedgerUnavailable";
+  /** The last failure of each endpoint, in the order configured; empty when the ledger is closed. */
+  readonly troubles: readonly EndpointTrouble[];
+
+  constructor(message: string, troubles: readonly EndpointTrouble[] = []) {
+    super(message);
+    this.troubles = troubles;
+  }
 }

@@ -2,70 +2,26 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type Fetch } from "../../src/ledger/solana/index.ts";
-import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
+import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import {
+  brokenConnection,
+  elapsed,
+  httpError,
+  result,
+  rpcError,
+  scriptedNode,
+  silence,
+  turns,
+  type Reply,
+} from "./scripted-node.ts";
 
 const OWNER = "Vote111111111111111111111111111111111111111" as Address;
 
-interface Call {
-  readonly id: unknown;
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
-
-/** A node that answers each call with the next script entry, the last one for ever. */
-function scriptedNode(...script: ((call: Call) => Response | Promise<Response>)[]): {
-  fetch: Fetch;
-  calls: string[];
-} {
-  const calls: string[] = [];
-  return {
-    calls,
-    fetch: async (_url, init) => {
-      const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as Call;
-      calls.push(call.method);
-      const answer = script[Math.min(calls.length, script.length) - 1];
-      if (answer === undefined) throw new Error("a scripted node needs a script");
-      return await answer(call);
-    },
-  };
-}
-
-const result = (value: unknown) => (call: Call) =>
-  Response.json({ jsonrpc: "2.0", id: call.id, result: value });
-const rpcError = (code: number) => (call: Call) =>
-  Response.json({
-    jsonrpc: "2.0",
-    id: call.id,
-    error: { code, message: "secret https://node.example/?api-key=k3y" },
-  });
-const httpError =
-  (status: number, headers: Record<string, string> = {}) =>
-  () =>
-    new Response("secret k3y", { status, headers });
-const brokenConnection = (): Response => {
-  throw new TypeError("fetch failed: https://node.example/?api-key=k3y");
-};
 const genesis = result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d");
 
 /** The answer that nothing stands at one address. */
 const absent = result({ context: { slot: 7 }, value: [null] });
-
-/** Turns the clock in small steps until the promise settles, and says how much virtual time that took. */
-async function elapsed(clock: VirtualClock, work: Promise<unknown>): Promise<number> {
-  const start = clock.now();
-  let settled = false;
-  const done = work.then(
-    () => (settled = true),
-    () => (settled = true),
-  );
-  while (!settled) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (!settled) clock.advance(50);
-  }
-  await done;
-  return clock.now() - start;
-}
 
 test("a broken connection is tried again", async () => {
   const node = scriptedNode(brokenConnection, httpError(503), genesis);
@@ -117,7 +73,7 @@ test("a failing endpoint is passed over for the next one without a pause", async
 }, 5_000);
 
 test("a node that hangs is given up after its deadline and the next one answers", async () => {
-  const hanging = scriptedNode(() => new Promise<Response>(() => undefined));
+  const hanging = scriptedNode(silence);
   const whole = scriptedNode(absent);
   const clock = virtualClock();
   const ledger = solanaLedger({
@@ -157,6 +113,16 @@ test("a Retry-After longer than a caller would wait is told at once and kept, fo
   expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
 });
 
+test("one question waits four seconds in all, however often it is told to come back", async () => {
+  const node = scriptedNode(httpError(429, { "retry-after": "3" }));
+  const clock = virtualClock();
+  const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
+  const asked = ledger.accountKinds([OWNER]);
+  expect(await elapsed(clock, asked)).toBeLessThanOrEqual(4_000);
+  await expect(asked).rejects.toBeInstanceOf(LedgerUnavailable);
+  expect(node.calls).toHaveLength(2);
+});
+
 test("an endpoint's rate is kept: a second's worth at once, the rest spread, too many told at once", async () => {
   const node = scriptedNode(absent);
   const clock = virtualClock();
@@ -165,7 +131,7 @@ test("an endpoint's rate is kept: a second's worth at once, the rest spread, too
     clock,
   });
   const asked = Array.from({ length: 30 }, () => ledger.accountKinds([OWNER]));
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await turns();
   expect(node.calls).toHaveLength(10);
   const ms = await elapsed(clock, Promise.all(asked));
   expect(ms).toBeGreaterThanOrEqual(2_000);
@@ -198,7 +164,7 @@ test("an endpoint that asked to be left alone is passed over by later questions 
 
 test("E10: a garbled answer is no answer", async () => {
   const context = { slot: 7 };
-  const garbled: ((call: Call) => Response)[] = [
+  const garbled: Reply[] = [
     () => new Response("<html>"),
     () => new Response(""),
     () => new Response('{"error'),

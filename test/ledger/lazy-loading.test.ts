@@ -6,11 +6,12 @@ import { solanaLedger } from "../../src/ledger/solana/index.ts";
 const isLoaded = (name: string): boolean =>
   Object.keys(createRequire(import.meta.url).cache).some((path) => path.includes(`node_modules/${name}/`));
 
-test("web3.js is loaded by the first question, not by the import, the factory or the curve test", async () => {
+test("web3.js is loaded by the first question, not by the import, the factory, the curve test or a marker", async () => {
   const ledger = solanaLedger({
     endpoints: [{ url: "http://node.example", fetch: async () => new Response("", { status: 403 }) }],
   });
   expect(ledger.isOnCurve("11111111111111111111111111111111" as never)).toBe(true);
+  expect(ledger.markerAddress("11111111111111111111111111111111" as never, "seed")).toHaveLength(44);
   expect(isLoaded("@solana/web3.js")).toBe(false);
   await expect(ledger.genesisHash()).rejects.toThrow("HTTP 403");
   expect(isLoaded("@solana/web3.js")).toBe(true);

@@ -1,4 +1,5 @@
-/** Transactions as a wallet, or an attacker's wallet, would sign them: any instructions, any signers, either format. */
+/** Transactions as a wallet, or an attacker's wallet, would sign them: any instructions, any signers, any bytes. */
+import { createPrivateKey, sign } from "node:crypto";
 import {
   Keypair,
   PublicKey,
@@ -41,6 +42,73 @@ export async function signed({ chain }: Pick<ChainFixture, "chain">, signing: Si
   return Buffer.from(transaction.serialize()).toString("base64");
 }
 
+/** A message as its bytes have it: indices instead of addresses, nothing checked, nothing put in order. */
+export interface RawMessage {
+  /** Signatures required, read-only accounts among the signers, read-only accounts among the others. */
+  readonly header: readonly [number, number, number];
+  readonly keys: readonly PublicKey[];
+  readonly blockhash: string;
+  readonly instructions: readonly {
+    readonly program: number;
+    readonly accounts: readonly number[];
+    readonly data: Uint8Array | readonly number[];
+  }[];
+  /** A v0 message with these lookups; legacy when left out. */
+  readonly lookups?: readonly {
+    readonly table: PublicKey;
+    readonly writable: readonly number[];
+    readonly readonly: readonly number[];
+  }[];
+}
+
+/** How a message writes the length of a list: 7 bits a byte, the lowest first. */
+export type WriteLength = (length: number) => readonly number[];
+
+/** The only way that is canonical. */
+export const compactLength: WriteLength = (length) =>
+  length < 0x80 ? [length] : [(length & 0x7f) | 0x80, ...compactLength(length >> 7)];
+
+/** The bytes of a message, whatever it says. */
+export function rawMessage(
+  { header, keys, blockhash, instructions, lookups }: RawMessage,
+  lengthOf: WriteLength = compactLength,
+): Buffer {
+  const list = (items: readonly number[]): number[] => [...lengthOf(items.length), ...items];
+  return Buffer.from([
+    ...(lookups === undefined ? [] : [0x80]),
+    ...header,
+    ...lengthOf(keys.length),
+    ...keys.flatMap((key) => [...key.toBytes()]),
+    ...bs58.decode(blockhash),
+    ...lengthOf(instructions.length),
+    ...instructions.flatMap(({ program, accounts, data }) => [
+      program,
+      ...list(accounts),
+      ...list([...data]),
+    ]),
+    ...(lookups === undefined ? [] : lengthOf(lookups.length)),
+    ...(lookups ?? []).flatMap((lookup) => [
+      ...lookup.table.toBytes(),
+      ...list(lookup.writable),
+      ...list(lookup.readonly),
+    ]),
+  ]);
+}
+
+/** A transaction of these message bytes and these signatures, in base64. */
+export function wire(message: Uint8Array, signatures: readonly Uint8Array[]): string {
+  return Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString("base64");
+}
+
+// RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
+const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** What a wallet's key signs over any bytes. */
+export function signatureOf(bytes: Uint8Array, { secretKey }: Pick<Wallet, "secretKey">): Buffer {
+  const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
+  return sign(null, bytes, createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
+}
+
 /** Signs, sends and waits until it is finalized. Throws when it failed: a test's preparations must not. */
 export async function land(fixture: ChainFixture, signing: Signing): Promise<string> {
   const bytes = Buffer.from(await signed(fixture, signing), "base64");
@@ -71,7 +139,8 @@ export function keyOf({ address }: Pick<Wallet, "address">): PublicKey {
   return new PublicKey(address);
 }
 
-async function newestBlockhash(chain: ChainFixture["chain"]): Promise<string> {
+/** The newest confirmed blockhash. */
+export async function newestBlockhash(chain: ChainFixture["chain"]): Promise<string> {
   const body = { jsonrpc: "2.0", id: 1, method: "getLatestBlockhash", params: [{ commitment: "confirmed" }] };
   const answer = await chain.fetch("http://local", { body: JSON.stringify(body) });
   return ((await answer.json()) as { result: { value: { blockhash: string } } }).result.value.blockhash;

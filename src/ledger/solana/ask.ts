@@ -1,15 +1,17 @@
 /** Asking nodes: a question is retried and moved to the next endpoint until one answers it, or nothing is known. */
 import type { Connection } from "@solana/web3.js";
 import pRetry from "p-retry";
-import type { Clock } from "../../runtime.ts";
-import { LedgerUnavailable } from "../ledger.ts";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { expectChain, type Endpoint } from "./endpoint.ts";
+import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
 
 /** All that a part of the ledger needs in order to ask. */
-export interface Nodes {
+export interface Nodes extends HealthWatch {
+  /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
-  readonly clock: Clock;
+  /** The chain that the endpoints were found to serve, null until they were asked for it. */
+  readonly chain: { genesisHash: string | null };
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
 }
@@ -21,31 +23,40 @@ export type Question<T> = (connection: Connection, endpoint: Endpoint) => Promis
 const TRIES_PER_ENDPOINT = 3;
 // Before an endpoint's second try; twice that before its third.
 const FIRST_PAUSE_MS = 250;
-// A caller of the API is waiting: an endpoint that wants to be left alone for longer is not waited for.
-const LONGEST_PAUSE_MS = 4_000;
-// Against a Retry-After of a day, which would silence an endpoint that is well again in a minute.
-const LONGEST_REST_MS = 60_000;
+// In all, for one question. A caller of the API is waiting: an endpoint that wants to be left alone for longer is not
+// waited for.
+const LONGEST_WAIT_MS = 4_000;
+
+/** What one question has used up so far. */
+interface Spent {
+  readonly tries: Map<Endpoint, number>;
+  waitedMs: number;
+}
 
 /**
  * The first usable answer. Throws `LedgerUnavailable` when every endpoint was tried and none gave one: then nothing is
  * known. A failure is retried at the same endpoint only when it may pass.
  */
 export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<T> {
-  const spent = new Map<Endpoint, number>(nodes.endpoints.map((endpoint) => [endpoint, 0]));
+  const spent: Spent = { tries: new Map(), waitedMs: 0 };
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
     const endpoint = nextEndpoint(nodes, spent);
-    if (endpoint === undefined) throw unavailable(nodes, failures);
-    await pause(nodes, endpoint, spent.get(endpoint) ?? 0);
+    if (endpoint === undefined) throw new Error("nobody is left to ask");
+    const tries = triesOf(spent, endpoint);
+    await pause(nodes, endpoint, spent);
     try {
       nodes.closed.throwIfAborted();
-      return await question(endpoint.connection, endpoint);
+      await expectChain(endpoint, nodes.chain.genesisHash);
+      const answer = await question(endpoint.connection, endpoint);
+      noteAnswer(endpoint, nodes);
+      return answer;
     } catch (error) {
       const failure = asEndpointFailure(error);
-      const rest = Math.min(failure.facts.retryAfterMs ?? 0, LONGEST_REST_MS);
       failures.set(endpoint, failure);
-      spent.set(endpoint, isPassing(failure) ? (spent.get(endpoint) ?? 0) + 1 : TRIES_PER_ENDPOINT);
-      endpoint.restsUntil = Math.max(endpoint.restsUntil, nodes.clock.now() + rest);
+      spent.tries.set(endpoint, isPassing(failure) ? tries + 1 : TRIES_PER_ENDPOINT);
+      // What was cut off by closing says nothing about the endpoint.
+      if (!nodes.closed.aborted) noteFailure(endpoint, failure, nodes);
       throw failure;
     }
   };
@@ -57,7 +68,8 @@ export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<T> {
       shouldRetry: () => !nodes.closed.aborted && nextEndpoint(nodes, spent) !== undefined,
     });
   } catch {
-    throw unavailable(nodes, failures);
+    const troubles = nodes.endpoints.map((endpoint) => troubleOf(endpoint, failures.get(endpoint)));
+    throw unavailable(nodes.closed, troubles);
   }
 }
 
@@ -70,19 +82,19 @@ export async function askUntil<T>(
   accepts: (answer: T) => boolean,
   question: Question<T>,
 ): Promise<T> {
-  let last: { answer: T } | { error: unknown } | undefined;
-  for (const endpoint of nodes.endpoints) {
+  let last: { answer: T } | undefined;
+  const errors: unknown[] = [];
+  for (const endpoint of nodes.endpoints.toSorted(byPreference(nodes.clock.now()))) {
     try {
       const answer = await ask({ ...nodes, endpoints: [endpoint] }, question);
       if (accepts(answer)) return answer;
       last = { answer };
     } catch (error) {
-      // A refused answer says more than none.
-      last ??= { error };
+      errors.push(error);
     }
   }
-  if (last === undefined) throw unavailable(nodes, new Map());
-  if ("error" in last) throw last.error;
+  // A refused answer says more than none.
+  if (last === undefined) throw allUnavailable(nodes.closed, errors);
   return last.answer;
 }
 
@@ -93,31 +105,29 @@ export async function askEach<T>(nodes: Nodes, question: Question<T>): Promise<(
   return settled.map((answer) => (answer.status === "fulfilled" ? answer.value : null));
 }
 
-/** Who is asked next: awake before resting, then least tried first, then in the order configured. */
-function nextEndpoint(
-  { endpoints, clock }: Nodes,
-  spent: ReadonlyMap<Endpoint, number>,
-): Endpoint | undefined {
+/** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */
+function nextEndpoint({ endpoints, clock }: Nodes, spent: Spent): Endpoint | undefined {
   const now = clock.now();
-  const tries = (endpoint: Endpoint): number => spent.get(endpoint) ?? 0;
-  const rest = (endpoint: Endpoint): number => Math.max(endpoint.restsUntil - now, 0);
+  const patience = LONGEST_WAIT_MS - spent.waitedMs;
+  const preference = byPreference(now);
   return endpoints
-    .filter((endpoint) => tries(endpoint) < TRIES_PER_ENDPOINT && rest(endpoint) <= LONGEST_PAUSE_MS)
-    .toSorted((a, b) => rest(a) - rest(b) || tries(a) - tries(b))[0];
+    .filter((each) => triesOf(spent, each) < TRIES_PER_ENDPOINT && restOf(each, now) <= patience)
+    .toSorted((a, b) => preference(a, b) || triesOf(spent, a) - triesOf(spent, b))[0];
+}
+
+function byPreference(now: number): (a: Endpoint, b: Endpoint) => number {
+  return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now) - restOf(b, now);
+}
+
+function triesOf(spent: Spent, endpoint: Endpoint): number {
+  return spent.tries.get(endpoint) ?? 0;
 }
 
 /** The first try at an endpoint waits for nothing but its rest. */
-async function pause({ clock, closed }: Nodes, endpoint: Endpoint, tries: number): Promise<void> {
+async function pause({ clock, closed }: Nodes, endpoint: Endpoint, spent: Spent): Promise<void> {
+  const tries = triesOf(spent, endpoint);
   const backoff = tries === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (tries - 1);
-  const ms = Math.max(endpoint.restsUntil - clock.now(), backoff);
+  const ms = Math.max(restOf(endpoint, clock.now()), backoff);
+  spent.waitedMs += ms;
   if (ms > 0) await clock.sleep(ms, closed);
-}
-
-function unavailable(nodes: Nodes, failures: ReadonlyMap<Endpoint, EndpointFailure>): LedgerUnavailable {
-  if (nodes.closed.aborted) return new LedgerUnavailable("the ledger is closed");
-  // No `cause`: messages of transports and providers quote URLs, and URLs carry keys.
-  const reasons = nodes.endpoints.map(
-    (endpoint) => `${endpoint.name}: ${failures.get(endpoint)?.message ?? "asked to be left alone"}`,
-  );
-  return new LedgerUnavailable(`no Solana node gave a usable answer (${reasons.join("; ")})`);
 }

@@ -9,6 +9,9 @@ export type Fetch = typeof globalThis.fetch;
 // From the first byte sent to the last byte read. Healthy nodes answer in well under a second; a search of old
 // history may take a few.
 const DEADLINE_MS = 8_000;
+// Decompressed. The largest honest answer is a list of token accounts, about 600 bytes each: this holds 50,000 of them.
+// An endless body must not fill the memory before the deadline ends it.
+const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /**
  * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here, before web3.js sees them: it
@@ -18,6 +21,7 @@ const DEADLINE_MS = 8_000;
 export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, closed: AbortSignal): Fetch {
   return async (input, init) => {
     await pace?.();
+    closed.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort();
     closed.addEventListener("abort", end, { once: true });
@@ -40,22 +44,39 @@ async function exchange(
   input: Parameters<Fetch>[0],
   init: RequestInit,
 ): Promise<string> {
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(input, init);
-    text = await response.text();
-  } catch {
+  // A node that sends us elsewhere is misconfigured: following would turn the POST into a GET, or leak the call.
+  const response = await fetch(input, { ...init, redirect: "manual" }).catch(() => {
     throw new EndpointFailure("unreachable", "no connection");
-  }
+  });
   if (!response.ok) {
+    // What else it says is not read, so that it cannot be endless.
+    void response.body?.cancel().catch(() => undefined);
     throw new EndpointFailure("http", `HTTP ${response.status}`, {
       code: response.status,
       ...retryAfter(response.headers.get("retry-after"), clock),
     });
   }
+  const text = await readText(response);
   refuseRpcError(text);
   return text;
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+  try {
+    for await (const chunk of pieces) {
+      bytes += chunk.length;
+      if (bytes > LARGEST_ANSWER_BYTES) throw new EndpointFailure("garbled", "an answer that is too large");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof EndpointFailure
+      ? error
+      : new EndpointFailure("unreachable", "the connection broke");
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /** Retry-After is either seconds or a date (RFC 9110). */

@@ -1,19 +1,19 @@
 /** Handing signed bytes to the network. */
-import { EndpointFailure } from "./endpoint-failure.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
+import { allUnavailable } from "./unavailable.ts";
 
 /**
- * Sends the bytes to every endpoint at once and resolves with the first that took them; the others go on. No preflight:
- * the bytes were simulated before, and a node that lags would refuse what the network accepts. No retries by the node:
- * re-sending is ours, so that it stops when the transaction is dead.
+ * Sends the bytes to every endpoint at once, one that lags or fails included, and resolves with the first that took them;
+ * the others go on. No preflight: the bytes were simulated before, and a node that lags would refuse what the network
+ * accepts. No retries by the node: re-sending is ours, so that it stops when the transaction is dead.
  */
 export async function broadcast(nodes: Nodes, bytes: Uint8Array): Promise<void> {
   const sent = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, send(bytes)));
   try {
     await Promise.any(sent);
   } catch (error) {
-    // Each rejection is a LedgerUnavailable of one endpoint; the first says as much as any.
-    throw error instanceof AggregateError ? error.errors[0] : error;
+    throw allUnavailable(nodes.closed, error instanceof AggregateError ? error.errors : [error]);
   }
 }
 

@@ -17,7 +17,7 @@ import { LARGEST_AMOUNT } from "../../amount.ts";
 import type { DeclaredPayment, UnsignedPayment } from "../ledger.ts";
 import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { feeOf, rentForTokenAccounts } from "./payment-cost.ts";
+import { expectFewRecipients, feeOf, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
 import { associatedTokenAccount } from "./token-accounts.ts";
 
 /**
@@ -33,6 +33,7 @@ export async function buildPayment(
   reference: Uint8Array,
 ): Promise<UnsignedPayment> {
   const { sender, mint, transfers } = payment;
+  expectFewRecipients(transfers);
   const instructions = paymentInstructions(payment);
   referTo(reference, instructions);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
@@ -89,15 +90,10 @@ export function paymentInstructions({
   });
 }
 
-// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
-const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
-
 function serialize(
   message: TransactionMessage,
   recipients: number,
 ): { bytes: Uint8Array; compiled: Message } {
-  const tooLarge = new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
-  if (recipients > MOST_RECIPIENTS) throw tooLarge;
   const compiled = message.compileToLegacyMessage();
   try {
     const bytes = new VersionedTransaction(compiled).serialize();
@@ -106,5 +102,5 @@ function serialize(
     // web3.js writes into a buffer of fixed size and lets the overrun surface.
     if (!(error instanceof RangeError)) throw error;
   }
-  throw tooLarge;
+  throw tooManyRecipients(recipients);
 }

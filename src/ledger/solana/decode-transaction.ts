@@ -19,6 +19,8 @@ export interface DecodedTransaction {
   readonly signatures: readonly Uint8Array[];
 }
 
+// What the largest transaction takes in base64. Longer text is refused unread, whatever it holds.
+const LONGEST_TEXT = 4 * Math.ceil(PACKET_DATA_SIZE / 3);
 const SIGNATURE_BYTES = 64;
 // A legacy or v0 transaction begins with the number of its signatures, which 1,232 bytes keep below 20; later versions
 // begin with their version byte, and a message of version n begins with 0x80 + n.
@@ -34,6 +36,7 @@ export function decodeTransaction(
 ):
   | { decoded: DecodedTransaction }
   | { refused: Extract<SignatureFault, "not_base64" | "too_large" | "undecodable" | "unsupported_version"> } {
+  if (text.length > LONGEST_TEXT) return { refused: "too_large" };
   const decodedText = Buffer.from(text, "base64");
   // Node's decoder skips what it does not know. Only canonical text survives the way back.
   if (decodedText.toString("base64") !== text) return { refused: "not_base64" };
@@ -44,7 +47,7 @@ export function decodeTransaction(
   if (signatureCount >= VERSION_FLAG) return { refused: "unsupported_version" };
   const messageBytes = bytes.subarray(1 + signatureCount * SIGNATURE_BYTES);
   const [messageStart] = messageBytes;
-  if (signatureCount === 0 || messageStart === undefined) return { refused: "undecodable" };
+  if (messageStart === undefined) return { refused: "undecodable" };
   if (messageStart > VERSION_0) return { refused: "unsupported_version" };
   return decodeStrictly(bytes, messageBytes);
 }
@@ -58,23 +61,22 @@ function decodeStrictly(
     if (message instanceof MessageV1) return { refused: "undecodable" };
     // What web3.js writes back differs when it skipped a byte or read a length that was not written the shortest way.
     const isWhole = Buffer.from(message.serialize()).equals(messageBytes);
-    if (!isWhole || !isSound(message, signatures.length)) return { refused: "undecodable" };
+    if (!isWhole || !isSound(message)) return { refused: "undecodable" };
     return { decoded: { bytes, messageBytes, message, signatures } };
   } catch {
     return { refused: "undecodable" };
   }
 }
 
-/** The validator's own rules for a message ("sanitize"), which web3.js does not apply. */
-function isSound(message: Message | MessageV0, signatureCount: number): boolean {
+/** The validator's own rules for a message ("sanitize"). Of them web3.js applies one: as many signatures as required. */
+function isSound(message: Message | MessageV0): boolean {
   const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = message.header;
   const keys = message.staticAccountKeys;
   const lookups = message.addressTableLookups;
   const loaded = lookups.map((lookup) => lookup.writableIndexes.length + lookup.readonlyIndexes.length);
   const total = loaded.reduce((sum, count) => sum + count, keys.length);
   return (
-    numRequiredSignatures === signatureCount &&
-    // The first signer pays the fee, so it must be writable.
+    // The first signer pays the fee, so there is one, and it is writable.
     numReadonlySignedAccounts < numRequiredSignatures &&
     numRequiredSignatures + numReadonlyUnsignedAccounts <= keys.length &&
     new Set(keys.map((key) => key.toBase58())).size === keys.length &&

@@ -1,11 +1,5 @@
 /** Why one endpoint gave no usable answer, in words that hold neither its URL nor its keys. */
-
-/**
- * `unreachable`: no connection, or it broke. `timeout`: no whole answer in time. `http`: a status other than 2xx.
- * `rpc`: a JSON-RPC error. `busy`: our own calls fill its rate limit. `behind`: the node does not know yet what the
- * question is about. `garbled`: an answer of the wrong shape.
- */
-export type FailureKind = "unreachable" | "timeout" | "http" | "rpc" | "busy" | "behind" | "garbled";
+import type { TroubleKind } from "../ledger.ts";
 
 /** What is known about a failure; `code` is the HTTP status or the JSON-RPC error code. */
 interface FailureFacts {
@@ -20,10 +14,10 @@ interface FailureFacts {
 /** One failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
 export class EndpointFailure extends Error {
   override readonly name = "EndpointFailure";
-  readonly kind: FailureKind;
+  readonly kind: TroubleKind;
   readonly facts: FailureFacts;
 
-  constructor(kind: FailureKind, message: string, facts: FailureFacts = {}) {
+  constructor(kind: TroubleKind, message: string, facts: FailureFacts = {}) {
     super(message);
     this.kind = kind;
     this.facts = facts;
@@ -49,6 +43,7 @@ export function isPassing(failure: EndpointFailure): boolean {
   switch (failure.kind) {
     case "unreachable":
     case "busy":
+    case "resting":
     case "behind":
       return true;
     case "http":
@@ -60,8 +55,32 @@ export function isPassing(failure: EndpointFailure): boolean {
     // A second timeout would double the wait of a caller who has other endpoints; a garbled answer stays garbled.
     case "timeout":
     case "garbled":
+    case "other_chain":
       return false;
   }
+}
+
+/** True when the failure says something about the endpoint, not about the question or about how often we ask. */
+export function isIllness(failure: EndpointFailure): boolean {
+  switch (failure.kind) {
+    case "unreachable":
+    case "timeout":
+    case "http":
+    case "garbled":
+    case "other_chain":
+      return true;
+    case "rpc":
+      return isPassing(failure);
+    case "busy":
+    case "resting":
+    case "behind":
+      return false;
+  }
+}
+
+/** True when a provider says that it is asked too often, in the status or in the body. */
+export function isRateLimit({ facts }: EndpointFailure): boolean {
+  return facts.code === HTTP_TOO_MANY_REQUESTS;
 }
 
 /** Whatever a question threw, as a failure. What is no failure of ours is an answer that could not be read. */

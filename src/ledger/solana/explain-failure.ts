@@ -53,10 +53,10 @@ async function explainInstructionError(nodes: Nodes, error: unknown, read: ReadP
       break;
     case "transfer_token": {
       if (custom === CUSTOM_ACCOUNT_FROZEN) return { reason: "frozen" };
-      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await tokenShortage(nodes, read);
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await tokenShortage(nodes, read, meaning.source);
       // The program's word for an account that is not there differs between its versions; the chain's does not.
       const missing = await missingTokenAccount(nodes, meaning);
-      if (missing === "source") return await tokenShortage(nodes, read);
+      if (missing === "source") return await tokenShortage(nodes, read, meaning.source);
       const isCreated = read.meanings.some(
         (each) => each.does === "create_token_account" && each.account === meaning.destination,
       );

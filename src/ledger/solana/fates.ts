@@ -2,8 +2,9 @@
 import type { Attempt, Fate, SignatureStatus } from "../ledger.ts";
 import { askEach, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { genesisHashOf } from "./genesis-hash.ts";
-import { SIGNATURES_PER_CALL, statusesOf } from "./statuses.ts";
+import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { chainOf } from "./endpoint.ts";
+import { statusesOf } from "./statuses.ts";
 
 /** What one endpoint can say of an attempt by itself. */
 type Finding = "landed" | "seen" | "absent" | "unproven";
@@ -19,8 +20,8 @@ const WITNESSES = 2;
 /** Every doubt is `open`: an endpoint that does not answer, one that lags, two that differ. */
 export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<readonly Fate[]> {
   const result: Fate[] = [];
-  for (let start = 0; start < attempts.length; start += SIGNATURES_PER_CALL) {
-    const batch = attempts.slice(start, start + SIGNATURES_PER_CALL);
+  for (let start = 0; start < attempts.length; start += MOST_SIGNATURES_PER_CALL) {
+    const batch = attempts.slice(start, start + MOST_SIGNATURES_PER_CALL);
     const testimonies = await askEach(nodes, testifyTo(batch));
     result.push(...batch.map((_, index) => verdict(testimonies, index)));
   }
@@ -29,7 +30,7 @@ export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise
 
 function testifyTo(attempts: readonly Attempt[]): Question<Testimony> {
   return async (connection, endpoint) => {
-    const genesisHash = await genesisHashOf(connection, endpoint);
+    const genesisHash = await chainOf(endpoint);
     // The order is the proof: first a finalized height past the last one, then, at a later slot, no trace.
     const finalized = await connection.getEpochInfo("finalized");
     const height = finalized.blockHeight;

@@ -2,30 +2,39 @@
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
 import { checkOptions, functionOption, runtimeOptions } from "../../options.ts";
-import type { Clock } from "../../runtime.ts";
+import type { Clock, Logger } from "../../runtime.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Fetch } from "./bounded-fetch.ts";
+import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
+import { markerAddress } from "./routing/marker-address.ts";
 
 export type { EndpointOption } from "./endpoint.ts";
 export type { Fetch } from "./bounded-fetch.ts";
+export type { EndpointTrouble, TroubleKind } from "../ledger.ts";
 
-/** Where the nodes are, and by whose clock to wait for them. */
+/** Where the nodes are, by whose clock to wait for them, and who is told how they are. */
 export interface SolanaLedgerOptions {
   /**
    * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
-   * With two or more, a transaction is pronounced dead only when two of them agree.
+   * With two or more, a transaction is pronounced dead only when two of them agree, so each must be a node of its own;
+   * and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
   readonly endpoints: readonly EndpointOption[];
   /** For deadlines and pauses between tries. The machine's clock when left out. */
   readonly clock?: Clock;
+  /**
+   * Is told by an endpoint's name when it begins to fail or lag (warn), is well again (info), and of each failure
+   * (debug). Silent when left out.
+   */
+  readonly logger?: Logger;
 }
 
-const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
-  error: "expected an http(s) URL",
-});
+const url = z.string().refine(isEndpointUrl, { error: "expected an http(s) URL without user name" });
+const upTo = (most: number): z.ZodOptional<z.ZodInt> => z.int().min(1).max(most).optional();
+
 const optionsSchema = z.strictObject({
   endpoints: z
     .array(
@@ -35,12 +44,32 @@ const optionsSchema = z.strictObject({
           url,
           fetch: functionOption<Fetch>().optional(),
           requestsPerSecond: z.number().positive().optional(),
+          accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
+          signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
         }),
       ),
     )
-    .min(1, { error: "expected at least one endpoint" }),
+    .min(1, { error: "expected at least one endpoint" })
+    .superRefine((endpoints, context) => {
+      const urls = endpoints.map((endpoint) =>
+        URL.canParse(endpoint.url) ? new URL(endpoint.url).href : null,
+      );
+      for (const [index, each] of urls.entries()) {
+        if (each === null || urls.indexOf(each) === index) continue;
+        // It would be its own second witness of a transaction's death.
+        context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
+      }
+    }),
   clock: runtimeOptions.clock,
+  logger: runtimeOptions.logger,
 });
+
+/** `fetch` refuses URLs with a user name, and would say so only when first asked. */
+function isEndpointUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
 
 /**
  * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws
@@ -48,7 +77,7 @@ const optionsSchema = z.strictObject({
  * readings name its host.
  */
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
-  const { clock } = checkOptions("solanaLedger", optionsSchema, options);
+  const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
   const { endpoints } = options;
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
@@ -56,12 +85,13 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes(endpoints, clock, closing.signal),
+      ledgerOfNodes(endpoints, { clock, log: logger }, closing.signal),
     );
     return loading;
   };
   return {
     isOnCurve,
+    markerAddress,
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),
     balances: async (owner) => (await loaded()).balances(owner),
@@ -75,6 +105,19 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     statuses: async (signatures) => (await loaded()).statuses(signatures),
     receipts: async (signatures) => (await loaded()).receipts(signatures),
     fates: async (attempts) => (await loaded()).fates(attempts),
+    funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
+    fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
+    haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),
+    rentMinimum: async (bytes) => (await loaded()).rentMinimum(bytes),
+    sizeOf: async (plan) => (await loaded()).sizeOf(plan),
+    feeOf: async (plan) => (await loaded()).feeOf(plan),
+    buildTransaction: async (plan) => (await loaded()).buildTransaction(plan),
+    tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
+    explainError: async (plan, error) => (await loaded()).explainError(plan, error),
+    signedBy: async (address) => (await loaded()).signedBy(address),
+    markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
+    strayAccounts: async (owner, mints, commitment) => (await loaded()).strayAccounts(owner, mints, commitment),
+    payersOf: async (owner, mints) => (await loaded()).payersOf(owner, mints),
     close: async () => closing.abort(),
   };
 }

@@ -1,17 +1,27 @@
 /** The Solana ledger put together. Imports web3.js, so it is itself imported only when a node is first asked. */
-import type { Clock } from "../../runtime.ts";
 import type { Ledger, Reading } from "../ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { broadcast } from "./broadcast.ts";
 import { buildPayment } from "./build-payment.ts";
-import { openEndpoint, type EndpointOption } from "./endpoint.ts";
+import { openEndpoints, type EndpointOption } from "./endpoint.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
-import { paymentCost } from "./payment-cost.ts";
+import type { HealthWatch } from "./health.ts";
+import { paymentCost, rentMinimum } from "./payment-cost.ts";
+import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
+import { explainError } from "./routing/explain-error.ts";
+import { fundsOfOwner } from "./routing/funds-of-owner.ts";
+import { funds } from "./routing/funds.ts";
+import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
+import { payersOf } from "./routing/payers-of.ts";
+import { markedBy, signedBy } from "./routing/signed-by.ts";
+import { strayAccounts } from "./routing/stray-accounts.ts";
+import { tryTransaction } from "./routing/try-transaction.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { receipts, statuses } from "./statuses.ts";
+import { surveyOf } from "./survey.ts";
 import { verifyPayment } from "./verify-payment.ts";
 
 const positionOf: Question<Reading> = async (connection, { name }) => ({
@@ -19,32 +29,54 @@ const positionOf: Question<Reading> = async (connection, { name }) => ({
   endpoint: name,
 });
 
-/** Every method that asks a node. */
-export type AskingLedger = Omit<Ledger, "isOnCurve" | "close">;
+/** Every method that asks a node, or needs web3.js for its answer. */
+export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "close">;
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
 export function ledgerOfNodes(
   options: readonly EndpointOption[],
-  clock: Clock,
+  { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): AskingLedger {
   const nodes: Nodes = {
-    endpoints: options.map((option) => openEndpoint(option, clock, closed)),
+    endpoints: openEndpoints(options, clock, closed),
+    chain: { genesisHash: null },
     clock,
+    log,
     closed,
   };
+  const survey = surveyOf(nodes);
+  const surveyed =
+    <A extends unknown[], T>(method: (asked: Nodes, ...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> => {
+      survey();
+      return method(nodes, ...args);
+    };
   return {
-    genesisHash: () => genesisHash(nodes),
-    position: () => ask(nodes, positionOf),
-    balances: (owner) => balances(nodes, owner),
-    accountKinds: (addresses) => accountKinds(nodes, addresses),
-    paymentCost: (mint, recipients) => paymentCost(nodes, mint, recipients),
-    buildPayment: (payment, reference) => buildPayment(nodes, payment, reference),
-    verifyPayment: (putativeTransaction, payment) => verifyPayment(nodes, putativeTransaction, payment),
-    simulatePayment: (verified, payment) => simulatePayment(nodes, verified, payment),
-    broadcast: (bytes) => broadcast(nodes, bytes),
-    statuses: (signatures) => statuses(nodes, signatures),
-    receipts: (signatures) => receipts(nodes, signatures),
-    fates: (attempts) => fates(nodes, attempts),
+    genesisHash: surveyed(genesisHash),
+    position: surveyed((asked) => ask(asked, positionOf)),
+    balances: surveyed(balances),
+    accountKinds: surveyed(accountKinds),
+    paymentCost: surveyed(paymentCost),
+    buildPayment: surveyed(buildPayment),
+    verifyPayment: surveyed(verifyPayment),
+    simulatePayment: surveyed(simulatePayment),
+    broadcast: surveyed(broadcast),
+    statuses: surveyed(statuses),
+    receipts: surveyed(receipts),
+    fates: surveyed(fates),
+    funds: surveyed(funds),
+    fundsOfOwner: surveyed(fundsOfOwner),
+    haveTokenAccounts: surveyed(haveTokenAccounts),
+    rentMinimum: surveyed(rentMinimum),
+    sizeOf: async (plan) => sizeOf(plan),
+    feeOf: surveyed(feeOfPlan),
+    buildTransaction: surveyed(buildTransaction),
+    tryTransaction: surveyed(tryTransaction),
+    explainError: async (plan, error) => explainError(plan, error),
+    signedBy: surveyed(signedBy),
+    markedBy: surveyed(markedBy),
+    strayAccounts: surveyed(strayAccounts),
+    payersOf: surveyed(payersOf),
   };
 }

@@ -10,10 +10,10 @@ export interface UnprovenAccounts {
   /** Accounts that pay, other than the sender's ATA: somebody else may have made the sender a delegate of theirs. */
   readonly sources: ReadonlySet<string>;
   /**
-   * ATAs that are paid, each with its recipient. An owner can give an ATA away; only an instruction that creates it
-   * would notice on the chain, so those with one are left out.
+   * ATAs that pay or are paid, each with whose it must be. An owner can give an ATA away; only an instruction that
+   * creates it would notice on the chain, so those with one are left out.
    */
-  readonly destinations: ReadonlyMap<string, Address>;
+  readonly associated: ReadonlyMap<string, Address>;
 }
 
 /**
@@ -21,17 +21,18 @@ export interface UnprovenAccounts {
  * declared (mint, recipient, amount) once and no other transfer, tokens going to the recipient's ATA; token accounts
  * may be created only for declared recipients and the declared mint; the sender pays it all.
  */
-export function matchContent(
+export async function matchContent(
   meanings: readonly Meaning[],
   payment: DeclaredPayment,
-): UnprovenAccounts | null {
+): Promise<UnprovenAccounts | null> {
   const { sender, mint, transfers } = payment;
-  const owners = new Map<string, Address>();
-  if (mint !== null) {
-    for (const { recipient } of transfers) owners.set(associatedTokenAccount(recipient, mint), recipient);
-  }
+  // Counted first: the token accounts of hundreds of declared recipients are not derived for a transaction of a few.
+  const moving = meanings.filter(({ does }) => does === "transfer_sol" || does === "transfer_token");
+  if (moving.length !== transfers.length) return null;
+  const owners = await tokenAccountsOf(payment);
   const sources = new Set<string>();
   const created = new Set<string>();
+  const settings = new Set<string>();
   const made: string[] = [];
   for (const meaning of meanings) {
     switch (meaning.does) {
@@ -56,6 +57,10 @@ export function matchContent(
         break;
       case "limit_compute":
       case "price_compute":
+        // The chain takes each once; which of two holds would be its choice, and the priority fee hangs on it.
+        if (settings.has(meaning.does)) return null;
+        settings.add(meaning.does);
+        break;
       case "nothing":
         break;
       case "use_nonce":
@@ -65,9 +70,26 @@ export function matchContent(
   }
   const declared = transfers.map(({ recipient, amount }) => entry(recipient, amount));
   if (!isSameMultiset(made, declared)) return null;
-  if (mint !== null) sources.delete(associatedTokenAccount(sender, mint));
+  if (mint !== null) {
+    const own = associatedTokenAccount(sender, mint);
+    if (sources.delete(own)) owners.set(own, sender);
+  }
   for (const account of created) owners.delete(account);
-  return { sources, destinations: owners };
+  return { sources, associated: owners };
+}
+
+// Deriving an address takes half a millisecond, and lookup tables make room for sixty of them in one transaction.
+const DERIVED_PER_TURN = 8;
+
+/** The declared recipients by their ATAs, none for SOL. Lets others have their turn while it derives many. */
+async function tokenAccountsOf({ mint, transfers }: DeclaredPayment): Promise<Map<string, Address>> {
+  const owners = new Map<string, Address>();
+  if (mint === null) return owners;
+  for (const [index, { recipient }] of transfers.entries()) {
+    if (index % DERIVED_PER_TURN === 0 && index > 0) await new Promise((resolve) => setImmediate(resolve));
+    owners.set(associatedTokenAccount(recipient, mint), recipient);
+  }
+  return owners;
 }
 
 function entry(recipient: string, amount: bigint): string {

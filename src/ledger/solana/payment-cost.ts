@@ -1,5 +1,12 @@
 /** What a payment costs its sender besides its amount, as the chain tells it: nothing here is a known figure. */
-import { PublicKey, SystemProgram, TransactionMessage, type Message, type MessageV0 } from "@solana/web3.js";
+import {
+  PACKET_DATA_SIZE,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  type Message,
+  type MessageV0,
+} from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { PaymentCost } from "../ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
@@ -8,12 +15,32 @@ import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount, isTokenProgram, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
 
-/** Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. */
+// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
+
+/**
+ * Throws `RangeError` for more recipients than one transaction can ever hold, before anything is derived for them: the
+ * token accounts of 500 hold up everything else in this process for a tenth of a second.
+ */
+export function expectFewRecipients(recipients: readonly unknown[]): void {
+  if (recipients.length > MOST_RECIPIENTS) throw tooManyRecipients(recipients.length);
+}
+
+/** What a payment that does not fit is refused with. */
+export function tooManyRecipients(recipients: number): RangeError {
+  return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
+}
+
+/**
+ * Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. Throws `RangeError`
+ * for more recipients than one transaction can ever hold.
+ */
 export async function paymentCost(
   nodes: Nodes,
   mint: Address | null,
   recipients: readonly Address[] | null,
 ): Promise<PaymentCost> {
+  expectFewRecipients(recipients ?? []);
   const [networkFee, rent] = await Promise.all([
     newestBlockhash(nodes).then(({ blockhash }) => feeOf(nodes, messageOfOneSignature(blockhash))),
     rentForTokenAccounts(nodes, mint, recipients),

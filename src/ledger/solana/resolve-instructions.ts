@@ -2,8 +2,8 @@
 import { AddressLookupTableAccount, type MessageAccountKeys } from "@solana/web3.js";
 import { ask, type Nodes } from "./ask.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
-import { expectShape } from "./endpoint-failure.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
 
 /** One instruction in plain words: base58 addresses and the bytes for the program. */
 export interface ResolvedInstruction {
@@ -13,8 +13,9 @@ export interface ResolvedInstruction {
 }
 
 /**
- * Resolves all instructions; null when a lookup table does not exist, is being closed, or is too short. Tables are read
- * at finalized: entries are only ever appended, so what is finalized cannot change under a signed transaction.
+ * Resolves all instructions; null when a lookup table does not exist, is being closed, is too short, or brings an
+ * account that is there already. Tables are read at finalized: entries are only ever appended, so what is finalized
+ * cannot change under a signed transaction.
  */
 export async function resolveInstructions(
   nodes: Nodes,
@@ -34,12 +35,19 @@ export async function resolveInstructions(
   } catch {
     return null;
   }
+  // Each is spelled once: a thousand indices may refer to the same few.
+  const addresses = keys
+    .keySegments()
+    .flat()
+    .map((key) => key.toBase58());
+  // The chain refuses to load an account twice, so that no second index may stand for, say, the sender.
+  if (new Set(addresses).size !== addresses.length) return null;
   const address = (index: number): string => {
-    const key = keys.get(index);
-    if (key === undefined) {
+    const found = addresses[index];
+    if (found === undefined) {
       throw new RangeError(`account index ${index} of a decoded message is out of range`);
     }
-    return key.toBase58();
+    return found;
   };
   return message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
     program: address(programIdIndex),
@@ -52,11 +60,8 @@ type TableKeys = DecodedTransaction["message"]["addressTableLookups"][number]["a
 
 async function readLookupTables(nodes: Nodes, keys: TableKeys): Promise<AddressLookupTableAccount[] | null> {
   if (keys.length === 0) return [];
-  const accounts = await ask(nodes, async (connection) => {
-    const { value } = await connection.getMultipleAccountsInfoAndContext(keys, { commitment: "finalized" });
-    expectShape(value.length === keys.length, "number of accounts");
-    return value;
-  });
+  const addresses = keys.map((key) => key.toBase58());
+  const accounts = await ask(nodes, readAccounts(addresses, "finalized"));
   const tables: AddressLookupTableAccount[] = [];
   for (const [index, key] of keys.entries()) {
     const account = accounts[index];

@@ -48,19 +48,25 @@ export async function lamportShortage(
   };
 }
 
-/** The accounts that pay hold less of the mint than the payment's total; an account that does not exist holds 0. */
-export async function tokenShortage(nodes: Nodes, { payment, meanings }: ReadPayment): Promise<Shortage> {
-  const sources = meanings.flatMap((meaning) => (meaning.does === "transfer_token" ? [meaning.source] : []));
-  const accounts = await ask(nodes, readAccounts([...new Set(sources)], "confirmed"));
-  const amounts = accounts.map((account) =>
-    account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n),
+/**
+ * One of the sender's token accounts holds less than the payment takes from it, whatever the sender's others hold; an
+ * account that does not exist holds 0.
+ */
+export async function tokenShortage(
+  nodes: Nodes,
+  { payment, meanings }: ReadPayment,
+  source: string,
+): Promise<Shortage> {
+  const [account = null] = await ask(nodes, readAccounts([source], "confirmed"));
+  const taken = meanings.map((meaning) =>
+    meaning.does === "transfer_token" && meaning.source === source ? meaning.amount : 0n,
   );
   return {
     kind: "insufficient_balance",
     component: "amount",
     mint: payment.mint,
-    required: total(payment),
-    available: amounts.reduce((sum, amount) => sum + amount, 0n),
+    required: taken.reduce((sum, amount) => sum + amount, 0n),
+    available: account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n),
   };
 }
 

@@ -1,16 +1,16 @@
 /** What nodes know of signatures. */
+import type { SignatureStatus as RpcStatus } from "@solana/web3.js";
 import type { Receipt, SignatureStatus } from "../ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
+import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
 
-/** What getSignatureStatuses takes in one call. */
-export const SIGNATURES_PER_CALL = 256;
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
-// Transaction versions above this one are unknown to web3.js 1.99; without it any version above legacy is refused.
-const NEWEST_TRANSACTION_VERSION = 1;
+/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+export const NEWEST_TRANSACTION_VERSION = 1;
 
-/** What one node said of one batch of signatures, and the slot at which it was true. */
+/** What one node said of some signatures, and the oldest slot at which it was true. */
 export interface StatusAnswer {
   readonly slot: number;
   readonly statuses: readonly (SignatureStatus | null)[];
@@ -22,30 +22,35 @@ export async function statuses(
   signatures: readonly string[],
 ): Promise<readonly (SignatureStatus | null)[]> {
   const found: (SignatureStatus | null)[] = [];
-  for (const batch of batches(signatures, SIGNATURES_PER_CALL)) {
+  for (const batch of batches(signatures, MOST_SIGNATURES_PER_CALL)) {
     const answer = await ask(nodes, statusesOf(batch));
     found.push(...answer.statuses);
   }
   return found;
 }
 
-/** The question for at most 256 signatures. */
+/** The question for some signatures, in calls of the size that the endpoint takes. */
 export function statusesOf(signatures: readonly string[]): Question<StatusAnswer> {
-  return async (connection) => {
-    const { context, value } = await connection.getSignatureStatuses([...signatures], {
-      searchTransactionHistory: true,
-    });
-    expectShape(value.length === signatures.length, "number of statuses");
-    return {
-      slot: context.slot,
-      statuses: value.map((status) => {
-        if (status === null) return null;
-        const { confirmationStatus: commitment, slot, err } = status;
-        expectShape(commitment !== undefined, "commitment");
-        return { commitment, slot, error: errorText(err) };
-      }),
-    };
+  return async (connection, { signaturesPerCall }) => {
+    const found: (SignatureStatus | null)[] = [];
+    let oldest = Infinity;
+    for (const batch of batches(signatures, signaturesPerCall)) {
+      const { context, value } = await connection.getSignatureStatuses(batch, {
+        searchTransactionHistory: true,
+      });
+      expectShape(value.length === batch.length, "number of statuses");
+      oldest = Math.min(oldest, context.slot);
+      found.push(...value.map(readStatus));
+    }
+    return { slot: oldest, statuses: found };
   };
+}
+
+function readStatus(status: RpcStatus | null): SignatureStatus | null {
+  if (status === null) return null;
+  const { confirmationStatus: commitment, slot, err } = status;
+  expectShape(commitment !== undefined, "commitment");
+  return { commitment, slot, error: errorText(err) };
 }
 
 /** Receipts of finalized transactions, in the order asked. */
@@ -79,7 +84,8 @@ function receiptOf(signature: string): Question<Receipt | null> {
   };
 }
 
-function errorText(err: unknown): string | null {
+/** The chain's error as JSON text, null when there is none. */
+export function errorText(err: unknown): string | null {
   return err === null || err === undefined ? null : JSON.stringify(err);
 }
 

@@ -17,10 +17,22 @@ export interface TokenAccount {
   readonly amount: bigint;
 }
 
+// Deriving takes half a millisecond of hashing and curve arithmetic, and open deposit addresses are asked for every few
+// seconds. So many answers take about 5 MB.
+const MOST_REMEMBERED = 20_000;
+const remembered = new Map<string, Address>();
+
 /** The one address at which `owner` keeps `mint` by convention (the associated token account, ATA). */
 export function associatedTokenAccount(owner: string, mint: string): Address {
+  const key = `${owner} ${mint}`;
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
   const account = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true);
-  return account.toBase58() as Address;
+  const address = account.toBase58() as Address;
+  const [oldest] = remembered.keys();
+  if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  remembered.set(key, address);
+  return address;
 }
 
 /** True for both programs whose accounts have this layout. */

@@ -1,5 +1,6 @@
 /** Proof that caller-signed bytes are exactly the declared payment (SOLANA, "Verifying a caller-signed transaction"). */
 import { createHash } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519";
 import type { AccountInfo } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";
@@ -51,8 +52,22 @@ function signerFault(
   { message, signatures }: DecodedTransaction,
   payment: DeclaredPayment,
 ): SignatureFault | null {
-  if (message.staticAccountKeys[0]?.toBase58() !== payment.sender) return "sender_not_signer";
-  return signatures.length === 1 ? null : "content_mismatch";
+  const [payer] = message.staticAccountKeys;
+  const [signature] = signatures;
+  if (payer?.toBase58() !== payment.sender || signature === undefined) return "sender_not_signer";
+  if (signatures.length > 1) return "content_mismatch";
+  const points = [payer.toBytes(), signature.subarray(0, POINT_BYTES)];
+  return points.some(isOfSmallOrder) ? "bad_signature" : null;
+}
+
+const POINT_BYTES = 32;
+
+/**
+ * Anybody can sign for a key of small order (the System program's address is one). Node's verification lets such keys
+ * and signatures pass; the chain's does not (`verify_strict` of ed25519-dalek).
+ */
+function isOfSmallOrder(point: Uint8Array): boolean {
+  return ed25519.Point.fromHex(point, true).isSmallOrder();
 }
 
 async function contentFault(
@@ -65,27 +80,27 @@ async function contentFault(
   const meanings = instructions.map(readInstruction);
   if (meanings.some(({ does }) => does === "use_nonce")) return "durable_nonce";
   if (meanings.some(({ does }) => does === "something_else")) return "instruction_not_allowed";
-  const unproven = matchContent(meanings, payment);
+  const unproven = await matchContent(meanings, payment);
   if (unproven === null || priorityFee(meanings) > HIGHEST_PRIORITY_FEE) return "content_mismatch";
   return (await areOwnedAsDeclared(nodes, unproven, payment)) ? null : "content_mismatch";
 }
 
-/** Sources must be the sender's. A destination that does not exist (yet) pays nobody: simulation will say so. */
+/** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */
 async function areOwnedAsDeclared(
   nodes: Nodes,
-  { sources, destinations }: UnprovenAccounts,
+  { sources, associated }: UnprovenAccounts,
   { sender, mint }: DeclaredPayment,
 ): Promise<boolean> {
-  const asked = [...sources, ...destinations.keys()];
+  const asked = [...sources, ...associated.keys()];
   if (asked.length === 0) return true;
   const accounts = await ask(nodes, readAccounts(asked, "confirmed"));
   const isOwnedBy = (account: AccountInfo<Buffer> | null | undefined, owner: Address): boolean => {
     const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
     return held !== null && held.mint === mint && held.owner === owner;
   };
-  const paid = accounts.slice(sources.size);
+  const found = accounts.slice(sources.size);
   return (
     accounts.slice(0, sources.size).every((account) => isOwnedBy(account, sender)) &&
-    [...destinations.values()].every((owner, index) => paid[index] === null || isOwnedBy(paid[index], owner))
+    [...associated.values()].every((owner, index) => found[index] === null || isOwnedBy(found[index], owner))
   );
 }

@@ -1,0 +1,10 @@
+/** What every reading of a chain says about itself. */
+
+/** How deeply a block is buried. Only `finalized` can never be undone. */
+export type Commitment = "processed" | "confirmed" | "finalized";
+
+/** Where and when a read was made: the slot its answer is true at, and the endpoint that gave it. */
+export interface Reading {
+  readonly slot: number;
+  readonly endpoint: string;
+}

@@ -1,0 +1,201 @@
+/**
+ * The ledger's side of payments that the service itself signs: out of one-time deposit addresses, and from its desk.
+ * The rules of `Ledger` hold here too: nothing signs, batches keep their order, a failure to ask throws
+ * `LedgerUnavailable`, and unknown is never reported as failed.
+ */
+import type { Address } from "../address.ts";
+import type { Commitment, Reading } from "./reading.ts";
+
+/** What one address can call its own: its lamports, and of each mint asked for, its raw units. */
+export interface Funds {
+  /** 0 where a plain transfer could not move them: an account with data, or of another program. */
+  readonly lamports: bigint;
+  /**
+   * In the order of the mints asked for. 0 where there is no account, and where it was handed over to another owner; what
+   * is in a frozen account counts, though it cannot move.
+   */
+  readonly tokens: readonly bigint[];
+}
+
+/** What many addresses held in one block. */
+export interface FundsReading extends Reading {
+  /** Unix seconds of that very block. */
+  readonly blockTime: number;
+  readonly funds: readonly Funds[];
+}
+
+/**
+ * One thing that a transaction does, in the order of its instructions.
+ *
+ * `mark` creates the marker account of `base` and `seed` at the rent minimum of an empty account (SOLANA, "Never paying
+ * twice" 5): it fails when the account has a balance, so of two transactions with the same mark at most one succeeds.
+ * `unmark` moves all of a marker's lamports on. `transfer` pays from one owner to another, between their associated
+ * token accounts when there is a mint, or from another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created, idempotently, at that
+ * payer's cost, and the whole fails when its owner handed that account over to somebody else. `close` closes an owner's
+ * empty associated token account, its rent going to `to`.
+ */
+export type Move =
+  | { readonly does: "mark"; readonly base: Address; readonly seed: string; readonly payer: Address }
+  | {
+      readonly does: "unmark";
+      readonly base: Address;
+      readonly seed: string;
+      readonly to: Address;
+      readonly lamports: bigint;
+    }
+  | {
+      readonly does: "transfer";
+      /** Null for SOL. */
+      readonly mint: Address | null;
+      readonly decimals: number;
+      readonly from: Address;
+      /** A token account of `from` that is not its associated one. */
+      readonly fromAccount?: Address;
+      readonly to: Address;
+      /** Base units, 1 … 2^64 − 1. */
+      readonly amount: bigint;
+      /** Null when no account needs to be created: for SOL always. */
+      readonly accountPayer: Address | null;
+      /** A key that the programs ignore: it makes a message unlike any other (Solana Pay's reference). */
+      readonly reference?: Address;
+    }
+  | { readonly does: "close"; readonly mint: Address; readonly owner: Address; readonly to: Address };
+
+/** A transaction as a list of moves, all or none of which happen. */
+export interface TransactionPlan {
+  readonly feePayer: Address;
+  readonly moves: readonly Move[];
+}
+
+/** A plan over a blockhash: what its signers sign. */
+export interface UnsignedTransaction {
+  /** The message's bytes: a v0 message. */
+  readonly message: Uint8Array;
+  /** Whose signatures it needs, in the order of the wire format, the fee payer first. */
+  readonly signers: readonly Address[];
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+  /** Lamports the network will charge the fee payer. */
+  readonly networkFee: bigint;
+}
+
+/**
+ * Why a transaction of ours fails, told from the chain's error.
+ *
+ * - `payee`: the recipient of `moves[move]` cannot take it: its account is frozen, handed over to another owner, missing
+ *   where nobody else pays for it, or would stay below the rent minimum. `move` is null when it is one of several
+ *   recipients whose accounts an owner itself was to pay for, and the error does not tell which.
+ * - `marked`: the mark of `moves[move]` exists already.
+ * - `source`: what an owner has is not what the plan takes it to have: too little to pay, less than the rent minimum left,
+ *   a frozen or missing account, or one to be closed that is not empty.
+ * - `fee_payer`: the fee payer, or another who pays for a mark or for others' accounts, cannot pay the fee, the rent, or
+ *   the lamports that it gives.
+ * - `blockhash`: not alive, or not known yet.
+ * - `already_processed`: these very bytes have landed.
+ * - `other`: anything else, including a transfer of which the error does not tell which end is at fault.
+ */
+export interface TransactionFault {
+  readonly kind: "payee" | "marked" | "source" | "fee_payer" | "blockhash" | "already_processed" | "other";
+  /** Index into the plan's moves, null where the error is not of one move. */
+  readonly move: number | null;
+  /** The chain's error as JSON text. */
+  readonly error: string;
+}
+
+/** A finalized transaction that an address signed. */
+export interface OutgoingTransaction {
+  readonly signature: string;
+  readonly slot: number;
+  /** The chain's error as JSON text: then it moved nothing but its fee. Null when it succeeded. */
+  readonly error: string | null;
+}
+
+/** What an address has signed, as far as the nodes list it. */
+export interface SignedHistory {
+  /** Newest first. */
+  readonly transactions: readonly OutgoingTransaction[];
+  /** False when more transactions name the address than were looked through: then older ones may be missing. */
+  readonly isWhole: boolean;
+}
+
+/** A token account beside an owner's associated one, and what is in it. */
+export interface StrayAccount {
+  readonly address: Address;
+  readonly mint: Address;
+  /** Raw units, above zero. */
+  readonly amount: bigint;
+}
+
+/** Whose money came to an address, as far as the nodes list it. */
+export interface Payers {
+  /** Owners from whom an asset went in transactions that brought the address some of it, and those who paid for these. */
+  readonly addresses: readonly Address[];
+  /** False when more transactions name the address than were looked through: then somebody may be missing. */
+  readonly isWhole: boolean;
+}
+
+/** What routing asks of the chain. */
+export interface RoutingLedger {
+  /**
+   * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.
+   * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
+   * several calls they are those of the oldest.
+   */
+  funds(
+    addresses: readonly Address[],
+    mints: readonly Address[],
+    commitment: Commitment,
+  ): Promise<FundsReading>;
+  /**
+   * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to one node, so the
+   * parts may be of different blocks; the slot is that of the oldest.
+   */
+  fundsOfOwner(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<Reading & Funds>;
+  /** Whether each owner's associated token account of this mint exists, at confirmed, so that nobody need pay for it. */
+  haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<readonly boolean[]>;
+  /** The rent minimum of an account of so many bytes, in lamports, as the chain prices it now. */
+  rentMinimum(bytes: number): Promise<bigint>;
+  /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
+  markerAddress(base: Address, seed: string): Address;
+  /**
+   * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
+   * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
+   */
+  sizeOf(plan: TransactionPlan): Promise<number>;
+  /** Lamports that the network would charge for this plan now, priority fee included. Rejects as `buildTransaction` does. */
+  feeOf(plan: TransactionPlan): Promise<bigint>;
+  /**
+   * Compiles the plan over the newest confirmed blockhash, with a compute limit and a priority fee. Rejects with
+   * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, and for a
+   * plan that does not fit 1,232 bytes.
+   */
+  buildTransaction(plan: TransactionPlan): Promise<UnsignedTransaction>;
+  /**
+   * Runs the message without signatures, at confirmed; null when it would succeed. Where the error does not tell which
+   * end of a transfer is at fault, both are looked at.
+   */
+  tryTransaction(plan: TransactionPlan, unsigned: UnsignedTransaction): Promise<TransactionFault | null>;
+  /** Reads the chain's error of a landed transaction of this plan, which must be one that was built. Asks no node. */
+  explainError(plan: TransactionPlan, error: string): Promise<TransactionFault>;
+  /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
+  signedBy(address: Address): Promise<SignedHistory>;
+  /**
+   * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
+   * of it was signed by `base`: somebody else put lamports there. Null when the nodes tell neither, which proves nothing.
+   */
+  markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
+  /**
+   * The token accounts of `owner` (Token program) of these mints that hold something, are not the associated ones, and are
+   * not frozen; the fullest first. One call per mint.
+   */
+  strayAccounts(
+    owner: Address,
+    mints: readonly Address[],
+    commitment: Commitment,
+  ): Promise<Reading & { readonly accounts: readonly StrayAccount[] }>;
+  /**
+   * Whose money came to `owner` and its associated token accounts of `mints`, finalized, by the newest 100 transactions
+   * that name each of these. An attribution and no proof: nodes have left entries out, and exchanges pay for many.
+   */
+  payersOf(owner: Address, mints: readonly Address[]): Promise<Payers>;
+}

@@ -1,0 +1,106 @@
+/** Signing what the ledger built: the one place where keys and transactions meet. Knows no chain's library. */
+import { createHash, sign as signWith } from "node:crypto";
+import bs58 from "bs58";
+import type { Address } from "../address.ts";
+import { isSignedBy, privateKeyOf, publicKeyOf } from "./ed25519.ts";
+import type { UnsignedTransaction } from "./routing.ts";
+
+/**
+ * Whoever can sign for one address: a key in this process (`keypairSigner`), or a key service of the host's own that
+ * never lets its key out. It decides nothing about what it signs, and may be asked for the same message again.
+ */
+export interface Signer {
+  /** The base58 public key. */
+  readonly address: Address;
+  /**
+   * The Ed25519 signature (64 bytes) over exactly these bytes, the whole message of a transaction. Rejects when it cannot
+   * sign: nothing was sent then, and the caller tries again later. What it resolves with is verified.
+   */
+  sign(message: Uint8Array): Promise<Uint8Array>;
+}
+
+/** A transaction ready to be broadcast, with all that must be stored before its first byte leaves. */
+export interface SignedTransaction {
+  /** Wire format. */
+  readonly bytes: Uint8Array;
+  /** First signature, base58: the transaction's identity. */
+  readonly signature: string;
+  /** SHA-256 of the message, hex: what the chain itself dedupes by. */
+  readonly messageHash: string;
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+}
+
+/** A transaction could not be signed in full. Its message names addresses, never keys or signatures. */
+export class SigningFailed extends Error {
+  override readonly name = "SigningFailed";
+}
+
+const SEED_BYTES = 32;
+const SECRET_KEY_BYTES = 64;
+const SIGNATURE_BYTES = 64;
+
+/**
+ * A signer whose key is in this process: a 32-byte seed, or 64 bytes of seed and public key, the form of Solana's own key
+ * files. Throws `TypeError`, which never quotes the key, for any other length and for a public half of another key.
+ * The bytes are copied; nothing printed or serialised from the signer shows them.
+ */
+export function keypairSigner(secretKey: Uint8Array): Signer {
+  if (secretKey.length !== SEED_BYTES && secretKey.length !== SECRET_KEY_BYTES) {
+    throw new TypeError("a secret key is 32 bytes, or 64 with its public key");
+  }
+  const key = privateKeyOf(secretKey.subarray(0, SEED_BYTES));
+  const publicKey = publicKeyOf(key);
+  if (
+    secretKey.length === SECRET_KEY_BYTES &&
+    !Buffer.from(publicKey).equals(secretKey.subarray(SEED_BYTES))
+  ) {
+    throw new TypeError("the public half of a secret key does not belong to it");
+  }
+  return {
+    address: bs58.encode(publicKey) as Address,
+    sign: async (message) => Uint8Array.from(signWith(null, message, key)),
+  };
+}
+
+/**
+ * Collects the signatures of all that the message needs, verifies each, and puts the wire format together. `signers` may
+ * hold more than are needed; these are not asked. `presigned` holds signatures that were made elsewhere over the same
+ * message, such as a user's for a swap; all of them are verified before anybody is asked to sign.
+ *
+ * Rejects with `SigningFailed` for a signer that is missing and for a signature that does not verify, and with whatever a
+ * signer rejects with.
+ */
+export async function signTransaction(
+  unsigned: UnsignedTransaction,
+  signers: readonly Signer[],
+  presigned: ReadonlyMap<Address, Uint8Array> = new Map(),
+): Promise<SignedTransaction> {
+  const { message, blockhash, lastValidBlockHeight } = unsigned;
+  for (const [address, signature] of presigned) expectSigned(address, message, signature);
+  const ways = unsigned.signers.map((address): (() => Promise<Uint8Array>) => {
+    const given = presigned.get(address);
+    if (given !== undefined) return async () => given;
+    const signer = signers.find((each) => each.address === address);
+    if (signer === undefined) throw new SigningFailed(`nobody signs for ${address}`);
+    return async () => {
+      // A copy, since the bytes are used again after somebody else's code has had them.
+      const signature = await signer.sign(Uint8Array.from(message));
+      expectSigned(address, message, signature);
+      return signature;
+    };
+  });
+  const signatures = await Promise.all(ways.map((sign) => sign()));
+  return {
+    bytes: Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message]),
+    signature: bs58.encode(signatures[0] ?? new Uint8Array()),
+    messageHash: createHash("sha256").update(message).digest("hex"),
+    blockhash,
+    lastValidBlockHeight,
+  };
+}
+
+function expectSigned(address: Address, message: Uint8Array, signature: Uint8Array): void {
+  if (signature.length === SIGNATURE_BYTES && isSignedBy(bs58.decode(address), message, signature)) return;
+  throw new SigningFailed(`the signature of ${address} is not one over this message`);
+}

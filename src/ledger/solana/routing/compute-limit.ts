@@ -1,0 +1,42 @@
+/** How much a plan may compute: the runtime refuses what needs more, and the priority fee is charged for all of it. */
+import { PublicKey } from "@solana/web3.js";
+import { ASSOCIATED_TOKEN_PROGRAM } from "../programs.ts";
+import type { PlannedInstruction, Step } from "./plan-instructions.ts";
+
+// Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
+// version counts, the first one (transfer 6,200, close 3,000, create 21,000 with all that it calls); since p-token they
+// take 105, 118 and 13,500.
+const UNITS: Readonly<Record<Step, number>> = {
+  mark: 500,
+  unmark: 500,
+  create: 30_000,
+  pay: 10_000,
+  close: 5_000,
+};
+const BUDGET_UNITS = 500;
+
+// Where an associated account lies is found by trying bump seeds from 255 down, in the program as here; each further try
+// costs it 1,500 units (measured). A recipient who ground an address with a low bump would otherwise fail everybody's
+// transaction.
+const UNITS_PER_BUMP = 1_500;
+const FIRST_BUMP = 255;
+
+// The runtime's own limit.
+const MOST_UNITS = 1_400_000;
+
+/** The compute limit of a transaction with these instructions. */
+export function computeLimit(planned: readonly PlannedInstruction[]): number {
+  const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
+  return Math.min(units, MOST_UNITS);
+}
+
+function searchUnits({ step, instruction }: PlannedInstruction): number {
+  if (step !== "create") return 0;
+  const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey.toBytes());
+  if (owner === undefined || mint === undefined || tokenProgram === undefined) return 0;
+  const [, bump] = PublicKey.findProgramAddressSync(
+    [owner, tokenProgram, mint],
+    new PublicKey(ASSOCIATED_TOKEN_PROGRAM),
+  );
+  return UNITS_PER_BUMP * (FIRST_BUMP - bump);
+}

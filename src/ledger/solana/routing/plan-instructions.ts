@@ -1,0 +1,145 @@
+/** From the moves of a plan to the instructions of the chain's programs, in the same order. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createCloseAccountInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
+import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
+import { LARGEST_AMOUNT } from "../../../amount.ts";
+import type { Move } from "../../routing.ts";
+import { associatedTokenAccount } from "../token-accounts.ts";
+import { markerAddress } from "./marker-address.ts";
+
+/** What an instruction does for its move: only `transfer` has two of them, `create` before `pay`. */
+export type Step = "mark" | "unmark" | "create" | "pay" | "close";
+
+/** An instruction, and where in the plan it comes from. */
+export interface PlannedInstruction {
+  /** Index into the plan's moves. */
+  readonly move: number;
+  readonly step: Step;
+  readonly instruction: TransactionInstruction;
+}
+
+// The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
+// recipients hold up everything else in this process for a tenth of a second.
+const MOST_MOVES = 72;
+
+/**
+ * The instructions of all moves. `markRent` is what a marker is created with. Throws `RangeError` for an amount outside
+ * 1 … 2^64 − 1, for a seed that no marker can have, and for more moves than any transaction holds.
+ */
+export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
+  if (moves.length > MOST_MOVES) {
+    throw new RangeError(`a plan of ${moves.length} moves does not fit in one transaction`);
+  }
+  return moves.flatMap((each, move) =>
+    instructionsOf(each, markRent).map(([step, instruction]) => ({ move, step, instruction })),
+  );
+}
+
+type StepInstruction = readonly [Step, TransactionInstruction];
+
+function instructionsOf(move: Move, markRent: bigint): readonly StepInstruction[] {
+  switch (move.does) {
+    case "mark":
+      return [["mark", mark(move, markRent)]];
+    case "unmark":
+      return [["unmark", unmark(move)]];
+    case "transfer":
+      return move.mint === null ? [["pay", transferSol(move)]] : transferTokens(move, move.mint);
+    case "close":
+      return [["close", close(move)]];
+  }
+}
+
+type MoveThat<Does extends Move["does"]> = Extract<Move, { does: Does }>;
+
+function mark({ base, seed, payer }: MoveThat<"mark">, lamports: bigint): TransactionInstruction {
+  return SystemProgram.createAccountWithSeed({
+    fromPubkey: new PublicKey(payer),
+    newAccountPubkey: new PublicKey(markerAddress(base, seed)),
+    basePubkey: new PublicKey(base),
+    seed,
+    lamports: Number(lamports),
+    space: 0,
+    programId: SystemProgram.programId,
+  });
+}
+
+function unmark({ base, seed, to, lamports }: MoveThat<"unmark">): TransactionInstruction {
+  return SystemProgram.transfer({
+    fromPubkey: new PublicKey(markerAddress(base, seed)),
+    basePubkey: new PublicKey(base),
+    seed,
+    programId: SystemProgram.programId,
+    toPubkey: new PublicKey(to),
+    lamports: checkedAmount(lamports),
+  });
+}
+
+function transferSol({
+  from,
+  to,
+  amount,
+  accountPayer,
+  fromAccount,
+  reference,
+}: MoveThat<"transfer">): TransactionInstruction {
+  if (fromAccount !== undefined) throw new TypeError("SOL is paid from its owner alone");
+  if (accountPayer !== null) throw new TypeError("a transfer of SOL creates no token account");
+  const pay = SystemProgram.transfer({
+    fromPubkey: new PublicKey(from),
+    toPubkey: new PublicKey(to),
+    lamports: checkedAmount(amount),
+  });
+  return referringTo(reference, pay);
+}
+
+function transferTokens(
+  { from, fromAccount, to, amount, decimals, accountPayer, reference }: MoveThat<"transfer">,
+  mint: string,
+): readonly StepInstruction[] {
+  const asset = new PublicKey(mint);
+  const owner = new PublicKey(from);
+  const source = new PublicKey(fromAccount ?? associatedTokenAccount(from, mint));
+  const destination = new PublicKey(associatedTokenAccount(to, mint));
+  const pay = createTransferCheckedInstruction(
+    source,
+    asset,
+    destination,
+    owner,
+    checkedAmount(amount),
+    decimals,
+  );
+  referringTo(reference, pay);
+  if (accountPayer === null) return [["pay", pay]];
+  const create = createAssociatedTokenAccountIdempotentInstruction(
+    new PublicKey(accountPayer),
+    destination,
+    new PublicKey(to),
+    asset,
+  );
+  return [
+    ["create", create],
+    ["pay", pay],
+  ];
+}
+
+function referringTo(reference: string | undefined, pay: TransactionInstruction): TransactionInstruction {
+  if (reference !== undefined) {
+    pay.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
+  }
+  return pay;
+}
+
+function close({ mint, owner, to }: MoveThat<"close">): TransactionInstruction {
+  const account = new PublicKey(associatedTokenAccount(owner, mint));
+  return createCloseAccountInstruction(account, new PublicKey(to), new PublicKey(owner));
+}
+
+/** Both libraries encode what does not fit as another amount, without a word: 2^64 becomes 0, -1 becomes 1. */
+function checkedAmount(amount: bigint): bigint {
+  if (amount >= 1n && amount <= LARGEST_AMOUNT) return amount;
+  throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
+}

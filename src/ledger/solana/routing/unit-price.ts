@@ -1,0 +1,26 @@
+/** What a transaction of ours bids for its place in a block. */
+import type { PublicKey } from "@solana/web3.js";
+import { ask, type Nodes } from "../ask.ts";
+import { expectShape } from "../endpoint-failure.ts";
+
+// One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
+// more than 0.00025 SOL for it, whatever it answers.
+const HIGHEST_UNIT_PRICE = 1_000_000n;
+
+// Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.
+const QUARTILE = 0.75;
+
+/** Millionths of a lamport per compute unit, told by what recent blocks asked of those who write to the same accounts. */
+export async function unitPrice(nodes: Nodes, writable: readonly PublicKey[]): Promise<bigint> {
+  const fees = await ask(nodes, async (connection) => {
+    const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: [...writable] });
+    const prices = recent.map(({ prioritizationFee }) => prioritizationFee);
+    expectShape(
+      prices.every((price) => Number.isSafeInteger(price) && price >= 0),
+      "priority fee",
+    );
+    return prices;
+  });
+  const price = BigInt(fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0);
+  return price < HIGHEST_UNIT_PRICE ? price : HIGHEST_UNIT_PRICE;
+}

@@ -1,0 +1,49 @@
+/** The wire format of a transaction around its message: how many signatures, each of them, then what they sign. */
+
+const SIGNATURE_BYTES = 64;
+/** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */
+const LARGEST_COUNT = 0x7f;
+
+/** A transaction taken apart, its message unread. */
+export interface WireTransaction {
+  readonly signatures: readonly Uint8Array[];
+  readonly message: Uint8Array;
+}
+
+/** Null for bytes that are no transaction. */
+export function splitTransaction(bytes: Uint8Array): WireTransaction | null {
+  const [count = 0] = bytes;
+  const end = 1 + count * SIGNATURE_BYTES;
+  if (count === 0 || count > LARGEST_COUNT || bytes.length <= end) return null;
+  return {
+    signatures: Array.from({ length: count }, (_, index) =>
+      bytes.slice(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),
+    ),
+    message: bytes.slice(end),
+  };
+}
+
+/** The bytes of a message with these signatures, zeros standing for one that is still to be made. */
+export function joinTransaction(message: Uint8Array, signatures: readonly (Uint8Array | null)[]): Uint8Array {
+  const filled = signatures.map((signature) => signature ?? new Uint8Array(SIGNATURE_BYTES));
+  return Uint8Array.from(Buffer.concat([Uint8Array.of(filled.length), ...filled, message]));
+}
+
+/** Whether nobody has signed here yet. */
+export function isBlank(signature: Uint8Array): boolean {
+  return signature.every((byte) => byte === 0);
+}
+
+/** Whether the bytes carry every signature that they need, good or not: others are never sent. */
+export function isWhole(bytes: Uint8Array): boolean {
+  return splitTransaction(bytes)?.signatures.every((signature) => !isBlank(signature)) ?? false;
+}
+
+/** Whether both are one message signed by one fee payer: the same transaction, whoever else has signed by now. */
+export function isSameTransaction(one: Uint8Array, other: Uint8Array): boolean {
+  const [first, second] = [splitTransaction(one), splitTransaction(other)];
+  if (first === null || second === null) return false;
+  const identity = ({ signatures: [signature], message }: WireTransaction): Buffer =>
+    Buffer.concat([signature ?? new Uint8Array(), message]);
+  return identity(first).equals(identity(second));
+}

@@ -1,0 +1,149 @@
+/** The world of the ledger contract on a local chain: the production ledger in front of two endpoints of its own. */
+import type { Address } from "../../src/address.ts";
+import { solanaLedger, type Fetch } from "../../src/ledger/solana/index.ts";
+import {
+  associatedTokenAddress,
+  createLocalChain,
+  type Fault,
+  type LocalChain,
+  NO_STATUSES,
+  type RpcRequest,
+} from "../../src/local/index.ts";
+import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
+import { signPayment } from "./chain-fixture.ts";
+import { virtualClock } from "./virtual-clock.ts";
+
+/** How calls get to the chain: handed over within the process, or through its HTTP listener. */
+export type Transport = "in process" | "over HTTP";
+
+const SECRET = "k3y";
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;
+const BLOCKS_TO_FINALITY = 32;
+const BLOCKS_BEHIND = 100;
+
+const FAULTS: Readonly<Record<EndpointFault, (request: RpcRequest) => Fault | undefined>> = {
+  silent: () => ({ kind: "hang" }),
+  refusing: () => ({ kind: "refuse", status: 503 }),
+  busy: () => ({ kind: "refuse", status: 429, headers: { "retry-after": "2" } }),
+  slow: () => ({ kind: "delay", ms: 6_000 }),
+  losing_answers: () => ({ kind: "lose-answer", status: 502 }),
+  dropping: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+  forgetful: ({ method }) => {
+    if (method === "getTransaction") return { kind: "lie", answer: () => null };
+    return method === "getSignatureStatuses" ? NO_STATUSES : undefined;
+  },
+  lagging: () => ({ kind: "lag", slots: BLOCKS_BEHIND }),
+  // The calls themselves are doubled on their way.
+  duplicating: () => undefined,
+};
+
+/** Two ways to one chain, and what is wrong with each. */
+class Roads {
+  readonly broken: [EndpointFault | undefined, EndpointFault | undefined] = [undefined, undefined];
+  /** Calls that will be answered without any time having to pass. */
+  underWay = 0;
+  readonly #reach: Fetch;
+
+  constructor(chain: LocalChain, reach: Fetch) {
+    this.#reach = reach;
+    chain.faults.add((request) => {
+      const marker = request.params.at(-1) as { readonly road: 0 | 1 };
+      const fault = this.broken[marker.road];
+      return fault === undefined ? undefined : FAULTS[fault](request);
+    });
+  }
+
+  /** A `fetch` whose calls carry the road's number behind their last parameter, where no method reads. */
+  fetch(road: 0 | 1): Fetch {
+    return async (input, init) => {
+      const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as { params?: unknown[] };
+      const body = JSON.stringify({ ...call, params: [...(call.params ?? []), { road }] });
+      const fault = this.broken[road];
+      const isAnsweredAtOnce = fault !== "silent" && fault !== "slow";
+      if (isAnsweredAtOnce) this.underWay += 1;
+      try {
+        if (fault === "duplicating") await this.#reach(input, { ...init, body });
+        const answer = await this.#reach(input, { ...init, body });
+        return new Response(await answer.text(), answer);
+      } finally {
+        if (isAnsweredAtOnce) this.underWay -= 1;
+      }
+    };
+  }
+}
+
+/** Makes a world. Its slots pass by `pass` only, its time by `elapse` and `wait` only. */
+export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
+  const clock = virtualClock();
+  const chain = await createLocalChain({ clock, slotMs: 0, finalizedAfter: BLOCKS_TO_FINALITY });
+  // So far that a node which lags still knows all that the chain began with.
+  chain.advance(BLOCKS_BEHIND + BLOCKS_TO_FINALITY);
+  const listener = transport === "over HTTP" ? await chain.listen({ port: 0, host: "127.0.0.1" }) : null;
+  const base = listener?.url ?? "http://local.example";
+  const roads = new Roads(chain, listener === null ? chain.fetch : globalThis.fetch);
+  const endpoints = ([0, 1] as const).map((road) => ({
+    url: `${base}/${road}?api-key=${SECRET}`,
+    fetch: roads.fetch(road),
+  }));
+  const ledger = solanaLedger({ endpoints, clock });
+  const host = new URL(base).hostname;
+  const mint = chain.mints.USDC as Address;
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  let wallets = 0;
+  const wallet: LedgerWorld["wallet"] = async ({ native, tokens }) => {
+    wallets += 1;
+    const funds = {
+      ...(native === undefined ? {} : { lamports: native }),
+      ...(tokens === undefined ? {} : { usdc: tokens }),
+    };
+    const { address, secretKey } = chain.createWallet(`wallet ${wallets}`, funds);
+    chain.advance(BLOCKS_TO_FINALITY);
+    return { address: address as Address, sign: (unsigned) => signPayment(unsigned, secretKey) };
+  };
+  const somebody = await wallet({ native: 1_000_000_000n, tokens: 1n });
+  return {
+    ledger,
+    endpoints: [host, `${host}#2`],
+    secret: SECRET,
+    token: { mint, decimals: 6 },
+    landmarks: [
+      [somebody.address, "wallet"],
+      [(await wallet({})).address, "absent"],
+      [mint, "mint"],
+      [associatedTokenAddress(somebody.address, mint) as Address, "token_account"],
+      [TOKEN_PROGRAM, "program"],
+    ],
+    blocksToFinality: BLOCKS_TO_FINALITY,
+    wallet,
+    height: () => chain.blockHeight(),
+    pass: async (blocks) => chain.advance(blocks),
+    fork: async (blocks) => chain.rollback(chain.slot() - blocks),
+    reprice: async () => chain.setRent(10_000n),
+    breakEndpoint: (index, fault) => {
+      roads.broken[index] = fault;
+      return () => {
+        roads.broken[index] = undefined;
+      };
+    },
+    elapse: async (ms) => {
+      clock.advance(ms);
+      for (let count = 0; count < 20 || roads.underWay > 0; count += 1) await turn();
+    },
+    wait: async (work) => {
+      let hasEnded = false;
+      const end = (): void => {
+        hasEnded = true;
+      };
+      void work.then(end, end);
+      while (!hasEnded) {
+        await turn();
+        if (roads.underWay === 0) clock.advance(50);
+      }
+      return await work;
+    },
+    destroy: async () => {
+      await ledger.close();
+      await chain.close();
+    },
+  };
+}

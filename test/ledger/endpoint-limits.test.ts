@@ -1,0 +1,136 @@
+/** What a provider allows is kept: calls per second, and how much one call may ask for. */
+import { expect, test } from "vitest";
+import fc from "fast-check";
+import type { Address } from "../../src/address.ts";
+import { paceOf } from "../../src/ledger/solana/pace.ts";
+import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { result, scriptedNode, turns, type Reply } from "./scripted-node.ts";
+
+const OWNER = "Vote111111111111111111111111111111111111111" as Address;
+const signature = (index: number): string => String(index).padStart(64, "1");
+
+/** Answers as many nulls as it is asked for, but for one signature, and notes how many those were. */
+function counting(sizes: number[], slots: number[] = []): Reply {
+  return (call) => {
+    const [asked] = call.params as [string[]];
+    sizes.push(asked.length);
+    const landed = { slot: 5, confirmations: 1, err: null, confirmationStatus: "confirmed" };
+    const value = asked.map((each) => (each === signature(7) ? landed : null));
+    return result({ context: { slot: slots[sizes.length - 1] ?? 100 }, value })(call);
+  };
+}
+
+test("accounts and signatures are asked for in calls of the size that each endpoint takes, in order", async () => {
+  for (const [option, accounts, signatures] of [
+    [{}, [100, 100, 50], [250]],
+    [{ accountsPerCall: 99, signaturesPerCall: 4 }, [99, 99, 52], [...Array<number>(62).fill(4), 2]],
+    [{ accountsPerCall: 100, signaturesPerCall: 256 }, [100, 100, 50], [250]],
+  ] as const) {
+    const sizes: number[] = [];
+    const endpoints = [{ url: "http://node.example", fetch: scriptedNode(counting(sizes)).fetch, ...option }];
+    const ledger = solanaLedger({ endpoints, clock: virtualClock() });
+    expect(await ledger.accountKinds(Array<Address>(250).fill(OWNER))).toHaveLength(250);
+    expect(sizes.splice(0)).toEqual(accounts);
+    const found = await ledger.statuses(Array.from({ length: 250 }, (_, index) => signature(index)));
+    expect(sizes).toEqual(signatures);
+    expect(found.findIndex((each) => each !== null)).toBe(7);
+    expect(found).toHaveLength(250);
+  }
+});
+
+test("E7: a null in a later, smaller call proves nothing when an earlier call of the same look was answered too old", async () => {
+  const attempts = [1, 2, 3].map((index) => ({ signature: signature(index), lastValidBlockHeight: 10 }));
+  const fatesAt = async (slots: number[]): Promise<readonly string[]> => {
+    const count = counting([], slots);
+    const node = scriptedNode(
+      result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"),
+      result({ absoluteSlot: 50, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
+      count,
+    );
+    const endpoints = [{ url: "http://node.example", fetch: node.fetch, signaturesPerCall: 1 }];
+    return await solanaLedger({ endpoints, clock: virtualClock() }).fates(attempts);
+  };
+  expect(await fatesAt([51, 51, 51])).toEqual(["dead", "dead", "dead"]);
+  expect(await fatesAt([50, 51, 51])).toEqual(["open", "open", "open"]);
+  expect(await fatesAt([51, 51, 50])).toEqual(["open", "open", "open"]);
+});
+
+test("no second ever sees more than two seconds' worth of calls, and no caller waits more than four", async () => {
+  const clock = virtualClock();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.double({ min: 0.2, max: 50, noNaN: true }),
+      fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60 }),
+      async (rate, gaps) => {
+        const pace = paceOf(rate, clock, new AbortController().signal);
+        const made: number[] = [];
+        const refused: unknown[] = [];
+        const waits: number[] = [];
+        for (const gap of gaps) {
+          const asked = clock.now();
+          void pace().then(
+            () => {
+              made.push(clock.now());
+              waits.push(clock.now() - asked);
+            },
+            (error: unknown) => refused.push(error),
+          );
+          await turns(1);
+          for (let passed = 0; passed < gap; passed += 50) {
+            clock.advance(50);
+            await turns(1);
+          }
+        }
+        for (let step = 0; step < 100; step += 1) {
+          clock.advance(50);
+          await turns(1);
+        }
+        expect(made.length + refused.length).toBe(gaps.length);
+        // The clock's step is what a wake-up may be late by.
+        for (const wait of waits) expect(wait).toBeLessThanOrEqual(4_000 + 50);
+        for (const [index, from] of made.entries()) {
+          const within = made.slice(index).filter((at) => at < from + 1_000).length;
+          expect(within).toBeLessThanOrEqual(Math.max(1, rate) + rate * 1.05 + 1);
+        }
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test("the first call of a slow endpoint is made at once", async () => {
+  const clock = virtualClock();
+  const pace = paceOf(0.5, clock, new AbortController().signal);
+  // A virtual clock that nobody turns: any pause would hang.
+  await pace();
+  let second = false;
+  void pace().then(() => (second = true));
+  clock.advance(1_999);
+  await turns();
+  expect(second).toBe(false);
+  clock.advance(1);
+  await turns();
+  expect(second).toBe(true);
+}, 5_000);
+
+test("wrong limits, a user name and the same endpoint twice are refused with their paths", () => {
+  const endpoints = [
+    { url: "http://node.example", accountsPerCall: 101, signaturesPerCall: 257 },
+    { url: "http://user:k3y@node.example" },
+    { url: "http://node.example/", accountsPerCall: 0, signaturesPerCall: 1.5 },
+  ];
+  const make = (): unknown => solanaLedger({ endpoints });
+  for (const path of [
+    "endpoints.0.accountsPerCall",
+    "endpoints.0.signaturesPerCall",
+    "endpoints.1.url",
+    "endpoints.2.accountsPerCall",
+    "endpoints.2.signaturesPerCall",
+  ]) {
+    expect(make).toThrow(`- ${path}: `);
+  }
+  expect(make).not.toThrow("k3y");
+  const twice = ["http://node.example/k3y", "http://other.example", "http://NODE.example/k3y"];
+  expect(() => solanaLedger({ endpoints: twice })).toThrow("- endpoints.2.url: expected every endpoint once");
+});

@@ -1,0 +1,252 @@
+/** What addresses hold: whose it is, of which block, and what is not there any more when a fork took it. */
+import {
+  AuthorityType,
+  createFreezeAccountInstruction,
+  createInitializeAccount3Instruction,
+  createMintToInstruction,
+  createSetAuthorityInstruction,
+  TOKEN_PROGRAM_ID,
+} from "@solana/spl-token";
+import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Commitment } from "../../../src/ledger/ledger.ts";
+import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import type { Fetch } from "../../../src/ledger/solana/index.ts";
+import { keyOf, land } from "../signed-transaction.ts";
+import { callIn, routingFixture, type RoutingFixture } from "./routing-fixture.ts";
+
+let fixture: RoutingFixture;
+beforeEach(async () => {
+  fixture = await routingFixture();
+});
+afterEach(() => fixture.close());
+
+/** The chain, with the calls of one method counted. */
+function counting(method: string): { fetch: Fetch; params: readonly (readonly unknown[])[] } {
+  const params: (readonly unknown[])[] = [];
+  const fetch: Fetch = async (url, init) => {
+    const call = callIn(init);
+    if (call.method === method) params.push(call.params);
+    return await fixture.chain.fetch(url, init);
+  };
+  return { fetch, params };
+}
+
+test("an address that was never used holds nothing, and asking about nobody still tells slot and time", async () => {
+  const { ledger, mints, nobody, chain, clock } = fixture;
+  const reading = {
+    slot: chain.slot() - 32,
+    blockTime: Math.floor(clock.now() / 1_000),
+    endpoint: "local",
+  };
+  expect(await ledger.funds([], [mints.USDC], "finalized")).toEqual({ ...reading, funds: [] });
+  expect(await ledger.funds([nobody()], [mints.USDC, mints.USDT], "finalized")).toEqual({
+    ...reading,
+    funds: [{ lamports: 0n, tokens: [0n, 0n] }],
+  });
+});
+
+test("each commitment has the slot, the time and the balances of its own block", async () => {
+  const { ledger, mints, nobody, chain, clock } = fixture;
+  const address = nobody();
+  const at = (commitment: Commitment): Promise<unknown> => ledger.funds([address], [mints.USDC], commitment);
+  const seconds = (): number => Math.floor(clock.now() / 1_000);
+  const before = { slot: chain.slot(), time: seconds() };
+  clock.advance(60_000);
+  chain.advance(1);
+  chain.fund(address, { lamports: 5_000_000_000n, usdc: 7n });
+  const now = { slot: chain.slot(), blockTime: seconds(), endpoint: "local" };
+  const funds = [{ lamports: 5_000_000_000n, tokens: [7n] }];
+  expect(await at("processed")).toEqual({ ...now, funds });
+  const absent = [{ lamports: 0n, tokens: [0n] }];
+  expect(await at("confirmed")).toEqual({
+    slot: before.slot,
+    blockTime: before.time,
+    endpoint: "local",
+    funds: absent,
+  });
+  clock.advance(60_000);
+  chain.advance(1);
+  expect(await at("confirmed")).toEqual({ ...now, funds });
+  expect(await at("finalized")).toMatchObject({
+    slot: chain.slot() - 32,
+    blockTime: before.time,
+    funds: absent,
+  });
+  chain.advance(31);
+  expect(await at("finalized")).toEqual({ ...now, funds });
+});
+
+test("E9, P3: a deposit seen at processed is gone after a fork, and was never there at finalized", async () => {
+  const { ledger, mints, nobody, chain } = fixture;
+  const address = nobody();
+  const seen = async (commitment: Commitment): Promise<unknown> =>
+    (await ledger.funds([address], [mints.USDC], commitment)).funds[0];
+  const nothing = { lamports: 0n, tokens: [0n] };
+  const fork = chain.slot();
+  chain.advance(1);
+  chain.fund(address, { lamports: 1_000_000_000n, usdc: 1n });
+  expect(await seen("processed")).toEqual({ lamports: 1_000_000_000n, tokens: [1n] });
+  expect(await seen("finalized")).toEqual(nothing);
+  chain.rollback(fork);
+  expect(await seen("processed")).toEqual(nothing);
+  chain.advance(40);
+  for (const commitment of ["processed", "confirmed", "finalized"] as const) {
+    expect(await seen(commitment)).toEqual(nothing);
+  }
+});
+
+test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in the order asked", async () => {
+  const { mints, ledgerOf, nobody, chain } = fixture;
+  const addresses = Array.from({ length: 70 }, nobody);
+  const rich = new Map([0, 32, 33, 66, 69].map((index) => [index, BigInt(index + 1)]));
+  for (const [index, usdt] of rich) {
+    chain.fund(addresses[index] ?? "", { lamports: 1_000_000_000n + usdt, usdc: 2n * usdt, usdt });
+  }
+  chain.advance(2);
+  const node = counting("getMultipleAccounts");
+  const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch }]);
+  const { funds, slot } = await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
+  expect(funds).toEqual(
+    addresses.map((_, index) => {
+      const usdt = rich.get(index);
+      if (usdt === undefined) return { lamports: 0n, tokens: [0n, 0n] };
+      return { lamports: 1_000_000_000n + usdt, tokens: [2n * usdt, usdt] };
+    }),
+  );
+  expect(slot).toBe(chain.slot() - 1);
+  expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([100, 100, 13]);
+  await ledger.close();
+});
+
+test("with several calls slot and time are those of the oldest", async () => {
+  const { mints, ledgerOf, nobody, chain, clock } = fixture;
+  let calls = 0;
+  const ledger = ledgerOf([
+    {
+      url: "http://local",
+      fetch: async (url, init) => {
+        const answer = await chain.fetch(url, init);
+        calls += 1;
+        clock.advance(5_000);
+        chain.advance(3);
+        return answer;
+      },
+    },
+  ]);
+  const [slot, time] = [chain.slot(), Math.floor(clock.now() / 1_000)];
+  const addresses = Array.from({ length: 34 }, nobody);
+  const reading = await ledger.funds(addresses, [mints.USDC, mints.USDT], "processed");
+  expect(calls).toBe(2);
+  expect(reading).toMatchObject({ slot, blockTime: time });
+  await ledger.close();
+});
+
+test("an endpoint that takes fewer accounts a call is asked for fewer, and never for half an address", async () => {
+  const { mints, ledgerOf, nobody } = fixture;
+  const node = counting("getMultipleAccounts");
+  const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, accountsPerCall: 9 }]);
+  const addresses = Array.from({ length: 5 }, nobody);
+  await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
+  expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual([7, 7, 4]);
+  await ledger.close();
+});
+
+test("an answer put together from two blocks, or without a clock, is no answer", async () => {
+  const { mints, ledgerOf, nobody, chain } = fixture;
+  interface Body {
+    result: { context: { slot: number }; value: unknown[] };
+  }
+  const lies: readonly ((body: Body) => void)[] = [
+    ({ result }) => (result.context.slot += 1),
+    ({ result }) => (result.value[0] = null),
+    ({ result }) =>
+      (result.value[0] = { ...(result.value[0] as object), owner: SystemProgram.programId.toBase58() }),
+    ({ result }) => result.value.pop(),
+  ];
+  for (const lie of lies) {
+    const fetch: Fetch = async (url, init) => {
+      const answer = await chain.fetch(url, init);
+      const body = (await answer.json()) as Body;
+      lie(body);
+      return Response.json(body);
+    };
+    const ledger = ledgerOf([{ url: "http://local", fetch }]);
+    await expect(ledger.funds([nobody()], [mints.USDC], "finalized")).rejects.toBeInstanceOf(
+      LedgerUnavailable,
+    );
+    await ledger.close();
+  }
+});
+
+test("a token account that was handed over counts for nobody; a frozen one counts", async () => {
+  const { ledger, mints, party, nobody, ata, asIssuer, chain } = fixture;
+  const giver = party({ lamports: 1_000_000_000n, usdc: 5n });
+  const thief = nobody();
+  const frozen = party({ usdc: 6n });
+  await land(fixture, {
+    signers: [giver],
+    instructions: [
+      createSetAuthorityInstruction(
+        ata(giver.address),
+        keyOf(giver),
+        AuthorityType.AccountOwner,
+        new PublicKey(thief),
+      ),
+    ],
+  });
+  const authority = new PublicKey(chain.faucet.address);
+  await asIssuer([createFreezeAccountInstruction(ata(frozen.address), new PublicKey(mints.USDC), authority)]);
+  const { funds } = await ledger.funds([giver.address, thief, frozen.address], [mints.USDC], "finalized");
+  expect(funds.map(({ tokens }) => tokens)).toEqual([[0n], [0n], [6n]]);
+  // Whoever owns it now is told by its content, wherever it lies.
+  expect((await ledger.fundsOfOwner(thief, [mints.USDC], "finalized")).tokens).toEqual([5n]);
+});
+
+test("P13: fundsOfOwner sums all token accounts of the owner, associated or not", async () => {
+  const { ledger, mints, party, sponsor, chain } = fixture;
+  const owner = party({ lamports: 2_000_000_000n, usdc: 5n });
+  const extra = Keypair.fromSeed(new Uint8Array(32).fill(3));
+  const mint = new PublicKey(mints.USDC);
+  await land(fixture, {
+    signers: [sponsor, extra, chain.faucet],
+    instructions: [
+      SystemProgram.createAccount({
+        fromPubkey: keyOf(sponsor),
+        newAccountPubkey: extra.publicKey,
+        lamports: Number(await ledger.rentMinimum(165)),
+        space: 165,
+        programId: TOKEN_PROGRAM_ID,
+      }),
+      createInitializeAccount3Instruction(extra.publicKey, mint, keyOf(owner)),
+      createMintToInstruction(mint, extra.publicKey, new PublicKey(chain.faucet.address), 37n),
+    ],
+  });
+  expect(await ledger.fundsOfOwner(owner.address, [mints.USDT, mints.USDC], "finalized")).toEqual({
+    slot: chain.slot() - 32,
+    endpoint: "local",
+    lamports: 2_000_000_000n,
+    tokens: [0n, 42n],
+  });
+  const { funds } = await ledger.funds([owner.address], [mints.USDC], "finalized");
+  expect(funds).toEqual([{ lamports: 2_000_000_000n, tokens: [5n] }]);
+});
+
+test("lamports that no transfer can move are not counted: those of a token account or a mint", async () => {
+  const { ledger, mints, party, ata } = fixture;
+  const owner = party({ usdc: 5n });
+  const account = ata(owner.address).toBase58() as typeof owner.address;
+  const { funds } = await ledger.funds([account, mints.USDC], [], "confirmed");
+  expect(funds).toEqual([
+    { lamports: 0n, tokens: [] },
+    { lamports: 0n, tokens: [] },
+  ]);
+});
+
+test("E15: rentMinimum is what the chain says today", async () => {
+  const { ledger, chain } = fixture;
+  const before = await ledger.rentMinimum(165);
+  chain.setRent(5_080n);
+  expect(await ledger.rentMinimum(165)).toBe(5_080n * (128n + 165n));
+  expect(before).not.toBe(5_080n * (128n + 165n));
+});

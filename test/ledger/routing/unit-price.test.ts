@@ -1,0 +1,80 @@
+/** What a transaction of ours bids for its place, and never more. */
+import { VersionedMessage } from "@solana/web3.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+
+let fixture: RoutingFixture;
+let deposit: Party;
+beforeAll(async () => {
+  fixture = await routingFixture();
+  deposit = fixture.party({ lamports: 10_000_000_000n, usdc: 1_000_000n });
+});
+afterAll(() => fixture.close());
+
+/** What a token payout bids when the node says that recent blocks asked for these prices; and whom it asked about. */
+async function bidAt(prices: readonly unknown[]): Promise<{
+  price: bigint;
+  units: number;
+  fee: bigint;
+  asked: readonly string[];
+  writable: readonly string[];
+}> {
+  const { ledgerOf, chain, plan, mark, usdc, nobody } = fixture;
+  let asked: readonly string[] = [];
+  const ledger = ledgerOf([
+    {
+      url: "http://local",
+      fetch: async (url, init) => {
+        const call = callIn(init);
+        if (call.method !== "getRecentPrioritizationFees") return await chain.fetch(url, init);
+        asked = call.params[0] as readonly string[];
+        const result = prices.map((prioritizationFee, slot) => ({ slot, prioritizationFee }));
+        return Response.json({ jsonrpc: "2.0", id: call.id, result });
+      },
+    },
+  ]);
+  try {
+    const built = await ledger.buildTransaction(plan(mark(deposit), usdc(deposit, nobody(), 1n)));
+    const message = VersionedMessage.deserialize(built.message);
+    const [limit, price] = message.compiledInstructions.map(({ data }) => Buffer.from(data));
+    if (limit === undefined || price === undefined) throw new RangeError("no budget");
+    expect([limit[0], price[0]]).toEqual([2, 3]);
+    const keys = message.staticAccountKeys.map(String);
+    return {
+      price: price.readBigUInt64LE(1),
+      units: limit.readUInt32LE(1),
+      fee: built.networkFee,
+      asked,
+      writable: keys.filter((_, index) => message.isAccountWritable(index)),
+    };
+  } finally {
+    await ledger.close();
+  }
+}
+
+test("three quarters of the recent blocks would have taken the bid; nobody asked for anything is no bid", async () => {
+  const prices = Array.from({ length: 100 }, (_, index) => (index * 37) % 100);
+  expect((await bidAt(prices)).price).toBe(75n);
+  expect((await bidAt([])).price).toBe(0n);
+  expect((await bidAt([0, 0, 0])).price).toBe(0n);
+});
+
+test("whatever a node answers, a unit costs the sponsor one lamport at most", async () => {
+  const { price, units, fee } = await bidAt([Number.MAX_SAFE_INTEGER]);
+  expect(price).toBe(1_000_000n);
+  expect(fee).toBe(10_000n + BigInt(units));
+});
+
+test("the price is asked for the accounts that the transaction writes to", async () => {
+  const { asked, writable } = await bidAt([1]);
+  expect(asked.toSorted()).toEqual(writable.toSorted());
+  // Sponsor, marker and two token accounts.
+  expect(asked).toHaveLength(4);
+});
+
+test("a price that is no whole number is no answer", async () => {
+  for (const price of [-1, 0.5, "1", null, 2 ** 60]) {
+    await expect(bidAt([price])).rejects.toBeInstanceOf(LedgerUnavailable);
+  }
+});
