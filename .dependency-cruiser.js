@@ -58,7 +58,7 @@ export default {
       "The engine runs any machine over any storage.",
       "^src/engine/",
       "^src/engine/",
-      "^src/(runtime|options)\\.ts$",
+      "^src/(runtime|options|redacting-log)\\.ts$",
       "^storage/storage\\.ts$",
       npm("xstate", "p-retry", "zod"),
     ),

@@ -1,5 +1,6 @@
 /** Options are checked once, at the door, and all problems are said at once. */
 import { z } from "zod";
+import { redactingLogger } from "./redacting-log.ts";
 import { silentLogger, systemClock, systemRandom } from "./runtime.ts";
 import type { Clock, Logger, Random } from "./runtime.ts";
 
@@ -43,9 +44,9 @@ export function functionOption<T>(): z.ZodType<T> {
 export const runtimeOptions = {
   clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
   random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),
-  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's").default(
-    silentLogger,
-  ),
+  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's")
+    .default(silentLogger)
+    .transform((logger) => redactingLogger(logger)),
 };
 
 function sentence({ path, message }: z.core.$ZodIssue): string {

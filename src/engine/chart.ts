@@ -28,7 +28,9 @@ export type ChartAction =
 /** What follows from one event. */
 export interface ChartStep {
   readonly after: ChartSnapshot;
-  readonly meta: StateMeta;
+  /** The meta of the states before, null for the first step; and of those after. */
+  readonly metaBefore: StateMeta | null;
+  readonly metaAfter: StateMeta;
   readonly actions: readonly ChartAction[];
 }
 
@@ -44,12 +46,13 @@ export interface Chart {
   readonly start: (input: unknown) => ChartStep;
   /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
   readonly step: (before: ChartSnapshot, event: EventObject) => ChartStep | null;
-  /** The meta of the states of a snapshot. */
-  readonly meta: (snapshot: ChartSnapshot) => StateMeta;
 }
 
 // A chart that raises or chooses `always` in a circle would spin for ever; no honest chart comes near this.
 const MOST_MICROSTEPS = 100;
+
+// Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
+const MOST_RESOLVED = 1_000;
 
 interface EmittedAction {
   readonly type: string;
@@ -75,7 +78,11 @@ export function openChart(machine: AnyStateMachine): Chart {
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     }) as never;
 
-  const chartStep = (snapshot: AnyMachineSnapshot, emitted: readonly EmittedAction[]): ChartStep => {
+  const chartStep = (
+    before: AnyMachineSnapshot | null,
+    snapshot: AnyMachineSnapshot,
+    emitted: readonly EmittedAction[],
+  ): ChartStep => {
     if (snapshot.status === "error") throw snapshot.error;
     return {
       after: {
@@ -83,27 +90,32 @@ export function openChart(machine: AnyStateMachine): Chart {
         context: snapshot.context as ChartSnapshot["context"],
         status: snapshot.status === "done" ? "done" : "active",
       },
-      meta: mergedMeta(snapshot),
+      metaBefore: before === null ? null : mergedMeta(before),
+      metaAfter: mergedMeta(snapshot),
       actions: emitted.flatMap(chartAction),
     };
   };
 
-  const restore = (stored: ChartSnapshot): AnyMachineSnapshot =>
-    machine.resolveState({ value: stored.value as never, context: stored.context, status: stored.status });
+  const resolved = new Map<string, AnyMachineSnapshot>();
+  const restore = ({ value, context }: ChartSnapshot): AnyMachineSnapshot => {
+    const key = typeof value === "string" ? value : JSON.stringify(value);
+    const known = resolved.get(key) ?? machine.resolveState({ value: value as never, context: {} });
+    if (resolved.size < MOST_RESOLVED) resolved.set(key, known);
+    return { ...known, context } as AnyMachineSnapshot;
+  };
 
   return {
     start(input) {
       const emitted: EmittedAction[] = [];
-      return chartStep(machine.getInitialSnapshot(inertScope(emitted), input), emitted);
+      return chartStep(null, machine.getInitialSnapshot(inertScope(emitted), input), emitted);
     },
     step(before, event) {
       if (before.status === "done") return null; // XState would still take events of the root
       const emitted: EmittedAction[] = [];
       const restored = restore(before);
       const next = machine.transition(restored, event, inertScope(emitted)) as AnyMachineSnapshot;
-      return next === restored && emitted.length === 0 ? null : chartStep(next, emitted);
+      return next === restored && emitted.length === 0 ? null : chartStep(restored, next, emitted);
     },
-    meta: (snapshot) => mergedMeta(restore(snapshot)),
   };
 }
 
@@ -125,6 +137,6 @@ function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
   const metas = Object.values(
     snapshot.getMeta() as Record<string, { watches?: readonly string[] } | undefined>,
   );
-  const merged = Object.assign({}, ...metas) as Record<string, unknown>;
-  return { ...merged, watches: metas.flatMap((meta) => meta?.watches ?? []) };
+  const watches = metas.flatMap((meta) => meta?.watches ?? []);
+  return Object.assign({}, ...metas, { watches }) as StateMeta;
 }

@@ -35,7 +35,7 @@ export interface EngineOptions<W> {
   readonly lanedSlots?: number;
   /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
   readonly leaseMs?: number;
-  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,250 ms. */
+  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
   readonly pollMs?: number;
   /** A task whose holders vanished this often is set aside as a dead letter. Default 5. */
   readonly maxCrashes?: number;
@@ -113,7 +113,7 @@ const optionsSchema = z.strictObject({
   slots: count(10_000).default(64),
   lanedSlots: count(10_000).default(64),
   leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
-  pollMs: z.number().int().min(10).max(60_000).default(1_250),
+  pollMs: z.number().int().min(10).max(60_000).default(1_500),
   maxCrashes: count(1_000).default(5),
 });
 

@@ -1,13 +1,14 @@
 /** What doing a task means: an effect runs its handler, a timer and a message become a step of their instance. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult } from "../../storage/storage.ts";
+import type { Hold } from "./hold.ts";
 import { messageTask } from "./plan-step.ts";
 import type { Message } from "./plan-step.ts";
 import type { Companions, Steps } from "./steps.ts";
-import type { AnyWorkflow, EffectHandler, EffectOutcome } from "./workflow.ts";
+import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 /** Brings one claimed task to its end. Throws when it has to be tried again later. */
-export type PerformTask = (task: ClaimedTask, signal: AbortSignal) => Promise<void>;
+export type PerformTask = (task: ClaimedTask, hold: Hold) => Promise<void>;
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MOST_LOOKS = 3;
@@ -28,9 +29,9 @@ export function createPerformTask<W>({
   const settle = async (
     { id, token, instance }: ClaimedTask,
     event: EventObject | undefined,
-    companions: Companions<W> = {},
+    companions: Omit<Companions<W>, "consumes"> = {},
   ): Promise<Refusal | null> => {
-    const together = { ...companions, consumes: { task: id, token } };
+    const together = { consumes: { task: id, token }, ...companions };
     if (event !== undefined) {
       const sent = await steps.send(instance, event, together);
       if (sent.kind === "stepped") return null;
@@ -45,7 +46,7 @@ export function createPerformTask<W>({
     if (refused !== null) throw refusalError(refused);
   };
 
-  const runEffect = async (task: ClaimedTask, signal: AbortSignal): Promise<void> => {
+  const runEffect = async (task: ClaimedTask, hold: Hold): Promise<void> => {
     const handler = workflows.get(task.workflow)?.effects.get(task.name);
     if (handler === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
     const run = (typeof handler === "function" ? handler : handler.run) as unknown as EffectHandler<
@@ -53,15 +54,24 @@ export function createPerformTask<W>({
       EventObject,
       W
     >;
-    const { id: key, instance, crashes, failures } = task;
+    const { id: key, instance, dueAt, crashes, failures } = task;
     // What it brings back could not be committed, and it would be done again and again.
     await steps.checkKnown(task);
+    const effectRun: EffectRun = {
+      key,
+      instance,
+      dueAt,
+      get signal() {
+        return hold.signal;
+      },
+      crashes,
+      failures,
+    };
     let refused: Refusal | null = null;
     for (let look = 0; look < MOST_LOOKS; look++) {
-      const outcome: EffectOutcome<EventObject, W> =
-        (await run(JSON.parse(task.payload), { key, instance, signal, crashes, failures })) ?? {};
-      const { event, ...companions } = outcome;
-      refused = await settle(task, event, companions);
+      const outcome: EffectOutcome<EventObject, W> = (await run(JSON.parse(task.payload), effectRun)) ?? {};
+      const { event, starts = [], writes = [] } = outcome;
+      refused = await settle(task, event, { starts, writes });
       if (refused === null) return;
     }
     if (refused !== null) throw refusalError(refused);
@@ -110,10 +120,10 @@ export function createPerformTask<W>({
     }
   };
 
-  return (task, signal) => {
+  return (task, hold) => {
     switch (task.kind) {
       case "effect":
-        return runEffect(task, signal);
+        return runEffect(task, hold);
       case "timer":
         return settleOrThrow(task, JSON.parse(task.payload) as EventObject);
       case "message":

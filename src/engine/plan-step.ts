@@ -1,6 +1,14 @@
 /** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
 import type { EventObject } from "xstate";
-import type { Commit, HistoryRecord, TaskRecord, WatchRecord, Write } from "../../storage/storage.ts";
+import type {
+  Commit,
+  HistoryRecord,
+  InstanceRecord,
+  StepRecord,
+  TaskRecord,
+  WatchRecord,
+  Write,
+} from "../../storage/storage.ts";
 import type { ChartSnapshot, ChartStep, PlannedEffect, StateMeta } from "./chart.ts";
 import type { AnyWorkflow, ProjectedStep } from "./workflow.ts";
 
@@ -29,15 +37,21 @@ export interface TellParams {
   readonly otherwise?: EventObject;
 }
 
-/** The parts of a commit that one step fills. */
-export type StepCommit = Pick<
-  Commit<never>,
-  "step" | "starts" | "arms" | "disarms" | "watches" | "unwatches" | "history"
-> & {
+/** What follows from a step, whether it is the first of its instance or a later one. */
+type Consequences = Required<Pick<Commit<never>, "disarms" | "watches" | "unwatches">> & {
+  readonly arms: readonly TaskRecord[];
   readonly writes: readonly Write<never>[];
-  readonly after: ChartSnapshot;
-  readonly effects: readonly PlannedEffect[];
 };
+
+/** The parts of a commit that one step fills. */
+export interface StepCommit {
+  readonly after: ChartSnapshot;
+  /** The first step of an instance is in `start`, every other one in `step`. */
+  readonly start: Omit<InstanceRecord, "version" | "updatedAt"> | null;
+  readonly step: StepRecord | null;
+  readonly history: HistoryRecord;
+  readonly follows: Consequences;
+}
 
 /** What planning needs to know of the engine around it. */
 export interface StepSurroundings {
@@ -53,19 +67,20 @@ export function planStart(
   around: StepSurroundings,
 ): StepCommit {
   const step = workflow.chart.start(input);
+  const { after } = step;
   return {
-    ...planned(workflow, { id, version: 1, before: null, step, event: null }, at, around),
-    starts: [
-      {
-        id,
-        workflow: workflow.key,
-        hash: workflow.hash,
-        status: step.after.status,
-        snapshot: JSON.stringify(step.after),
-        createdAt: at,
-      },
-    ],
-    history: [historyRow(id, 1, at, { type: "$started", input }, step.after.value)],
+    after,
+    start: {
+      id,
+      workflow: workflow.key,
+      hash: workflow.hash,
+      status: after.status,
+      snapshot: JSON.stringify(after),
+      createdAt: at,
+    },
+    step: null,
+    history: historyRow(id, 1, at, { type: "$started", input }, after.value),
+    follows: consequences(workflow, { id, version: 1, before: null, step, event: null }, at, around),
   };
 }
 
@@ -80,24 +95,27 @@ export function planStep(
   const { snapshot: before } = instance;
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
+  const { after } = step;
   const { id } = instance;
   const version = instance.version + 1;
   return {
-    ...planned(workflow, { id, version, before, step, event }, at, around),
+    after,
+    start: null,
     step: {
       id,
       expectedVersion: instance.version,
       workflow: workflow.key,
       hash: workflow.hash,
-      status: step.after.status,
-      snapshot: JSON.stringify(step.after),
+      status: after.status,
+      snapshot: JSON.stringify(after),
       at,
     },
-    history: [historyRow(id, version, at, event, step.after.value)],
+    history: historyRow(id, version, at, event, after.value),
+    follows: consequences(workflow, { id, version, before, step, event }, at, around),
   };
 }
 
-interface PlannedFacts {
+interface Facts {
   readonly id: string;
   readonly version: number;
   readonly before: ChartSnapshot | null;
@@ -105,13 +123,13 @@ interface PlannedFacts {
   readonly event: EventObject | null;
 }
 
-function planned(
+function consequences(
   workflow: AnyWorkflow,
-  facts: PlannedFacts,
+  { id, version, before, step, event }: Facts,
   at: number,
   around: StepSurroundings,
-): StepCommit {
-  const { id, version, before, step, event } = facts;
+): Consequences {
+  const { metaBefore, metaAfter } = step;
   const timers = new Map<string, TaskRecord>();
   const disarms: { instance: string; timer: string }[] = [];
   const others: TaskRecord[] = [];
@@ -143,25 +161,22 @@ function planned(
     }
   });
 
-  const metaBefore = before === null ? null : workflow.chart.meta(before);
   const watchedBefore = before === null ? [] : watchRows(workflow, id, before, metaBefore, around);
   // A final state needs nothing of the ledger any more, whatever its meta says.
   const watchedAfter =
-    step.after.status === "done" ? [] : watchRows(workflow, id, step.after, step.meta, around);
+    step.after.status === "done" ? [] : watchRows(workflow, id, step.after, metaAfter, around);
   const projected: ProjectedStep<never, never> = {
     id,
     before:
       before === null || metaBefore === null
         ? null
-        : ({ ...(before as never as object), meta: metaBefore } as never),
-    after: { value: step.after.value, context: step.after.context as never, meta: step.meta },
+        : { value: before.value, context: before.context as never, meta: metaBefore },
+    after: { value: step.after.value, context: step.after.context as never, meta: metaAfter },
     event: event as never,
     effects,
   };
   return {
-    after: step.after,
-    effects,
-    arms: [...timers.values(), ...others].map((task) => ({ task })),
+    arms: [...timers.values(), ...others],
     disarms,
     watches: missingFrom(watchedBefore, watchedAfter),
     unwatches: missingFrom(watchedAfter, watchedBefore),

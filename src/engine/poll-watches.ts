@@ -16,6 +16,7 @@ export interface WatchEvent {
 export interface Watcher {
   /** Pause between two polls, in milliseconds. */
   readonly intervalMs: number;
+  /** After a minute it is given up: its signal aborts, and what it still finds out counts for nothing. */
   readonly poll: (watches: readonly WatchRecord[], signal: AbortSignal) => Promise<readonly WatchEvent[]>;
 }
 
@@ -39,7 +40,10 @@ export interface WatchPolling {
 
 // How long an idle kind is left alone. A watch armed by this process ends the pause at once; what a vanished process
 // left behind is taken over within its lease and this.
-const IDLE_LOOK_MS = 10_000;
+const IDLE_LOOK_MS = 15_000;
+
+// Far longer than any poll that bounds its own calls; one that does not would keep its kind from being polled for ever.
+const POLL_DEADLINE_MS = 60_000;
 
 export function createWatchPolling<W>({
   storage,
@@ -64,6 +68,24 @@ export function createWatchPolling<W>({
   // Short leases are asked for by those who want to be quick after a crash.
   const idleLookMs = Math.min(IDLE_LOOK_MS, leaseMs);
 
+  /** What a poll answers; throws when it has not by its deadline. A stop aborts its signal too, but waits for it. */
+  const inTime = async <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const giveUp = new AbortController();
+    const ended = new AbortController();
+    const abort = (): void => giveUp.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    const deadline = clock.sleep(POLL_DEADLINE_MS, ended.signal).then((): never => {
+      if (!ended.signal.aborted) abort();
+      throw new Error(`a poll did not end within ${POLL_DEADLINE_MS} ms`);
+    });
+    try {
+      return await Promise.race([work(giveUp.signal), deadline]);
+    } finally {
+      signal.removeEventListener("abort", abort);
+      ended.abort();
+    }
+  };
+
   /** Polls one kind once. Says whether there was anything to poll, and whether an instance moved. */
   const pollKind = async (
     kind: string,
@@ -74,7 +96,7 @@ export function createWatchPolling<W>({
     if (shards.length === 0) return { watched: false, moved: false };
     const watches = await storage.watches({ kind, shards });
     if (watches.length === 0) return { watched: false, moved: false };
-    const events = await watcher.poll(watches, signal);
+    const events = await inTime(signal, (poll) => watcher.poll(watches, poll));
     const moved = await Promise.all(
       events.map(async ({ instance, event }) => {
         try {

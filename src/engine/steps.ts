@@ -5,7 +5,6 @@ import type {
   Commit,
   CommitResult,
   EngineStorage,
-  InstanceRecord,
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
@@ -14,6 +13,8 @@ import type { ChartSnapshot } from "./chart.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { planStart, planStep } from "./plan-step.ts";
 import type { StepCommit, StepSurroundings } from "./plan-step.ts";
+import { createRecentInstances } from "./recent-instances.ts";
+import type { KnownInstance } from "./recent-instances.ts";
 import { createTurns } from "./turns.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -40,17 +41,22 @@ export interface CommittedStep<W> {
   readonly commit: Commit<W>;
 }
 
+/** Places kept for tasks while the commit that arms them is on its way. */
+export interface Places {
+  readonly count: number;
+  /** The commit is durable: the ending task has left its place; starts the leased tasks, no more than `count`. */
+  fill(tasks: readonly ClaimedTask[]): void;
+  /** The commit was refused. */
+  giveUp(): void;
+}
+
 /** The hands of this process: tasks that become due in a commit can be leased to them in that very commit. */
 export interface Hands {
-  /** How many of these due tasks this process takes at once; keeps as many places free. */
-  reserve(wanted: number): number;
   /** Leases are taken in the name of this holder. */
   readonly holder: string;
   readonly leaseMs: number;
-  /** The commit is durable: starts the leased tasks. */
-  begin(tasks: readonly ClaimedTask[]): void;
-  /** The commit was refused: frees the reserved places. */
-  forgo(places: number): void;
+  /** Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its own to one. */
+  reserve(wanted: number, ending: string | undefined): Places;
   /** Something became due at this time that nobody holds. */
   dueAt(time: number): void;
 }
@@ -64,9 +70,9 @@ export interface Steps<W> {
   checkKnown(task: ClaimedTask): Promise<void>;
 }
 
-// Senders of one process take turns, so a lost race means that another process got through: this many in a row is no
-// race but a fault.
-const MOST_LOST_RACES = 100;
+// Senders of one process take turns, so a lost race means that another process got through, and may again for as long
+// as it has more to send. This many in a row is no race but a fault.
+const MOST_LOST_RACES = 1_000;
 
 /** An instance was written by a chart that this process does not have. Nothing of it is touched. */
 export class UnknownWorkflow extends Error {
@@ -91,9 +97,8 @@ export function createSteps<W>({
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }): Steps<W> {
   const inTurn = createTurns();
-  /** Tasks of our own commits: their charts are at hand, and looking again would cost a read for each. */
-  const armedHere = new WeakSet<ClaimedTask>();
-  const workflowOf = (instance: InstanceRecord): AnyWorkflow => {
+  const recent = createRecentInstances();
+  const workflowOf = (instance: KnownInstance): AnyWorkflow => {
     const workflow = workflows.get(instance.workflow);
     if (workflow === undefined || workflow.hash !== instance.hash) {
       throw new UnknownWorkflow(
@@ -112,61 +117,66 @@ export function createSteps<W>({
   ): Promise<CommitResult> => {
     const begun = starts.map(({ workflow, id, input }) => planStart(workflow, { id, input }, at, around));
     const parts = step === null ? begun : [step, ...begun];
-    const all = <T>(pick: (part: StepCommit) => readonly T[] | undefined): readonly T[] => {
-      const [first] = parts;
-      // Nearly every commit has one part, whose lists can be handed on as they are.
-      if (parts.length === 1 && first !== undefined) return pick(first) ?? [];
-      return parts.flatMap((part) => pick(part) ?? []);
-    };
-    const arms = [...companionArms, ...all(({ arms: armed }) => armed?.map(({ task }) => task))];
+    const follows = together(parts);
+    const { disarms, watches, unwatches } = follows;
+    const next = step?.step ?? null;
+    const arms = [...companionArms, ...follows.arms];
     const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
-    const taken = due.slice(0, hands.reserve(due.length));
+    const places = hands.reserve(due.length, consumes?.task);
+    const taken = due.slice(0, places.count);
     const lease = { holder: hands.holder, until: at + hands.leaseMs };
     const commit: Commit<W> = {
-      ...(step?.step === undefined ? {} : { step: step.step }),
-      ...(consumes === undefined ? {} : { consumes }),
-      starts: all((part) => part.starts),
+      starts: parts.flatMap(({ start }) => start ?? []),
       arms: arms.map((task) => (taken.includes(task) ? { task, lease } : { task })),
-      disarms: all((part) => part.disarms),
-      watches: all((part) => part.watches),
-      unwatches: all((part) => part.unwatches),
-      history: all((part) => part.history),
+      disarms,
+      watches,
+      unwatches,
+      history: parts.map(({ history }) => history),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
-      writes: [...writes, ...(all((part) => part.writes) as readonly Write<W>[])],
+      writes: [...writes, ...(follows.writes as readonly Write<W>[])],
+      ...(next === null ? {} : { step: next }),
+      ...(consumes === undefined ? {} : { consumes }),
     };
     let result: CommitResult;
     try {
       result = await queue.commit(commit);
     } catch (error) {
-      hands.forgo(taken.length);
+      places.giveUp();
       throw error;
     }
     if (!result.ok) {
-      hands.forgo(taken.length);
+      places.giveUp();
       return result;
     }
-    const claimed = taken.map(asFirstClaim);
-    for (const task of claimed) armedHere.add(task);
-    hands.begin(claimed);
+    for (const part of parts) remember(part);
+    places.fill(taken.map(asFirstClaim));
     for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
     onCommitted({ commit });
     return result;
+  };
+
+  const remember = ({ step, start }: StepCommit): void => {
+    if (step !== null) recent.keep({ version: step.expectedVersion + 1, ...step });
+    if (start !== null) recent.keep({ version: 1, ...start });
   };
 
   return {
     commit: (companions) => commitParts(null, companions, clock.now()),
 
     async checkKnown(task) {
-      if (armedHere.has(task)) return;
+      if (recent.has(task.instance)) return;
       const instance = await storage.load(task.instance);
-      if (instance !== null) workflowOf(instance);
+      if (instance === null) return;
+      workflowOf(instance);
+      recent.keep(instance);
     },
     send: (id, event, companions = {}) => inTurn(id, () => sendNow(id, event, companions)),
   };
 
   async function sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
     for (let lost = 0; lost < MOST_LOST_RACES; lost++) {
-      const instance = await storage.load(id);
+      const known = recent.take(id);
+      const instance = known ?? (await storage.load(id));
       if (instance === null) return { kind: "absent" };
       const snapshot = JSON.parse(instance.snapshot) as ChartSnapshot;
       if (instance.status === "done") return { kind: "ended", snapshot };
@@ -178,7 +188,11 @@ export function createSteps<W>({
         at,
         around,
       );
-      if (step === null) return { kind: "unchanged", snapshot };
+      if (step === null) {
+        // What is known may be out of date, and then the event may yet have something to say.
+        if (known !== undefined) continue;
+        return { kind: "unchanged", snapshot };
+      }
       const result = await commitParts(step, companions, at);
       if (result.ok) return { kind: "stepped", snapshot: step.after };
       if (result.conflict !== "version") return { kind: "refused", result };
@@ -187,6 +201,20 @@ export function createSteps<W>({
   }
 }
 
+/** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */
+function together(parts: readonly StepCommit[]): StepCommit["follows"] {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first.follows;
+  return {
+    arms: parts.flatMap(({ follows }) => follows.arms),
+    disarms: parts.flatMap(({ follows }) => follows.disarms),
+    watches: parts.flatMap(({ follows }) => follows.watches),
+    unwatches: parts.flatMap(({ follows }) => follows.unwatches),
+    writes: parts.flatMap(({ follows }) => follows.writes),
+  };
+}
+
+/** A spread object is quick to make when its fields come last; adding to one takes V8 microseconds. */
 function asFirstClaim(task: TaskRecord): ClaimedTask {
-  return { ...task, token: 1, crashes: 0, failures: 0 };
+  return { token: 1, crashes: 0, failures: 0, ...task };
 }

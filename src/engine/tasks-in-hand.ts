@@ -1,12 +1,18 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
 import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
+import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
+import { Hold } from "./hold.ts";
 import type { PerformTask } from "./perform-task.ts";
 
 export interface TasksInHand {
-  size(): number;
-  /** Those with a lane. */
-  laned(): number;
+  isEmpty(): boolean;
+  /** How many places are taken by tasks without a lane, and how many by tasks with one. */
+  taken(): { readonly free: number; readonly laned: number };
+  /** Whether this task is in hand and has no lane. */
+  isWithoutLane(id: string | undefined): boolean;
+  /** The end of this task is committed: its place is free, though it may still be in hand for a moment. */
+  leavePlace(id: string | undefined): void;
   /** Does a task whose lease is ours; a failure gives it back with a growing pause. */
   begin(task: ClaimedTask): void;
   /** Gives a task back as if it had never been taken. Never rejects. */
@@ -19,8 +25,9 @@ export interface TasksInHand {
 
 interface InHand {
   readonly task: ClaimedTask;
-  readonly abort: AbortController;
+  readonly hold: Hold;
   readonly done: Promise<void>;
+  readonly leavePlace: () => void;
 }
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
@@ -40,12 +47,13 @@ export function createTasksInHand<W>({
   readonly log: Logger;
   readonly leaseMs: number;
   readonly perform: PerformTask;
-  /** Called after each task has left the hand, whatever became of it. */
-  readonly onEnded: () => void;
+  /** Called after each task has left the hand: done, or to be done again. */
+  readonly onEnded: (task: ClaimedTask, isDone: boolean) => void;
 }): TasksInHand {
   const inHand = new Map<string, InHand>();
-  let doing = 0;
-  let laned = 0;
+  /** Runs that are not over, among them those whose task was claimed anew meanwhile. */
+  let running = 0;
+  const taken = { free: 0, laned: 0 };
   let lettingGo = false;
   /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
   let leases = new AbortController();
@@ -61,15 +69,20 @@ export function createTasksInHand<W>({
     }
   };
 
-  const doTask = async (task: ClaimedTask, signal: AbortSignal): Promise<void> => {
+  /** Whether it is done; never rejects. */
+  const doTask = async (task: ClaimedTask, hold: Hold): Promise<boolean> => {
     try {
-      await perform(task, signal);
+      await perform(task, hold);
+      return true;
     } catch (error) {
-      if (signal.aborted && lettingGo) return; // `letGo` gives it back, and that is no failure
+      if (hold.isLost && lettingGo) return false; // `letGo` gives it back, and that is no failure
       const { id, name, instance, failures } = task;
       log.warn({ task: id, instance, name, err: error }, "a task failed and will be tried again");
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
-      await release(task, clock.now() + pause, error instanceof Error ? error.message : String(error));
+      // What is kept beside the task is read by others than it is meant for, like a log.
+      const said = redactionOf(log)(error instanceof Error ? error.message : String(error));
+      await release(task, clock.now() + pause, said);
+      return false;
     }
   };
 
@@ -80,7 +93,7 @@ export function createTasksInHand<W>({
       if (held.length === 0 || signal.aborted) continue;
       try {
         const lost = await storage.heartbeat({ tasks: held, now: clock.now(), leaseMs });
-        for (const id of lost) inHand.get(id)?.abort.abort();
+        for (const id of lost) inHand.get(id)?.hold.lose();
       } catch (err) {
         log.error({ err }, "leases could not be extended");
       }
@@ -88,23 +101,32 @@ export function createTasksInHand<W>({
   };
 
   return {
-    size: () => doing,
-    laned: () => laned,
+    isEmpty: () => running === 0,
+    taken: () => taken,
+    isWithoutLane: (id) => id !== undefined && inHand.get(id)?.task.lane === null,
+    leavePlace(id) {
+      if (id !== undefined) inHand.get(id)?.leavePlace();
+    },
 
     begin(task) {
       // Claimed again while in hand: its lease ran out unnoticed, as in a process that was frozen for a while.
-      inHand.get(task.id)?.abort.abort();
-      const abort = new AbortController();
-      const places = task.lane === null ? 0 : 1;
-      doing += 1;
-      laned += places;
-      const done = doTask(task, abort.signal).finally(() => {
+      inHand.get(task.id)?.hold.lose();
+      const hold = new Hold();
+      const kind = task.lane === null ? "free" : "laned";
+      let place = 1;
+      running += 1;
+      taken[kind] += 1;
+      const leavePlace = (): void => {
+        taken[kind] -= place;
+        place = 0;
+      };
+      const done = doTask(task, hold).then((isDone) => {
         if (inHand.get(task.id) === held) inHand.delete(task.id);
-        doing -= 1;
-        laned -= places;
-        onEnded();
+        running -= 1;
+        leavePlace();
+        onEnded(task, isDone);
       });
-      const held: InHand = { task, abort, done };
+      const held: InHand = { task, hold, done, leavePlace };
       inHand.set(task.id, held);
     },
 
@@ -125,7 +147,7 @@ export function createTasksInHand<W>({
       leases.abort();
       await keeping;
       const left = [...inHand.values()];
-      for (const { abort } of left) abort.abort();
+      for (const { hold } of left) hold.lose();
       await Promise.all(left.map(({ task }) => release(task, clock.now())));
     },
   };

@@ -2,7 +2,8 @@
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { PerformTask } from "./perform-task.ts";
-import type { Hands } from "./steps.ts";
+import { createDeadLetterReport } from "./report-dead-letters.ts";
+import type { Hands, Places } from "./steps.ts";
 import { createTasksInHand } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
@@ -28,8 +29,13 @@ export interface Worker {
   wake(): void;
 }
 
+// A task is set aside only after several leases have run out over it: nobody waits for this by the second.
+const DEAD_LETTER_LOOK_MS = 60_000;
+
 // Handed to every abort of a sleep: a reason of its own for each would cost more than the sleep.
 const AWAKE = "awake";
+
+const NO_PLACES: Places = { count: 0, fill() {}, giveUp() {} };
 
 export function createWorker<W>({
   storage,
@@ -54,6 +60,8 @@ export function createWorker<W>({
   let stopped: Promise<void> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
   let nextDue: number | null | "unknown" = "unknown";
+  /** Whether due tasks without a lane may be waiting in the storage for a place here. */
+  let crowded = false;
   let woken = false;
   let wakeUp: () => void = () => {};
   const quietWaiters: (() => void)[] = [];
@@ -63,24 +71,28 @@ export function createWorker<W>({
     wakeUp();
   };
 
+  const mayBeDue = (): boolean => nextDue === "unknown" || (nextDue !== null && nextDue <= clock.now());
+
   const inHand = createTasksInHand({
     storage,
     clock,
     log,
     leaseMs: limits.leaseMs,
     perform,
-    onEnded() {
-      nextDue = "unknown";
-      wake();
+    onEnded(task, isDone) {
+      // A task that is done leaves a place and nothing else; one given back, or a slot of its lane, makes others due.
+      if (!isDone || task.lane !== null) nextDue = "unknown";
+      if (mayBeDue() || quietWaiters.length > 0) wake();
     },
   });
   const freePlaces = (): { free: number; laned: number } => {
-    const laned = inHand.laned();
-    return { free: limits.slots - reserved - (inHand.size() - laned), laned: limits.lanedSlots - laned };
+    const { free, laned } = inHand.taken();
+    return { free: limits.slots - reserved - free, laned: limits.lanedSlots - laned };
   };
 
   const claim = async (): Promise<number> => {
     const { free, laned } = freePlaces();
+    if (free <= 0) crowded = true;
     if (free <= 0 && laned <= 0) return 0;
     const { leaseMs, maxCrashes } = limits;
     const tasks = await storage.claim({
@@ -97,6 +109,7 @@ export function createWorker<W>({
       await Promise.all(tasks.map((task) => inHand.giveBack(task)));
       return 0;
     }
+    if (free > 0) crowded = tasks.filter(({ lane }) => lane === null).length >= free;
     for (const task of tasks) inHand.begin(task);
     return tasks.length;
   };
@@ -104,6 +117,8 @@ export function createWorker<W>({
   /** How long nothing will be due, as far as this process knows. */
   const restMs = async (): Promise<number> => {
     const { free, laned } = freePlaces();
+    // Without a place there was no claim, and so no look at what others have armed.
+    if (free <= 0 || laned <= 0) nextDue = "unknown";
     if (nextDue === "unknown") {
       const found = await storage.nextDue(workflowKeys);
       if (woken) return 0; // something was armed while we asked; the answer may be from before it
@@ -141,10 +156,19 @@ export function createWorker<W>({
       } catch (err) {
         log.error({ err }, "the storage could not be asked for work");
       }
-      if (!woken && inHand.size() === 0 && reserved === 0) {
+      if (!woken && inHand.isEmpty() && reserved === 0) {
         for (const resolve of quietWaiters.splice(0)) resolve();
       }
       await rest(ms, signal);
+    }
+  };
+
+  const reportDeadLetters = createDeadLetterReport(storage, log);
+  const keepReporting = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      // A storage that cannot be asked is logged by those who need an answer.
+      await reportDeadLetters().catch(() => {});
+      if (!signal.aborted) await clock.sleep(DEAD_LETTER_LOOK_MS, signal);
     }
   };
 
@@ -162,22 +186,30 @@ export function createWorker<W>({
     hands: {
       holder,
       leaseMs: limits.leaseMs,
-      reserve(wanted) {
-        if (running === null) return 0;
-        const places = Math.max(0, Math.min(wanted, freePlaces().free));
-        reserved += places;
-        return places;
-      },
-      begin(tasks) {
-        reserved -= tasks.length;
-        for (const task of tasks) {
-          // Stopped while the commit was on its way: nobody would wait for these.
-          if (running === null) void inHand.giveBack(task);
-          else inHand.begin(task);
-        }
-      },
-      forgo(places) {
-        reserved -= places;
+      reserve(wanted, ending) {
+        if (running === null) return NO_PLACES;
+        // A task leaves its place to what follows from it, unless something else may be waiting for one.
+        const inherited = wanted > 0 && !crowded && inHand.isWithoutLane(ending) ? 1 : 0;
+        const free = Math.min(wanted - inherited, Math.max(0, freePlaces().free));
+        const count = inherited + free;
+        if (count < wanted) crowded = true;
+        reserved += free;
+        const giveUp = (): void => {
+          reserved -= free;
+        };
+        return {
+          count,
+          giveUp,
+          fill(tasks) {
+            giveUp();
+            inHand.leavePlace(ending);
+            for (const task of tasks) {
+              // Stopped while the commit was on its way: nobody would wait for these.
+              if (running === null) void inHand.giveBack(task);
+              else inHand.begin(task);
+            }
+          },
+        };
       },
       dueAt(time) {
         if (nextDue === "unknown" || (nextDue !== null && nextDue <= time)) {
@@ -193,7 +225,7 @@ export function createWorker<W>({
       if (running !== null) return;
       running = new AbortController();
       inHand.keepLeases();
-      working = work(running.signal);
+      working = Promise.all([work(running.signal), keepReporting(running.signal)]);
     },
 
     stop(timeoutMs) {
@@ -205,6 +237,7 @@ export function createWorker<W>({
       if (running === null) return Promise.resolve();
       return new Promise((resolve) => {
         quietWaiters.push(resolve);
+        nextDue = "unknown";
         wake();
       });
     },

@@ -19,6 +19,8 @@ export interface EffectRun {
   readonly instance: string;
   /** Aborts when the lease is lost or the engine stops; whatever is still done then is done a second time. */
   readonly signal: AbortSignal;
+  /** When it was due, in milliseconds; it was begun then or later. */
+  readonly dueAt: number;
   /** How often a process vanished in the middle of this effect. */
   readonly crashes: number;
   /** How often this effect threw. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import type { Watcher, WatchRecord } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
+import { inWorld, turns, until } from "../kit/engine-world.ts";
 
 type SkyEvent = { readonly type: "CLEARED" } | { readonly type: "STORM" } | { readonly type: "LOOK_AGAIN" };
 
@@ -95,6 +95,33 @@ describe.each(adapters)("watches on $name", (adapter) => {
       expect(await read("nowhere")).toMatchObject({ value: "waiting" });
       expect(await read("west")).toMatchObject({ value: "wrecked" });
       awaitsOutside("east");
+    }));
+
+  test("a poll that never ends is given up after a minute, told so, and the next one begins", () =>
+    inWorld(adapter, async ({ engine, clock, pass }) => {
+      const signals: AbortSignal[] = [];
+      const silent: Watcher = {
+        intervalMs: 1_000,
+        poll: (watches, signal) => {
+          signals.push(signal);
+          const [watch] = watches;
+          if (signals.length === 1 || watch === undefined) return new Promise(() => {});
+          return Promise.resolve([{ instance: watch.instance, event: { type: "STORM" } }]);
+        },
+      };
+      const { run, start, read } = await engine({ workflows: [voyage], watchers: { sky: silent } });
+      run();
+      await start(voyage, { id: "v", input: { place: "east" } });
+      await until(() => signals.length === 1);
+      clock.advance(59_999);
+      await turns(20);
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+      clock.advance(1);
+      await until(() => signals[0]?.aborted === true);
+      await turns(20);
+      await pass(1_000);
+      expect(await read("v")).toMatchObject({ value: "wrecked" });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     }));
 
   test("E11: of two engines one polls a watch, and when it dies the other takes over", () =>
