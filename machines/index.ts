@@ -1,4 +1,7 @@
 /** `paystate/machines`: the charts themselves, pure and without an engine, to read, draw and test. */
+export { depositAddress } from "./deposit-address.ts";
+export { payment } from "./payment.ts";
+export { privateTransfer } from "./private-transfer.ts";
 export { walletTransfer } from "./wallet-transfer.ts";
 export { webhookDelivery } from "./webhook-delivery.ts";
 export type {
@@ -14,3 +17,25 @@ export type {
   WebhookDeliveryEvent,
   WebhookDeliveryInput,
 } from "./webhook-delivery.ts";
+export type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
+export type {
+  DepositAddressContext,
+  DepositAddressEvent,
+  DepositAddressInput,
+  SettlementParams,
+} from "./deposit-address.ts";
+export type { PaymentContext, PaymentEvent, PaymentInput } from "./payment.ts";
+export type {
+  DepositNews,
+  Message,
+  Movement,
+  OrderOver,
+  PaymentFault,
+  PayoutNews,
+  SpendingNews,
+} from "./private-messages.ts";
+export type {
+  PrivateTransferContext,
+  PrivateTransferEvent,
+  PrivateTransferInput,
+} from "./private-transfer.ts";

@@ -7,6 +7,8 @@ export interface WalletTransferInput {
   readonly signature: string;
   /** How long a caller may still think better of it, in milliseconds. */
   readonly broadcastDelayMs: number;
+  /** What is set aside for a swap until it has landed, is proved dead or was cancelled. */
+  readonly reservations?: readonly string[];
 }
 
 /** What a transfer knows of itself: small, and whole after a trip through JSON. */
@@ -24,6 +26,7 @@ export type SignatureEvent =
   | { readonly type: "CONFIRMED" }
   | {
       readonly type: "FINALIZED";
+      readonly slot: number;
       /** The chain's error, null when the transaction succeeded. */
       readonly error: string | null;
       readonly blockTime: number | null;

@@ -2,33 +2,47 @@
 import type { PaymentTables, PaymentWrite } from "../storage/storage.ts";
 import { createEngine } from "./engine/index.ts";
 import type { AnyWorkflow } from "./engine/index.ts";
+import { PaymentError } from "./errors.ts";
 import { checkOptions } from "./options.ts";
+import { redactingLogger } from "./redacting-log.ts";
 import { paymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentServiceOptions } from "./payment-service-options.ts";
 import { announceEffect } from "./payments/announce.ts";
 import type { Answer, RequestOptions } from "./payments/answer-once.ts";
 import { createApiKeys } from "./payments/api-keys.ts";
 import type { ApiKeys, KeyEnvironment } from "./payments/api-keys.ts";
-import { assetsWith } from "./payments/assets.ts";
+import { assetsWith, MAINNET_GENESIS } from "./payments/assets.ts";
 import type { Stablecoins, Token } from "./payments/assets.ts";
 import { bindDatabase } from "./payments/bind-database.ts";
 import type { Caller } from "./payments/caller.ts";
 import { cancelTransaction } from "./payments/cancel-transaction.ts";
 import type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
+import { countHit } from "./payments/count-hit.ts";
+import type { DurableScope, LimitStanding } from "./payments/count-hit.ts";
 import { createTransactionIntake } from "./payments/create-transaction.ts";
 import type { CreatedTransactionBody } from "./payments/create-transaction.ts";
 import { subscribeNotices } from "./payments/subscribe-notices.ts";
 import type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
 import { createQuotes } from "./payments/quotes.ts";
-import type { QuoteBody, RefreshedQuoteBody } from "./payments/quotes.ts";
+import type { QuoteBody, RefreshedQuoteBody } from "./payments/quote-body.ts";
 import { readBalances } from "./payments/read-balances.ts";
 import type { BalancesBody } from "./payments/read-balances.ts";
 import { readHealth } from "./payments/read-health.ts";
 import type { Health } from "./payments/read-health.ts";
+import { reconcile } from "./payments/reconcile/reconcile.ts";
+import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 import { readTransaction } from "./payments/read-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
 import { createSealing } from "./payments/sealing.ts";
+import { acceptOrder } from "./payments/private/accept-order.ts";
+import { depositKeys } from "./payments/private/deposit-keys.ts";
+import { hasDeposit } from "./payments/private/has-deposit.ts";
+import { openPrivateRouting } from "./payments/private/private-routing.ts";
+import { releaseDeposit } from "./payments/private/release-deposit.ts";
+import type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
+import { completeExchange } from "./payments/swap/complete-exchange.ts";
+import { createExchangeExamination } from "./payments/swap/examine-exchange.ts";
 import { startTransfer, walletTransferWorkflow } from "./payments/wallet-transfer-workflow.ts";
 import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts";
 import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
@@ -87,19 +101,44 @@ export interface PaymentService extends ApiKeys {
     webhookId: string,
   ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
   /**
+   * Holds every deposit address of private mode against the chain and explains every base unit that ever came in. An
+   * address that has paid out what this database does not know of is frozen; nothing else is changed. Needs no `start()`
+   * and may run beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read to the end, with
+   * `ROUTING_UNAVAILABLE` while private mode is off. For operators: no caller's account limits what it tells.
+   */
+  reconcile(): Promise<Reconciliation>;
+  /**
+   * For operators, like `reconcile`: lets go of the deposit address of an order, whatever it is held for and however long
+   * ago it was closed, and has it settled anew as soon as a service is at work. Says that every transaction the address
+   * has signed was rightly signed, that whoever paid in may be served, and that the sponsor may spend as much again. Needs
+   * no `start()`. Throws `TRANSACTION_NOT_FOUND`, also while private mode is off, `LedgerUnavailable`, and `ReleaseRefused`
+   * with a sentence for an open order whose address has paid what this database does not know.
+   */
+  releaseDeposit(transactionId: string): Promise<ReleasedDeposit>;
+  /**
+   * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
+   * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
+   * full. `createHttpHandler` does this; a host with a layer of its own may.
+   */
+  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  /**
    * Tells a listener of notices as this process commits them, without a webhook. For screens and logs: what must not
    * be missed, also while this process is down, belongs to a webhook. Returns the way to stop.
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }
 
-// Solana's mainnet; a live key anywhere else, or a test key here, is a mistake worth stopping.
-const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+/** What is advised while private mode is off: nobody knows for how long. */
+const PAUSED_SECONDS = 60;
 
 /** Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option. */
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const checked = checkOptions("createPaymentService", paymentServiceOptions, options);
-  const { storage, ledger, clock, random, logger: log, masterSecrets, broadcastDelayMs } = checked;
+  const { storage, ledger, clock, random, masterSecrets, broadcastDelayMs } = checked;
+  const log = redactingLogger(
+    checked.logger,
+    masterSecrets.map(({ secret }) => secret),
+  );
   const { allowAddress, ca, acceptAny2xx } = checked.webhooks;
   const assets = assetsWith(checked.stablecoins as Stablecoins);
   const sealing = createSealing(masterSecrets, random);
@@ -112,13 +151,29 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
   const announce = announceEffect({ storage, assets, deliveries });
-  const transfers = walletTransferWorkflow({ storage, ledger, log, announce });
-  const watching = { storage, ledger, log, intervalMs: checked.ledgerPollMs };
-  const workflows: readonly AnyWorkflow[] = [transfers, deliveries];
+  const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, log }) ?? null;
+  const transfers = walletTransferWorkflow({
+    ...{ storage, ledger, log, announce },
+    completeExchange: (attempt) => completeExchange({ storage, exchanger }, attempt),
+  });
+  const intervalMs = checked.ledgerPollMs;
+  const watching = { storage, ledger, log, intervalMs };
+  let chain: string | null = null;
+  const routing = openPrivateRouting(checked.privateRouting, {
+    keys: depositKeys(masterSecrets, () => startedOn(chain)),
+    intervalMs,
+    announce,
+    ...{ storage, ledger, clock, log, assets, exchanger },
+  });
+  const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   const engine = createEngine<PaymentTables>({
     storage,
     workflows,
-    watchers: { landing: watchLanding(watching), strayLanding: watchStrayLanding(watching) },
+    watchers: {
+      landing: watchLanding(watching),
+      strayLanding: watchStrayLanding(watching),
+      ...routing?.watchers,
+    },
     leaseMs: checked.leaseMs,
     clock,
     random,
@@ -130,11 +185,17 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const shared = { storage, ledger, clock, random, assets };
   let keyEnvironments: readonly KeyEnvironment[] = ["live", "test"];
   const apiKeys = createApiKeys({ storage, clock, random, environments: () => keyEnvironments });
-  const quotes = createQuotes({ ...shared, commit });
+  const quotes = createQuotes({ ...shared, commit, routing, exchanger });
   const createTransaction = createTransactionIntake({
     ...shared,
     commit: (companions) => engine.commit(companions),
-    startTransfer: (id, signature) => startTransfer(transfers, id, signature, broadcastDelayMs),
+    startTransfer: (id, signature, reservations) =>
+      startTransfer(transfers, id, signature, broadcastDelayMs, reservations),
+    exchanges: createExchangeExamination({ ...shared, exchanger }),
+    acceptOrder:
+      routing === null
+        ? null
+        : acceptOrder({ ...shared, routing, exchanger, commit: (companions) => engine.commit(companions) }),
   });
   const hooks = createWebhooks({
     ...shared,
@@ -144,12 +205,21 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...(allowAddress === undefined ? {} : { allowAddress }),
   });
 
+  const bindToChain = async (): Promise<string> => {
+    const genesisHash = await ledger.genesisHash();
+    await bindDatabase(storage, genesisHash, masterSecrets);
+    chain = genesisHash;
+    return genesisHash;
+  };
+
   return {
     ...apiKeys,
     workflows,
     async start() {
-      const genesisHash = await ledger.genesisHash();
-      await bindDatabase(storage, genesisHash, masterSecrets);
+      const genesisHash = await bindToChain();
+      await exchanger?.check(genesisHash);
+      await routing?.check();
+      // A live key anywhere else, or a test key there, is a mistake worth stopping.
       keyEnvironments = genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
       engine.run();
     },
@@ -165,7 +235,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     transaction: (caller, transactionId) => readTransaction({ storage, assets }, caller, transactionId),
     cancelTransaction: (caller, transactionId, requestOptions) =>
       cancelTransaction(
-        { storage, clock, random, engine, workflow: transfers },
+        {
+          ...{ storage, clock, random, engine, transfers },
+          orders: routing?.orders ?? null,
+          hasDeposit: (transaction) => hasDeposit({ storage, ledger, assets }, transaction),
+        },
         caller,
         transactionId,
         requestOptions,
@@ -173,6 +247,27 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     registerWebhook: hooks.register,
     webhooks: hooks.list,
     deleteWebhook: hooks.delete,
+    async reconcile() {
+      if (routing === null) {
+        throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: PAUSED_SECONDS });
+      }
+      await bindToChain();
+      const { keys, terms } = routing;
+      return reconcile({ ...shared, log, keys, sponsor: terms.sponsor.address });
+    },
+    async releaseDeposit(transactionId) {
+      if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+      await bindToChain();
+      return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId);
+    },
+    countRefused: async (caller, scope) =>
+      (await countHit({ storage, clock, random }, caller, scope)).standing,
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
   };
+}
+
+/** Keys of deposit addresses belong to one chain, which is known once the service has started. */
+function startedOn(chain: string | null): string {
+  if (chain === null) throw new Error("start() the payment service first: it is not bound to its chain yet");
+  return chain;
 }

@@ -1,7 +1,7 @@
 /** `paystate`: the payment service and its HTTP handler. Storage, ledger, charts and engine have entries of their own. */
 export { createPaymentService } from "./create-payment-service.ts";
 export type { PaymentService } from "./create-payment-service.ts";
-export type { PaymentServiceOptions } from "./payment-service-options.ts";
+export type { PaymentServiceOptions, PrivateRoutingOptions } from "./payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";
@@ -23,10 +23,34 @@ export type { CancelledTransactionBody } from "./payments/cancel-transaction.ts"
 export type { CreatedTransactionBody } from "./payments/create-transaction.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./webhooks/notice-body.ts";
-export type { QuoteBody, QuoteFees, RefreshedQuoteBody } from "./payments/quotes.ts";
+export type { QuoteBody, QuoteFees, RefreshedQuoteBody } from "./payments/quote-body.ts";
+export { ReleaseRefused } from "./payments/private/release-deposit.ts";
+export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
+export type { AssetSums, Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { AddressFindings, Finding } from "./payments/reconcile/findings.ts";
 export type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
 export type { RecipientBody, TransactionBody } from "./payments/read-transaction.ts";
 export type { WebhookBody } from "./payments/webhooks.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export type { Ledger } from "./ledger/ledger.ts";
 export type { PaymentStorage } from "../storage/storage.ts";
+export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
+export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
+export { deskProvider } from "./payments/swap/desk-provider.ts";
+export type { DeskOptions } from "./payments/swap/desk-provider.ts";
+export type {
+  BuiltExchange,
+  DirectExchange,
+  ExchangeOffer,
+  Exchanger,
+  Promised,
+  ProviderSurroundings,
+  SenderSigned,
+  SwapProvider,
+  WalletExchange,
+  WantedExchange,
+  WantedReservation,
+} from "./payments/swap/swap-provider.ts";
+export type { Move, TransactionPlan, UnsignedTransaction } from "./ledger/routing.ts";
+export { fixedPrices } from "./payments/private/prices.ts";
+export type { PriceSource, Rate } from "./payments/private/prices.ts";

@@ -3,9 +3,13 @@ import { z } from "zod";
 import type { PaymentStorage } from "../storage/storage.ts";
 import { parseAddress } from "./address.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import type { Signer } from "./ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "./options.ts";
 import { MAINNET_STABLECOINS } from "./payments/assets.ts";
+import type { PriceSource } from "./payments/private/prices.ts";
+import type { Screen } from "./payments/private/screening.ts";
 import type { MasterSecret } from "./payments/sealing.ts";
+import type { SwapProvider } from "./payments/swap/swap-provider.ts";
 import type { Clock, Logger, Random } from "./runtime.ts";
 
 /** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
@@ -27,6 +31,16 @@ export interface PaymentServiceOptions {
    * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
    */
   readonly leaseMs?: number;
+  /**
+   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE, and orders that are open wait
+   * until it is on again.
+   */
+  readonly privateRouting?: PrivateRoutingOptions;
+  /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
+  readonly swap?: {
+    /** Who exchanges, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    readonly provider: SwapProvider;
+  };
   readonly webhooks?: {
     /**
      * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
@@ -44,6 +58,28 @@ export interface PaymentServiceOptions {
   readonly random?: Random;
   /** Anything with pino's argument order. Default: silent. */
   readonly logger?: Logger;
+}
+
+/** How private mode is run: whose money moves it, and what it costs. */
+export interface PrivateRoutingOptions {
+  /** Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL on it: it is all that private mode needs. */
+  readonly sponsor: Signer;
+  /** Receives the fees: a wallet that exists, since small change may go to it. */
+  readonly treasury: string;
+  /** What SOL is worth in the stablecoins; see `PriceSource`. */
+  readonly prices: PriceSource;
+  /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
+  readonly feeBps?: number;
+  /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
+  readonly depositWindowMs?: number;
+  /** Most recipients of a private payroll, 2 to 500. Default 100. */
+  readonly maxRecipients?: number;
+  /**
+   * Whom to serve: asked of sender and recipients before an order is taken, and of whoever paid in before anything is paid
+   * out or back. A refusal at first is VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Who
+   * paid in is told by what nodes list, which is an attribution and no proof. Default: everybody is served.
+   */
+  readonly screen?: Screen;
 }
 
 const mint = z
@@ -77,6 +113,27 @@ export const paymentServiceOptions = z.strictObject({
   broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
   ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
   leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
+  privateRouting: z
+    .strictObject({
+      sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+      treasury: z
+        .string()
+        .refine((text) => "address" in parseAddress(text), { error: "expected a wallet address" }),
+      prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
+      feeBps: z.number().int().min(0).max(1_000).default(30),
+      depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
+      maxRecipients: z.number().int().min(2).max(500).default(100),
+      screen: functionOption<Screen>().optional(),
+    })
+    .optional(),
+  swap: z
+    .strictObject({
+      provider: objectWith<SwapProvider>(
+        ["connect"],
+        "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
+      ),
+    })
+    .optional(),
   webhooks: z
     .strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),

@@ -66,11 +66,18 @@ export function memoryStorage(): PaymentStorage {
     },
     deposits: async (addresses) =>
       [...new Set(addresses)].map((address) => one("deposits", address)).filter((row) => row !== null),
+    depositsAfter: async (after, limit) =>
+      [...domain.deposits.all()]
+        .filter(({ id }) => id > after)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map((row) => domain.deposits.copy(row)),
     entries: async (address) =>
       domain.entries
         .under(address)
         .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
         .map((row) => domain.entries.copy(row)),
+    payment: async (id) => one("payments", id),
     reservations: async (resource) =>
       domain.reservations
         .under(resource)
@@ -107,7 +114,7 @@ export function memoryStorage(): PaymentStorage {
     deliveryAttempts: async (deliveryId) =>
       domain.deliveryAttempts
         .under(deliveryId)
-        .toSorted((a, b) => a.number - b.number)
+        .toSorted((a, b) => a.number - b.number || a.startedAt - b.startedAt)
         .map((row) => domain.deliveryAttempts.copy(row)),
     limitWindow: async (accountId, scope, since) => {
       const hits = domain.limitHits.under(accountId).filter((hit) => hit.scope === scope && hit.at > since);

@@ -53,10 +53,14 @@ export interface QuoteRecord {
   readonly networkFee: bigint;
   readonly routingFee: bigint;
   readonly rent: bigint;
+  /** Private mode: how many token accounts of recipients the price includes. */
+  readonly pricedAccounts: number;
   readonly slippageBps: number;
   readonly sender: string | null;
   /** Bound recipients, null when the quote left them open. */
   readonly recipients: readonly RecipientShare[] | null;
+  /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
+  readonly exchange: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
   /** The one transaction that used the quote up. */
@@ -135,7 +139,7 @@ export interface PaymentRecord {
   readonly transactionId: string;
   /** The deposit address it pays from. */
   readonly address: string;
-  readonly kind: "payout" | "exchange" | "refund" | "sweep";
+  readonly kind: "payout" | "exchange" | "refund" | "sweep" | "collect";
   readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
   /**
    * What is paid to whom, in words that never repeat within one address (`payout 0 1 2`, `refund 1`). With the
@@ -171,10 +175,14 @@ export interface EntryRecord {
 /** A share of something limited (the sponsor's lamports, the desk's inventory) that is promised to one transaction. */
 export interface ReservationRecord {
   readonly id: string;
+  /** Guards that what has lapsed is not kept, and what was kept does not lapse. */
+  readonly version: number;
   /** What is limited, such as `sponsor <address>`. */
   readonly resource: string;
   readonly amount: bigint;
   readonly createdAt: number;
+  /** When whoever needs the room may release it; null while somebody answers for it. */
+  readonly lapsesAt: number | null;
   readonly releasedAt: number | null;
 }
 
@@ -240,7 +248,7 @@ export interface DeliveryRecord {
   readonly createdAt: number;
 }
 
-/** One ended attempt of a delivery. `id` is `deliveryId:number`. */
+/** One ended attempt of a delivery. `id` is `deliveryId:number`, or `deliveryId:crashed:n` of one whose process died. */
 export interface DeliveryAttemptRecord {
   readonly id: string;
   readonly deliveryId: string;

@@ -113,7 +113,9 @@ function storageOn(
       connection.read(() =>
         [...new Set(addresses)].map((id) => domain.get("deposits", id)).filter((row) => row !== null),
       ),
+    depositsAfter: (after, limit) => many("deposits", () => reads.depositsAfter.all({ after, limit })),
     entries: (address) => many("entries", () => reads.entries.all({ address })),
+    payment: (id) => one("payments", id),
     reservations: (resource) => many("reservations", () => reads.reservations.all({ resource })),
     attempts: (signatures) =>
       connection.read(() =>

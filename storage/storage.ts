@@ -289,8 +289,11 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   transaction(id: string): Promise<TransactionView | null>;
   /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
   deposits(addresses: readonly string[]): Promise<readonly DepositRecord[]>;
+  /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */
+  depositsAfter(after: string, limit: number): Promise<readonly DepositRecord[]>;
   /** The ledger of a deposit address, oldest first. */
   entries(address: string): Promise<readonly EntryRecord[]>;
+  payment(id: string): Promise<PaymentRecord | null>;
   /** What is promised of a resource and not released, oldest first. */
   reservations(resource: string): Promise<readonly ReservationRecord[]>;
   /** Attempts by their signatures, in any order; unknown ones are left out. */
@@ -307,7 +310,7 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   webhooks(accountId: string): Promise<readonly WebhookRecord[]>;
   /** The deliveries of a transaction's notices, oldest first. */
   deliveries(transactionId: string): Promise<readonly DeliveryRecord[]>;
-  /** The ended attempts of a delivery, in order. */
+  /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts(deliveryId: string): Promise<readonly DeliveryAttemptRecord[]>;
   /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */
   limitWindow(

@@ -83,9 +83,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       networkFee: "amount",
       routingFee: "amount",
       rent: "amount",
+      pricedAccounts: "integer",
       slippageBps: "integer",
       sender: "text?",
       recipients: "shares?",
+      exchange: "text?",
       createdAt: "integer",
       expiresAt: "integer",
       usedBy: "text?",
@@ -175,9 +177,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
   reservations: {
     columns: {
       id: "text",
+      version: "integer",
       resource: "text",
       amount: "amount",
       createdAt: "integer",
+      lapsesAt: "integer?",
       releasedAt: "integer?",
     },
     lookup: "resource",

@@ -10,6 +10,7 @@ export interface DevReady {
   /** Without `/v1`. */
   readonly baseUrl: string;
   readonly rpcUrl: string;
+  readonly webSocketUrl: string;
   readonly apiKeys: Readonly<Record<Tier, string>>;
   /** `secretKey` is base58 of the 64 bytes. */
   readonly wallets: readonly { readonly address: string; readonly secretKey: string }[];
@@ -19,6 +20,7 @@ export interface DevReady {
 export function devReady(facts: {
   readonly baseUrl: string;
   readonly rpcUrl: string;
+  readonly webSocketUrl: string;
   readonly apiKeys: DevReady["apiKeys"];
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];
@@ -26,6 +28,7 @@ export function devReady(facts: {
   return {
     baseUrl: facts.baseUrl,
     rpcUrl: facts.rpcUrl,
+    webSocketUrl: facts.webSocketUrl,
     apiKeys: facts.apiKeys,
     wallets: facts.wallets.map(({ address, secretKey }) => ({ address, secretKey: bs58.encode(secretKey) })),
     tokens: facts.tokens.map(({ symbol, mint, decimals }) => ({ symbol, mint, decimals })),
@@ -34,7 +37,7 @@ export function devReady(facts: {
 
 /** The page for people; coloured when the terminal shows colours. */
 export function readyPage(
-  { baseUrl, rpcUrl, apiKeys, wallets, tokens }: DevReady,
+  { baseUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevReady,
   dataFolder: string,
 ): string {
   const colours = process.stdout.isTTY && process.stdout.hasColors();
@@ -45,7 +48,7 @@ export function readyPage(
     style("bold", "paystate dev is ready"),
     "",
     row("API", style("cyan", `${baseUrl}/v1`)),
-    row("chain", style("cyan", rpcUrl)),
+    row("chain", `${style("cyan", rpcUrl)}, websockets ${style("cyan", webSocketUrl)}`),
     row("data", dataFolder),
     "",
     style("bold", "API keys, each its own account"),

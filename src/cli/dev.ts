@@ -5,12 +5,12 @@ import { createHttpHandler } from "../http/create-http-handler.ts";
 import { createPaymentService } from "../create-payment-service.ts";
 import type { PaymentService } from "../create-payment-service.ts";
 import { createLocalChain } from "../local/index.ts";
-import type { LocalChain, LocalWallet } from "../local/index.ts";
 import { solanaLedger } from "../ledger/solana/index.ts";
 import { StartRefused } from "../payments/bind-database.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { openDataFolder, TIERS } from "./dev-data.ts";
 import type { DevSetup } from "./dev-data.ts";
+import { devMoney } from "./dev-wallets.ts";
 import { devReady, readyPage } from "./dev-ready.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./listen.ts";
@@ -27,11 +27,6 @@ export interface DevArguments {
   readonly debug: boolean;
 }
 
-const WALLETS = ["alice", "bob", "carol"] as const;
-// Enough to play with: 100 SOL and 10,000 of each stablecoin, in base units.
-const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 10_000_000_000n };
-// Finalized after 32 slots, with one to spare.
-const SLOTS_TO_FINALITY = 33;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 // Whoever presses Ctrl-C does not wait for a webhook's receiver; what is not done goes on at the next start.
 const STOP_PATIENCE_MS = 1_000;
@@ -50,12 +45,12 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
 
   const log = stderrLogger(debug);
   const chain = await createLocalChain({ clock: systemClock, slotMs, journal: data.journal });
-  const wallets = foundWallets(chain);
+  const { wallets, privateRouting, swap } = devMoney(chain);
   const rpc = await takePort({ option: "--rpc-port", wanted: rpcPort, last: setup.rpcPort }, (taken) =>
     chain.listen({ port: taken, host: DEV_HOST }),
   );
   const storage = await sqliteStorage(data.database);
-  const ledger = solanaLedger({ endpoints: [{ url: rpc.url, fetch: chain.fetch }] });
+  const ledger = solanaLedger({ endpoints: [{ url: rpc.url, fetch: chain.fetch }], logger: log });
   const service = createPaymentService({
     storage,
     ledger,
@@ -63,6 +58,8 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     stablecoins: chain.mints,
     ledgerPollMs: Math.max(50, Math.min(1_000, slotMs)),
     leaseMs: LEASE_MS,
+    privateRouting,
+    swap,
     // The receivers of a developer run on the developer's own machine.
     webhooks: { allowAddress: (ip) => LOOPBACK.test(ip) },
     logger: log,
@@ -86,16 +83,11 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     leaveFolder();
   });
   const baseUrl = `http://${DEV_HOST}:${api.port}`;
-  const ready = devReady({ baseUrl, rpcUrl: rpc.url, apiKeys, wallets, tokens: service.tokens().tokens });
+  const ready = devReady({
+    ...{ baseUrl, rpcUrl: rpc.url, webSocketUrl: rpc.webSocketUrl, apiKeys, wallets },
+    tokens: service.tokens().tokens,
+  });
   process.stdout.write(`${json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
-}
-
-/** The same wallets at every start; on a new chain their funds are final before anybody asks for them. */
-function foundWallets(chain: LocalChain): LocalWallet[] {
-  const isNew = chain.wallets().length < WALLETS.length;
-  const wallets = WALLETS.map((name) => chain.createWallet(name, WALLET_FUNDS));
-  if (isNew) chain.advance(SLOTS_TO_FINALITY);
-  return wallets;
 }
 
 /** The keys of the last start, unless the database that knew them was removed. */

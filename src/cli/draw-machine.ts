@@ -1,6 +1,12 @@
 /** State charts as Mermaid diagrams, drawn from the very machines that run. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition as AnyTransition } from "xstate";
-import { walletTransfer, webhookDelivery } from "../../machines/index.ts";
+import {
+  depositAddress,
+  payment,
+  privateTransfer,
+  walletTransfer,
+  webhookDelivery,
+} from "../../machines/index.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `--format` takes. */
@@ -8,6 +14,9 @@ export const MACHINE_FORMATS: readonly string[] = ["mermaid"];
 
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
   ["wallet-transfer", walletTransfer],
+  ["private-transfer", privateTransfer],
+  ["deposit-address", depositAddress],
+  ["payment", payment],
   ["webhook-delivery", webhookDelivery],
 ]);
 

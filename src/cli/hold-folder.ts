@@ -7,15 +7,22 @@ import { codeOf } from "../../storage/sqlite/explain.ts";
  * an empty database, which the operating system gives back. Throws a sentence when somebody else holds it.
  */
 export async function holdFolder(folder: string, lockFile: string): Promise<() => void> {
+  const leave = await tryToHoldFolder(lockFile);
+  if (leave !== null) return leave;
+  throw new Error(
+    `another paystate dev runs on ${folder}: stop it first, or choose another folder with --data`,
+  );
+}
+
+/** As `holdFolder`; null when somebody else holds it. */
+export async function tryToHoldFolder(lockFile: string): Promise<(() => void) | null> {
   const lock = await openDatabase(lockFile);
   try {
     lock.prepare("begin exclusive").run();
   } catch (cause) {
-    if (!codeOf(cause).startsWith("SQLITE_BUSY")) throw cause;
-    throw new Error(
-      `another paystate dev runs on ${folder}: stop it first, or choose another folder with --data`,
-      { cause },
-    );
+    lock.close();
+    if (codeOf(cause).startsWith("SQLITE_BUSY")) return null;
+    throw cause;
   }
   return () => void lock.close();
 }

@@ -22,17 +22,18 @@ export async function takePort<T>(
     if (wanted === 0 && last !== undefined) return await take(last).catch(() => take(0));
     return await take(wanted);
   } catch (cause) {
-    const reason = isInUse(cause) ? "is in use" : "cannot be opened";
-    throw new Error(`port ${wanted} ${reason}: choose another one with ${option}, or 0 for any free one`, {
-      cause,
-    });
+    // A chain takes the next port too: the one in use is not always the one that was asked for.
+    const taken = portInUse(cause);
+    const reason = taken === null ? `port ${wanted} cannot be opened` : `port ${taken} is in use`;
+    throw new Error(`${reason}: choose another one with ${option}, or 0 for any free one`, { cause });
   }
 }
 
-/** The listener of the chain says so in the cause of its own error. */
-function isInUse(error: unknown): boolean {
-  const { code, cause } = error as NodeJS.ErrnoException;
-  return code === "EADDRINUSE" || (cause !== undefined && isInUse(cause));
+/** The port that somebody else has; the listener of the chain says it in the cause of its own error. */
+function portInUse(error: unknown): number | null {
+  const { code, port, cause } = error as NodeJS.ErrnoException & { readonly port?: number };
+  if (code === "EADDRINUSE" && port !== undefined) return port;
+  return cause === undefined ? null : portInUse(cause);
 }
 
 /** Listens on the loopback address. */

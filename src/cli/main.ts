@@ -16,7 +16,24 @@ const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N]
 paystate machines [NAME …] [--format mermaid]
     Prints the state charts, all or the named ones.
 
+paystate reconcile [--data DIR | --service FILE] [--json]
+    Holds every deposit address of private mode against the chain and says what became of every base unit. Freezes an
+    address that has paid what the database does not know of. Ends with 0 when everything is explained, with 1 when
+    something is not, and with 2 when the chain cannot be read, and nothing can be said.
+      --data DIR      the folder of a paystate dev, default .paystate; whether it runs or not
+      --service FILE  your own service instead: a module that exports it as \`service\`
+      --json          one line of JSON
+
+paystate release TRANSACTION_ID [--data DIR | --service FILE]
+    Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
+
 paystate --help`;
+
+/** How `reconcile` ends when it does not end well. */
+const NOT_EXPLAINED = 1;
+const NOTHING_CONCLUDED = 2;
+
+const COMMANDS = "dev, machines, reconcile or release";
 
 async function run(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -29,10 +46,14 @@ async function run(args: readonly string[]): Promise<void> {
       return runDev(rest);
     case "machines":
       return runMachines(rest);
+    case "reconcile":
+      return runReconcile(rest);
+    case "release":
+      return runRelease(rest);
     case undefined:
-      throw new UsageError("expected a command: dev or machines");
+      throw new UsageError(`expected a command: ${COMMANDS}`);
     default:
-      throw new UsageError(`there is no command "${command}": expected dev or machines`);
+      throw new UsageError(`there is no command "${command}": expected ${COMMANDS}`);
   }
 }
 
@@ -70,6 +91,47 @@ async function runMachines(args: readonly string[]): Promise<void> {
   print(drawMachines(positionals));
 }
 
+const WHOSE = {
+  data: { type: "string" },
+  service: { type: "string" },
+  debug: { type: "boolean", default: false },
+} as const;
+
+async function runReconcile(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    ...WHOSE,
+    json: { type: "boolean", default: false },
+  });
+  if (positionals[0] !== undefined) throw new UsageError(`reconcile takes no argument "${positionals[0]}"`);
+  const { openService } = await import("./open-service.ts");
+  const { reconcile } = await import("./reconcile.ts");
+  const { service, close } = await openService(values);
+  const isExplained = await reconcile(service, print, values);
+  await close();
+  await end(isExplained ? 0 : NOT_EXPLAINED);
+}
+
+async function runRelease(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, WHOSE);
+  const [transactionId, more] = positionals;
+  if (transactionId === undefined) throw new UsageError("release expects the id of a transaction");
+  if (more !== undefined) throw new UsageError(`release takes one transaction, and no "${more}"`);
+  const { openService } = await import("./open-service.ts");
+  const { release } = await import("./release.ts");
+  const { service, close } = await openService(values);
+  await release(service, print, transactionId);
+  await close();
+  await end(0);
+}
+
+/** A service of the host's own may keep the process alive; what was printed has to be out before it ends. */
+async function end(code: number): Promise<void> {
+  await new Promise((resolve) => {
+    process.stdout.write("", resolve);
+  });
+  process.exit(code);
+}
+
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
@@ -78,7 +140,7 @@ function explain(error: unknown, debug: boolean): void {
   process.stderr.write(`paystate: ${debug ? inspect(error) : (error as Error).message}\n`);
   if (error instanceof UsageError) process.stderr.write("Run `paystate --help` for what it takes.\n");
   // Whatever a command had opened before it failed must not keep the process alive.
-  process.exit(1);
+  process.exit(args[0] === "reconcile" ? NOTHING_CONCLUDED : 1);
 }
 
 const args = process.argv.slice(2);

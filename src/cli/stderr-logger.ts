@@ -1,4 +1,5 @@
 /** Log lines for a person at a terminal, on stderr, so that stdout stays free for answers. */
+import { inspect } from "node:util";
 import type { Logger } from "../runtime.ts";
 
 /** Writes warnings and errors; with `debug` everything, stacks included. */
@@ -17,9 +18,14 @@ export function stderrLogger(debug: boolean): Logger {
   };
 }
 
+/** What happened and why, in one line: the stack is there for the asking. */
+function withCauses({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${withCauses(cause)}` : message;
+}
+
 function readable(debug: boolean): (key: string, value: unknown) => unknown {
   return (_key, value) => {
-    if (value instanceof Error) return debug ? value.stack : value.message;
+    if (value instanceof Error) return debug ? inspect(value) : withCauses(value);
     return typeof value === "bigint" ? value.toString() : value;
   };
 }

@@ -2,6 +2,7 @@
 import type { Tier } from "../../storage/records.ts";
 import { PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/caller.ts";
+import type { DurableScope } from "../payments/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import { createRateWindow, WINDOW_SECONDS } from "./rate-window.ts";
@@ -16,7 +17,8 @@ export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
 
 /**
  * Counts a request and writes its standing; null when the service counts it. A path or method that does not exist
- * counts as a read. Throws `INSUFFICIENT_SCOPE`, which has counted too, or `RATE_LIMIT_EXCEEDED`.
+ * counts as a read. Throws `INSUFFICIENT_SCOPE`, which has counted too where it is counted here, or
+ * `RATE_LIMIT_EXCEEDED`.
  */
 export type Admit = (route: Route | undefined, caller: Caller, headers: Headers) => Hit | null;
 
@@ -35,13 +37,18 @@ export function createAdmission(limits: AccountLimits, clock: Clock): Admit {
 
   return (route, caller, headers) => {
     const name = route?.limit ?? "reads";
-    const hit = name === "durable" ? null : count(name, caller, headers);
+    const hit = isDurable(name) ? null : count(name, caller, headers);
     if (route !== undefined && !caller.scopes.includes(route.scope)) {
       throw new PaymentError("INSUFFICIENT_SCOPE", { required: route.scope });
     }
     if (hit?.accepted === false) throw limitExceeded(hit, caller.tier);
     return hit;
   };
+}
+
+/** Whether the service counts a limit itself, because all processes on one database share it. */
+export function isDurable(limit: WindowName | DurableScope): limit is DurableScope {
+  return limit === "cancel" || limit === "webhook_registration";
 }
 
 /** The refusal of a hit that was not accepted; `tier` is "none" for somebody without an account. */

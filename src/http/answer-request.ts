@@ -1,10 +1,11 @@
 /** One request from its key to its answer, in the contract's order of checks. */
 import type { PaymentService } from "../create-payment-service.ts";
-import { PaymentError } from "../errors.ts";
+import { isPaymentError, PaymentError } from "../errors.ts";
 import type { RequestOptions } from "../payments/answer-once.ts";
+import type { Caller } from "../payments/caller.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import { createAdmission } from "./admit-caller.ts";
+import { createAdmission, isDurable } from "./admit-caller.ts";
 import type { AccountLimits } from "./admit-caller.ts";
 import { authenticateRequest } from "./authenticate-request.ts";
 import type { Authenticate } from "./authenticate-request.ts";
@@ -58,6 +59,28 @@ export function createResponder(deps: {
     return { label: { requestId, method, path: path.slice(0, LONGEST_PATH) }, headers };
   };
 
+  /**
+   * Every authenticated request counts, also one that is refused before it reaches the method which counts it. A full
+   * window comes before a bad body, and after a missing scope, in the contract's order of checks.
+   */
+  const countIfRefused = async <T>(
+    work: () => T | Promise<T>,
+    route: Route | undefined,
+    caller: Caller,
+    headers: Headers,
+  ): Promise<T> => {
+    try {
+      return await work();
+    } catch (refusal) {
+      if (route === undefined || !isDurable(route.limit)) throw refusal;
+      const full = await service.countRefused(caller, route.limit).then(
+        (standing) => writeRateLimit(headers, standing),
+        (thrown: unknown) => thrown,
+      );
+      throw full === undefined || isPaymentError(refusal, "INSUFFICIENT_SCOPE") ? refusal : full;
+    }
+  };
+
   const answer = async (
     { request, path, id, methods, connection }: Arrival,
     headers: Headers,
@@ -72,12 +95,14 @@ export function createResponder(deps: {
 
     const { method } = request;
     const route = methods?.get(method === "HEAD" ? "GET" : method);
-    const hit = admit(route, caller, headers);
+    const counted = <T>(work: () => T | Promise<T>): Promise<T> =>
+      countIfRefused(work, route, caller, headers);
+    const hit = await counted(() => admit(route, caller, headers));
     if (methods === null) throw new PaymentError("NOT_FOUND", { path: path.slice(0, LONGEST_PATH) });
     if (route === undefined) return refuseMethod(method, methods, headers);
 
     const onLimit: NonNullable<RequestOptions["onLimit"]> = (standing) => writeRateLimit(headers, standing);
-    const { body, options } = await readCall(request, route, connection);
+    const { body, options } = await counted(() => readCall(request, route, connection));
     const call: Call = { service, caller, id, body, options: { ...options, onLimit } };
     const reply = await route.answer(call);
     if (reply.replayed === true && hit !== null) writeRateLimit(headers, hit.giveBack());
@@ -108,7 +133,8 @@ async function readCall(
 ): Promise<{ body: unknown; options: RequestOptions }> {
   if (kind === "unread") return { body: undefined, options: {} };
   if (kind === "json") requireJson(request.headers);
-  const bytes = connection.body === null ? await readBody(request) : checkLength(connection.body);
+  const { readBefore } = connection;
+  const bytes = readBefore === null ? await readBody(request) : checkLength(readBefore());
   const idempotencyKey = request.headers.get("idempotency-key");
   const options = {
     fingerprint: sha256Hex(bytes),

@@ -10,12 +10,12 @@ export interface Connection {
   readonly peer: string | null;
   /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
   readonly mountedAt: string;
-  /** The body when it was read before us, null when it is still to be read. */
-  readonly body: Uint8Array | null;
+  /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`. */
+  readonly readBefore: (() => Uint8Array) | null;
 }
 
 /** A request that came without a connection, by `fetch`. */
-export const NO_CONNECTION: Connection = { peer: null, mountedAt: "", body: null };
+export const NO_CONNECTION: Connection = { peer: null, mountedAt: "", readBefore: null };
 
 /** Makes the listener. `fail` answers what could not be made a request of, such as a broken path or Host header. */
 export function nodeListener(
@@ -29,14 +29,10 @@ export function nodeListener(
       overrideGlobalObjects: false,
       // HTTP/1.0 knows no Host header, and nothing here depends on it.
       hostname: "localhost",
-      errorHandler: (thrown) => fail(thrown instanceof RequestError ? unreadable() : thrown),
+      errorHandler: (thrown) =>
+        fail(thrown instanceof RequestError ? invalid("the path or the Host header cannot be read") : thrown),
     },
   );
-}
-
-function unreadable(): PaymentError {
-  const message = "the path or the Host header cannot be read";
-  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "", message }] });
 }
 
 /** What body parsers and frameworks leave on a request. */
@@ -52,7 +48,7 @@ function connectionOf(incoming: IncomingMessage): Connection {
     peer: incoming.socket.remoteAddress ?? null,
     mountedAt: typeof baseUrl === "string" ? baseUrl : "",
     // Bytes that nobody touched are the truth: Express 4 sets `body` to {} even where it read nothing.
-    body: incoming.readableDidRead ? bytesOf(rawBody ?? body) : null,
+    readBefore: incoming.readableDidRead ? () => bytesOf(rawBody ?? body) : null,
   };
 }
 
@@ -60,5 +56,15 @@ function connectionOf(incoming: IncomingMessage): Connection {
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return Buffer.from(body);
-  return Buffer.from(JSON.stringify(body ?? null) ?? "");
+  try {
+    return Buffer.from(JSON.stringify(body ?? null) ?? "");
+  } catch (thrown) {
+    // Parsers take 64 KiB of brackets, and JSON.stringify runs out of stack on them.
+    if (thrown instanceof RangeError) throw invalid("the body is nested too deeply");
+    throw thrown;
+  }
+}
+
+function invalid(message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "", message }] });
 }

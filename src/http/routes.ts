@@ -2,6 +2,7 @@
 import type { PaymentService } from "../create-payment-service.ts";
 import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
+import type { DurableScope } from "../payments/count-hit.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "../payments/requests.ts";
 
 /** The limits that are counted in this process, per minute. */
@@ -34,8 +35,8 @@ export interface Route {
   /** In Hono's syntax; a variable part is always called `id`. */
   readonly path: string;
   readonly scope: Scope;
-  /** `durable`: the service counts it itself, across processes. */
-  readonly limit: WindowName | "durable";
+  /** A durable one is counted by the method that answers, across processes. */
+  readonly limit: WindowName | DurableScope;
   /** `json` is required and parsed; `ignored` is read for the fingerprint only; `unread` is left alone. */
   readonly body: "json" | "ignored" | "unread";
   readonly answer: (call: Call) => Promise<Reply>;
@@ -103,7 +104,7 @@ export const ROUTES: readonly Route[] = [
     method: "DELETE",
     path: `/v1/transactions/${ID}`,
     scope: "transactions:write",
-    limit: "durable",
+    limit: "cancel",
     body: "unread",
     answer: async ({ service, caller, id, options }) =>
       ok(await service.cancelTransaction(caller, id, options)),
@@ -112,7 +113,7 @@ export const ROUTES: readonly Route[] = [
     method: "POST",
     path: "/v1/webhooks",
     scope: "webhooks:write",
-    limit: "durable",
+    limit: "webhook_registration",
     body: "json",
     answer: async ({ service, caller, body, options }) =>
       said(201, await service.registerWebhook(caller, body as WebhookRequest, options)),

@@ -10,7 +10,7 @@ import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/
 import { startOf } from "../engine/index.ts";
 import type { EffectHandler, StartRequest } from "../engine/index.ts";
 import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";
-import type { Notice, NoticeEvent } from "../webhooks/notice-body.ts";
+import type { Notice, NoticeEvent, NoticeRecipient } from "../webhooks/notice-body.ts";
 import type { Assets } from "./assets.ts";
 import { derivedId } from "./ids.ts";
 import { recipientShare, transactionFee } from "./read-transaction.ts";
@@ -115,9 +115,25 @@ export function noticeOf(
       type: transaction.type,
       signature,
       blockTime,
-      fee: transactionFee(notice, assets),
-      recipients: recipients.map((share) => recipientShare(share, transaction, assets)),
+      fee: transactionFee(notice.fee, transaction, assets),
+      recipients: recipients.map((share) => noticeRecipient(share, notice, transaction, assets)),
       reason,
     },
   };
+}
+
+/**
+ * Who was paid is said of a private payroll that has ended: a failed one must not be mistaken for an unpaid one (CONTRACT
+ * section 4). Before its end nobody is finally paid.
+ */
+function noticeRecipient(
+  share: RecipientRecord,
+  { event }: NoticeRecord,
+  transaction: TransactionRecord,
+  assets: Assets,
+): NoticeRecipient {
+  const shown = recipientShare(share, transaction, assets);
+  if (transaction.mode !== "private" || transaction.type !== "payroll") return shown;
+  const hasEnded = event === "transaction.completed" || event === "transaction.failed";
+  return { ...shown, status: hasEnded ? share.status : "unpaid" };
 }

@@ -30,6 +30,9 @@ export interface Decision<Body> {
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
 }
 
+/** Takes back what was counted for a request. */
+type TakeBack = () => Promise<void>;
+
 // A commit that loses a race decides anew and then finds out why; more rounds than this are no race.
 const MOST_ROUNDS = 20;
 
@@ -45,30 +48,38 @@ export async function answerOnce<Body>(
     path,
     request,
     options,
-    beforeDeciding,
+    count,
   }: {
     readonly caller: Caller;
     readonly path: string;
     readonly request: unknown;
     readonly options: RequestOptions;
-    /** Runs once, for a request that is no replay: limits are counted here. */
-    readonly beforeDeciding?: () => Promise<void>;
+    /** Counts a request that is no replay against its limit, once, also when it is refused. */
+    readonly count?: () => Promise<TakeBack>;
   },
   decide: () => Promise<Decision<Body> | Answer<Body>>,
 ): Promise<Answer<Body>> {
   const { idempotencyKey, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
+  let takeBack: TakeBack | undefined;
+  const refuse = async (refusal: PaymentError): Promise<never> => {
+    if (takeBack === undefined) await count?.();
+    throw refusal;
+  };
+  if (idempotencyKey !== undefined && !KEY_SHAPE.test(idempotencyKey)) return refuse(malformedKey());
   const id =
     idempotencyKey === undefined
       ? null
-      : sha256Hex(["POST", path, caller.accountId, checkedKey(idempotencyKey)].join("\n"));
+      : sha256Hex(["POST", path, caller.accountId, idempotencyKey].join("\n"));
 
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const said = id === null ? null : await storage.idempotency(id);
     if (said !== null) {
-      if (said.fingerprint !== fingerprint) throw new PaymentError("IDEMPOTENCY_KEY_REUSED", {});
+      if (said.fingerprint !== fingerprint) return refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
+      // Lost a race to the same request: what was counted as another one is none.
+      await takeBack?.();
       return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
     }
-    if (round === 0) await beforeDeciding?.();
+    takeBack ??= await count?.();
     const decided = await decide();
     if (!("commit" in decided)) return decided;
     const { body, commit } = decided;
@@ -82,9 +93,10 @@ export async function answerOnce<Body>(
   throw new Error("a request lost every race it was in");
 }
 
-function checkedKey(key: string): string {
-  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new PaymentError("VALIDATION_ERROR", {
+const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
+
+function malformedKey(): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", {
     fields: [{ path: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }],
   });
 }

@@ -24,6 +24,9 @@ export const MAINNET_STABLECOINS: Stablecoins = {
   USDT: "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB" as Address,
 };
 
+/** Solana's mainnet by its genesis hash. */
+export const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
 /** The assets of one service. */
 export interface Assets {
   readonly tokens: readonly Token[];

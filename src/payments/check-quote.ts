@@ -37,12 +37,15 @@ export function checkQuote(
   const sameAsset = quote.inputMint === quote.outputMint;
   if (declared.type === "swap" && sameAsset) throw invalid("same_asset");
   if (declared.type !== "swap" && !sameAsset) throw invalid("asset_mismatch");
-  if (quote.sender !== null && quote.sender !== declared.sender) throw invalid("sender_mismatch");
+  // A wallet's swap is the transaction that its quote gave out, and that is made for a sender.
+  const mustName = declared.type === "swap" && declared.mode === "wallet";
+  const isBound = mustName || quote.sender !== null;
+  if (isBound && quote.sender !== declared.sender) throw invalid("sender_mismatch");
   if (quote.recipients !== null && !sameShares(quote.recipients, declared.transfers)) {
     throw invalid("recipients_mismatch");
   }
   const sum = declared.transfers.reduce((total, { amount }) => total + amount, 0n);
-  if (declared.type !== "swap" && sum !== quote.outputAmount) throw invalid("amount_mismatch");
+  if (sum !== quote.outputAmount) throw invalid("amount_mismatch");
   return quote;
 }
 

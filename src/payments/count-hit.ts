@@ -6,25 +6,19 @@ import type { Clock, Random } from "../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "./ids.ts";
 
+/** What is counted across processes. */
+export type DurableScope = "cancel" | "webhook_registration";
+
 /** How often something may be done within a window, by tier. */
-export interface DurableLimit {
-  readonly scope: string;
+interface DurableLimit {
   readonly windowSeconds: number;
   readonly perTier: Readonly<Record<Tier, number>>;
 }
 
 /** SPEC, Limits. */
-export const CANCEL_LIMIT: DurableLimit = {
-  scope: "cancel",
-  windowSeconds: 60,
-  perTier: { free: 10, pro: 50, enterprise: 200 },
-};
-
-/** SPEC, Limits. */
-export const WEBHOOK_REGISTRATION_LIMIT: DurableLimit = {
-  scope: "webhook_registration",
-  windowSeconds: 3_600,
-  perTier: { free: 10, pro: 50, enterprise: 200 },
+const LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
+  cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
+  webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
 };
 
 /** What is left of a window after a request was counted: what the RateLimit headers say. */
@@ -35,6 +29,13 @@ export interface LimitStanding {
   readonly remaining: number;
   /** Whole seconds until the oldest counted request leaves the window. */
   readonly resetSeconds: number;
+}
+
+/** One counted request. */
+export interface DurableHit {
+  readonly standing: LimitStanding;
+  /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
+  readonly takeBack: () => Promise<LimitStanding>;
 }
 
 /**
@@ -48,25 +49,33 @@ export async function countHit(
     random,
   }: { readonly storage: PaymentStorage; readonly clock: Clock; readonly random: Random },
   { accountId, tier }: Caller,
-  { scope, windowSeconds, perTier }: DurableLimit,
-): Promise<LimitStanding> {
+  scope: DurableScope,
+): Promise<DurableHit> {
+  const { windowSeconds, perTier } = LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();
   const since = at - windowSeconds * 1_000;
   const hit: LimitHitRecord = { id: newId("hit", random), accountId, scope, at };
+  const readStanding = async (): Promise<LimitStanding> => {
+    const { count, oldest } = await storage.limitWindow(accountId, scope, since);
+    const resetSeconds = Math.max(1, Math.ceil(((oldest ?? at) + windowSeconds * 1_000 - at) / 1_000));
+    return { scope, limit, windowSeconds, remaining: Math.max(0, limit - count), resetSeconds };
+  };
+
   const [result] = await storage.commit([
     { writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }] },
   ]);
-  const { count, oldest } = await storage.limitWindow(accountId, scope, since);
-  const resetSeconds = Math.max(1, Math.ceil(((oldest ?? at) + windowSeconds * 1_000 - at) / 1_000));
+  const standing = await readStanding();
   if (result?.ok !== true) {
-    throw new PaymentError("RATE_LIMIT_EXCEEDED", {
-      scope,
-      limit,
-      windowSeconds,
-      retryAfter: resetSeconds,
-      tier,
-    });
+    const { resetSeconds: retryAfter } = standing;
+    throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
   }
-  return { scope, limit, windowSeconds, remaining: Math.max(0, limit - count), resetSeconds };
+  return {
+    standing,
+    async takeBack() {
+      // Back at the beginning of time it lies in no window.
+      await storage.commit([{ writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] }]);
+      return readStanding();
+    },
+  };
 }

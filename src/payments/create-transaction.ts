@@ -9,7 +9,8 @@ import type { CommitResult, PaymentStorage, PaymentTables, PaymentWrite } from "
 import type { Address } from "../address.ts";
 import { PaymentError } from "../errors.ts";
 import type { Companions, StartRequest } from "../engine/index.ts";
-import type { Ledger, VerifiedPayment } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { isSameTransaction } from "../ledger/wire-format.ts";
 import type { Clock, Random } from "../runtime.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, Decision, RequestOptions } from "./answer-once.ts";
@@ -20,13 +21,19 @@ import { checkQuote } from "./check-quote.ts";
 import type { DeclaredTransaction } from "./check-quote.ts";
 import { newId, sha256Hex } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
-import { checkRecipientsOnChain, readTransfers } from "./recipients.ts";
+import { checkRecipientsOnChain, invalidRecipient, readTransfers } from "./recipients.ts";
 import { parseRequest, transactionRequest } from "./requests.ts";
 import type { TransactionRequest } from "./requests.ts";
+import { createdOrderBody } from "./private/accept-order.ts";
+import type { AcceptOrder, CreatedOrderBody } from "./private/accept-order.ts";
 import { simulationError } from "./simulation-error.ts";
+import type { ExaminedExchange, ExchangeExamination } from "./swap/examine-exchange.ts";
 
-/** The answer to POST /v1/transactions in wallet mode (SPEC). */
-export interface CreatedTransactionBody {
+/** The answer to POST /v1/transactions (SPEC). */
+export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
+
+/** The answer in wallet mode. */
+export interface CreatedTransferBody {
   readonly transactionId: string;
   readonly status: string;
   readonly mode: "wallet";
@@ -34,7 +41,7 @@ export interface CreatedTransactionBody {
   readonly createdAt: string;
 }
 
-/** Takes a signed transaction and answers with its id; see `PaymentService.createTransaction`. */
+/** Takes a transaction and answers with its id; see `PaymentService.createTransaction`. */
 export type CreateTransaction = (
   caller: Caller,
   request: TransactionRequest,
@@ -48,16 +55,19 @@ export function createTransactionIntake(deps: {
   readonly random: Random;
   readonly assets: Assets;
   readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
-  readonly startTransfer: (id: string, signature: string) => StartRequest;
+  readonly startTransfer: (id: string, signature: string, reservations: readonly string[]) => StartRequest;
+  /** Null while private mode is off. */
+  readonly acceptOrder: AcceptOrder | null;
+  readonly exchanges: ExchangeExamination;
 }): CreateTransaction {
-  const { storage, ledger, clock, random, assets, commit, startTransfer } = deps;
+  const { storage, ledger, clock, random, assets, commit, startTransfer, acceptOrder, exchanges } = deps;
 
   /** Proves the caller's bytes and looks at what they would do, in the contract's order of checks. */
   const examine = async (
     signedTransaction: string,
     quote: QuoteRecord,
     { sender, transfers, accountId }: DeclaredTransaction,
-  ): Promise<VerifiedPayment> => {
+  ): Promise<ExaminedExchange> => {
     const asset = assets.named(quote.outputMint);
     const { decimals } = asset;
     const payment = { sender: sender as Address, mint: ledgerMint(asset), decimals, transfers };
@@ -73,7 +83,20 @@ export function createTransactionIntake(deps: {
     // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
     const fault = await ledger.simulatePayment(verified, payment);
     if (fault !== null) throw simulationError(fault, assets);
-    return verified;
+    return { verified, reservations: [], writes: [] };
+  };
+
+  /** As `examine`, for a swap, which must be the transaction that the quote gave out. */
+  const examineSwap = async (
+    signedTransaction: string,
+    quote: QuoteRecord,
+    { sender, accountId }: DeclaredTransaction,
+  ): Promise<ExaminedExchange> => {
+    const signed = exchanges.readSigned(signedTransaction, quote);
+    const known = await storage.attemptLike(signed.verified.signature, signed.verified.messageHash);
+    if (known !== null) throw await duplicate(known, accountId);
+    await checkRecipientsOnChain(ledger, [sender as Address]);
+    return exchanges.examine(signed, quote);
   };
 
   /** The id of a duplicate is told to its owner and to nobody else (CONTRACT section 2). */
@@ -94,13 +117,17 @@ export function createTransactionIntake(deps: {
     if (view === null) return null;
     if (view.transaction.requestHash === requestHash) {
       // What was answered then, and not what has become of it since: the same request, the same answer.
-      const body = createdBody(view.transaction);
+      const [deposit] = await storage.deposits([view.transaction.depositAddress ?? ""]);
+      const body =
+        deposit === undefined
+          ? createdBody(view.transaction)
+          : createdOrderBody(view.transaction, deposit, assets);
       return { body, text: JSON.stringify(body), replayed: true };
     }
     const [attempt] = await storage.attempts([view.transaction.signature ?? ""]);
-    const sameBytes =
-      attempt !== undefined && Buffer.from(attempt.bytes).toString("base64") === signedTransaction;
-    if (sameBytes) throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: view.transaction.id });
+    const given = Buffer.from(signedTransaction, "base64");
+    const isSame = attempt !== undefined && isSameTransaction(attempt.bytes, given);
+    if (isSame) throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: view.transaction.id });
     return null;
   };
 
@@ -119,20 +146,23 @@ export function createTransactionIntake(deps: {
       const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
       const transfers = readTransfers(request.recipients, decimals);
       const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers };
+      refuseOtherReceiver(declared);
       const checked = checkQuote(quote, declared, clock.now());
       if (mode === "private") {
+        if (acceptOrder !== null) return acceptOrder(caller, checked, declared, requestHash);
         throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
       }
-      const verified = await examine(signedTransaction, checked, declared);
-      return accept(checked, declared, verified, requestHash);
+      const examined = await (type === "swap" ? examineSwap : examine)(signedTransaction, checked, declared);
+      return accept(checked, declared, examined, requestHash);
     });
 
   function accept(
     quote: QuoteRecord,
     { accountId, type, sender, transfers }: DeclaredTransaction,
-    { signature, messageHash, bytes, blockhash, lastValidBlockHeight }: VerifiedPayment,
+    examined: ExaminedExchange,
     requestHash: string,
-  ): Decision<CreatedTransactionBody> {
+  ): Decision<CreatedTransferBody> {
+    const { signature, messageHash, bytes, blockhash, lastValidBlockHeight } = examined.verified;
     const id = newId("tx", random);
     const createdAt = clock.now();
     const transaction: TransactionRecord = {
@@ -160,7 +190,7 @@ export function createTransactionIntake(deps: {
       const share = { transactionId: id, index, address: recipient, amount };
       return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
     });
-    // Committed before the first byte leaves: raw bytes, signature, message hash, blockhash and the last valid height.
+    // Committed before the first byte leaves (of a swap the provider's signature is still to come): raw bytes, signature, message hash, blockhash and the last valid height.
     const attempt: AttemptRecord = {
       id: signature,
       messageHash,
@@ -172,11 +202,12 @@ export function createTransactionIntake(deps: {
     };
     const writes: PaymentWrite[] = [
       { table: "quotes", id: quote.id, set: { usedBy: id }, expectedVersion: quote.version },
+      ...examined.writes,
       { table: "attempts", insert: attempt },
       { table: "transactions", insert: transaction },
       ...recipients.map((insert) => ({ table: "recipients" as const, insert })),
     ];
-    const starts = [startTransfer(id, signature)];
+    const starts = [startTransfer(id, signature, examined.reservations)];
     return {
       body: createdBody(transaction),
       // Refused means that another request took the quote, the bytes or the key first: deciding anew finds out which.
@@ -185,7 +216,15 @@ export function createTransactionIntake(deps: {
   }
 }
 
-function createdBody({ id, signature, createdAt }: TransactionRecord): CreatedTransactionBody {
+/** A swap pays whoever gives (CONTRACT section 4). */
+function refuseOtherReceiver({ type, sender, transfers }: DeclaredTransaction): void {
+  const [receiver] = transfers;
+  if (type === "swap" && receiver !== undefined && receiver.recipient !== sender) {
+    throw invalidRecipient(0, receiver.recipient, "not_sender");
+  }
+}
+
+function createdBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
   return {
     transactionId: id,
     status: "pending",

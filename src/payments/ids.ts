@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
-/** What an id names (CONTRACT section 1), and two more that never leave the house. */
-export type IdPrefix = "tx" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit";
+/** What an id names (CONTRACT section 1), and three more that never leave the house. */
+export type IdPrefix = "tx" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay";
 
 const ID_BYTES = 16;
 

@@ -1,58 +1,33 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
-import { createHash } from "node:crypto";
 import type { QuoteRecord } from "../../storage/records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
-import type { Address } from "../address.ts";
 import { formatAmount } from "../amount.ts";
+import { createTurns } from "../engine/turns.ts";
 import { PaymentError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Random } from "../runtime.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, RequestOptions } from "./answer-once.ts";
-import { ledgerMint, smallestAmount } from "./assets.ts";
+import { smallestAmount } from "./assets.ts";
 import type { Assets, Token } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
+import { createTransferPricing } from "./price-transfer.ts";
+import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import type { PrivateRouting } from "./private/private-routing.ts";
+import { quoteBody, refreshedBody } from "./quote-body.ts";
+import type { QuoteBody, RefreshedQuoteBody } from "./quote-body.ts";
 import { readAmount, readTransfers } from "./recipients.ts";
 import { parseRequest, quoteRequest } from "./requests.ts";
 import type { QuoteRequest } from "./requests.ts";
+import { createSwapPricing } from "./swap/price-swap.ts";
+import type { Exchanger } from "./swap/swap-provider.ts";
 
-/** How long a wallet quote lives (CONTRACT section 3). */
-const WALLET_QUOTE_MS = 30_000;
+/** How long a quote lives (CONTRACT section 3). */
+const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
 /** How long after its expiry a quote can still be refreshed (CONTRACT section 3). */
 const REFRESH_GRACE_MS = 10 * 60_000;
-
-/** Fees as decimal strings in whole units of `feeAsset`. */
-export interface QuoteFees {
-  readonly network: string;
-  readonly routing: string;
-  readonly rent: string;
-}
-
-/** What refreshing a quote answers: SPEC's four fields and what else changed. */
-export interface RefreshedQuoteBody {
-  readonly quoteId: string;
-  readonly outputAmount: string;
-  readonly priceImpact: number;
-  readonly expiresAt: string;
-  readonly inputAmount: string;
-  readonly fee: string;
-  readonly fees: QuoteFees;
-  /** The unsigned transaction in base64, when the quote has a sender and recipients. */
-  readonly transaction?: string;
-}
-
-/** A quote as its caller sees it. */
-export interface QuoteBody extends RefreshedQuoteBody {
-  readonly inputAsset: string;
-  readonly outputAsset: string;
-  readonly minOutputAmount: string;
-  readonly feeAsset: string;
-  readonly mode: "wallet" | "private";
-  readonly slippageBps: number;
-  readonly createdAt: string;
-}
 
 export interface Quotes {
   readonly create: (
@@ -74,145 +49,125 @@ export function createQuotes(deps: {
   readonly random: Random;
   readonly assets: Assets;
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+  /** Null while private mode is off. */
+  readonly routing: Pick<PrivateRouting, "price" | "terms"> | null;
+  /** Null while no swap provider is configured. */
+  readonly exchanger: Exchanger | null;
 }): Quotes {
-  const { storage, ledger, clock, random, assets, commit } = deps;
+  const { storage, clock, random, assets, commit, exchanger } = deps;
+  const priceTransfer = createTransferPricing(deps);
+  const priceSwap = createSwapPricing(deps);
+  const inTurn = createTurns();
 
-  /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
-  const price = async (
-    asset: Token,
-    { id, sender, recipients }: Pick<QuoteRecord, "id" | "sender" | "recipients">,
-  ): Promise<{ networkFee: bigint; rent: bigint; transaction: string | null }> => {
-    const mint = ledgerMint(asset);
-    if (sender === null || recipients === null) {
-      const addresses = recipients?.map(({ address }) => address as Address) ?? null;
-      return { ...(await ledger.paymentCost(mint, addresses)), transaction: null };
-    }
-    const transfers = recipients.map(({ address, amount }) => ({ recipient: address as Address, amount }));
-    const { decimals } = asset;
-    const payment = { sender: sender as Address, mint, decimals, transfers };
-    const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
-    const { networkFee, rent, bytes } = built;
-    return { networkFee, rent, transaction: Buffer.from(bytes).toString("base64") };
+  const price = (inputs: QuoteInputs, now: number): Promise<PricedQuote> => {
+    const give = assets.named(inputs.inputMint);
+    const get = assets.named(inputs.outputMint);
+    return give.mint === get.mint ? priceTransfer(give, inputs) : priceSwap(give, get, inputs, now);
+  };
+
+  /** Offers that depend on one another would make each other's commit fail again and again. */
+  const oneByOne = <T>(give: Token | null, get: Token | null, act: () => Promise<T>): Promise<T> => {
+    if (give === null || get === null || give.mint === get.mint) return act();
+    const queue = exchanger?.queueOf({ give, get }) ?? null;
+    return queue === null ? act() : inTurn(queue, act);
   };
 
   return {
-    create(caller, body, options = {}) {
-      return answerOnce(deps, { caller, path: "/v1/quotes", request: body, options }, async () => {
-        const request = parseRequest(quoteRequest, body);
-        const asset = assets.named(request.inputAsset);
-        if (assets.named(request.outputAsset).mint !== asset.mint) {
-          // No swap provider is configured: there is nothing to exchange with.
-          throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-        }
-        const amount = readAmount(request.amount, asset.decimals, "amount");
-        const transfers = request.recipients && readTransfers(request.recipients, asset.decimals);
-        if (transfers !== undefined && transfers.reduce((sum, leg) => sum + leg.amount, 0n) !== amount) {
-          const message = "the recipients' amounts do not add up to the amount";
-          throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
-        }
-        if (request.mode === "private") {
-          throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
-        }
-        if (amount < smallestAmount(asset)) {
-          const minimum = formatAmount(smallestAmount(asset), asset.decimals);
-          throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
-        }
-        const bound = {
-          id: newId("quote", random),
-          sender: request.sender ?? null,
-          recipients: transfers?.map((leg) => ({ address: leg.recipient, amount: leg.amount })) ?? null,
-        };
-        const { networkFee, rent, transaction } = await price(asset, bound);
-        const createdAt = clock.now();
-        const quote: QuoteRecord = {
-          ...bound,
-          version: 1,
-          accountId: caller.accountId,
-          mode: "wallet",
-          inputMint: asset.mint,
-          outputMint: asset.mint,
-          inputAmount: amount,
-          outputAmount: amount,
-          minOutputAmount: amount,
-          feeMint: assets.named("SOL").mint,
-          networkFee,
-          routingFee: 0n,
-          rent,
-          slippageBps: request.slippageBps,
-          createdAt,
-          expiresAt: createdAt + WALLET_QUOTE_MS,
-          usedBy: null,
-        };
-        return {
-          body: quoteBody(assets, quote, transaction),
-          commit: (writes) => commit([{ table: "quotes", insert: quote }, ...writes]),
-        };
-      });
+    async create(caller, body, options = {}) {
+      const asset = (putativeAsset: unknown): Token | null =>
+        assets.tokens.find(({ symbol, mint }) => symbol === putativeAsset || mint === putativeAsset) ?? null;
+      // Not checked yet: whatever it is, the schema will say.
+      const { inputAsset, outputAsset } = (body ?? {}) as Partial<QuoteRequest>;
+      return oneByOne(asset(inputAsset), asset(outputAsset), () =>
+        answerOnce(deps, { caller, path: "/v1/quotes", request: body, options }, async () => {
+          const now = clock.now();
+          const request = parseRequest(quoteRequest, body);
+          const { amount, ...asked } = readInputs(assets, request);
+          const bound = {
+            ...asked,
+            id: newId("quote", random),
+            accountId: caller.accountId,
+            version: 1,
+            createdAt: now,
+            expiresAt: now + LIFE_MS[request.mode],
+            exchange: null,
+          };
+          const { priced, writes, ...shown } = await price({ ...bound, amount }, now);
+          const feeMint = request.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
+          const quote: QuoteRecord = { ...bound, ...priced, feeMint, usedBy: null };
+          return {
+            body: quoteBody(assets, quote, shown),
+            commit: (more) => commit([{ table: "quotes", insert: quote }, ...writes, ...more]),
+          };
+        }),
+      );
     },
 
-    refresh(caller, quoteId, options = {}) {
+    async refresh(caller, quoteId, options = {}) {
       const path = `/v1/quotes/${quoteId}/refresh`;
-      return answerOnce(deps, { caller, path, request: null, options }, async () => {
-        const quote = await storage.quote(quoteId);
-        if (quote === null || quote.accountId !== caller.accountId) {
-          throw new PaymentError("QUOTE_NOT_FOUND", { quoteId });
-        }
-        const expiresAt = isoTime(quote.expiresAt);
-        if (quote.usedBy !== null) throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "used" });
-        if (clock.now() > quote.expiresAt + REFRESH_GRACE_MS) {
-          throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "expired", expiresAt });
-        }
-        const { networkFee, rent, transaction } = await price(assets.named(quote.inputMint), quote);
-        const set = { networkFee, rent, expiresAt: clock.now() + WALLET_QUOTE_MS };
-        const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: quote.version };
-        return {
-          body: refreshedBody(assets, { ...quote, ...set }, transaction),
-          commit: (writes) => commit([update, ...writes]),
-        };
-      });
+      const found = await storage.quote(quoteId);
+      return oneByOne(assets.ofMint(found?.inputMint ?? ""), assets.ofMint(found?.outputMint ?? ""), () =>
+        answerOnce(deps, { caller, path, request: null, options }, async () => {
+          const now = clock.now();
+          const quote = await storage.quote(quoteId);
+          if (quote === null || quote.accountId !== caller.accountId) {
+            throw new PaymentError("QUOTE_NOT_FOUND", { quoteId });
+          }
+          if (quote.usedBy !== null) throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "used" });
+          if (now > quote.expiresAt + REFRESH_GRACE_MS) {
+            const expiresAt = isoTime(quote.expiresAt);
+            throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "expired", expiresAt });
+          }
+          const { version, inputMint, outputMint, inputAmount, outputAmount } = quote;
+          const amount = inputMint === outputMint ? outputAmount : inputAmount;
+          const expiresAt = now + LIFE_MS[quote.mode];
+          const again = { ...quote, amount, version: version + 1, expiresAt };
+          const { priced, writes, ...shown } = await price(again, now);
+          const set = { ...priced, expiresAt };
+          const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
+          return {
+            body: refreshedBody(assets, { ...quote, ...set }, shown),
+            commit: (more) => commit([update, ...writes, ...more]),
+          };
+        }),
+      );
     },
   };
 }
 
-/** What a quote's payment is found by on the chain, by those who know the quote. */
-function referenceOf(quoteId: string): Uint8Array {
-  return createHash("sha256").update(quoteId).digest();
-}
-
-/** Amounts were checked before, so what the ledger finds out of range is the number of recipients. */
-function tooManyRecipients(error: unknown): never {
-  if (!(error instanceof RangeError)) throw error;
-  const message = "these recipients do not fit in one transaction";
-  throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
-}
-
-function refreshedBody(assets: Assets, quote: QuoteRecord, transaction: string | null): RefreshedQuoteBody {
-  const input = assets.named(quote.inputMint);
-  const output = assets.named(quote.outputMint);
-  const fees = assets.named(quote.feeMint);
-  const fee = (amount: bigint): string => formatAmount(amount, fees.decimals);
+/** What is asked for, in base units. Throws what CONTRACT sections 2 and 3 say about each field. */
+function readInputs(
+  assets: Assets,
+  request: ReturnType<typeof parseRequest<typeof quoteRequest>>,
+): Pick<
+  QuoteInputs,
+  "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
+> {
+  const asset = assets.named(request.inputAsset);
+  const isSwap = assets.named(request.outputAsset).mint !== asset.mint;
+  const amount = readAmount(request.amount, asset.decimals, "amount");
+  if (isSwap && request.recipients !== undefined) {
+    throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
+  }
+  const transfers = request.recipients && readTransfers(request.recipients, asset.decimals);
+  if (transfers !== undefined && transfers.reduce((sum, leg) => sum + leg.amount, 0n) !== amount) {
+    throw badRecipients("the recipients' amounts do not add up to the amount");
+  }
+  if (amount < smallestAmount(asset)) {
+    const minimum = formatAmount(smallestAmount(asset), asset.decimals);
+    throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
+  }
   return {
-    quoteId: quote.id,
-    outputAmount: formatAmount(quote.outputAmount, output.decimals),
-    priceImpact: 0,
-    expiresAt: isoTime(quote.expiresAt),
-    inputAmount: formatAmount(quote.inputAmount, input.decimals),
-    fee: fee(quote.networkFee + quote.routingFee + quote.rent),
-    fees: { network: fee(quote.networkFee), routing: fee(quote.routingFee), rent: fee(quote.rent) },
-    ...(transaction === null ? {} : { transaction }),
+    mode: request.mode,
+    inputMint: asset.mint,
+    outputMint: assets.named(request.outputAsset).mint,
+    amount,
+    sender: request.sender ?? null,
+    recipients: transfers?.map((leg) => ({ address: leg.recipient, amount: leg.amount })) ?? null,
+    slippageBps: request.slippageBps,
   };
 }
 
-function quoteBody(assets: Assets, quote: QuoteRecord, transaction: string | null): QuoteBody {
-  const output = assets.named(quote.outputMint);
-  return {
-    ...refreshedBody(assets, quote, transaction),
-    inputAsset: assets.named(quote.inputMint).symbol,
-    outputAsset: output.symbol,
-    minOutputAmount: formatAmount(quote.minOutputAmount, output.decimals),
-    feeAsset: assets.named(quote.feeMint).symbol,
-    mode: quote.mode,
-    slippageBps: quote.slippageBps,
-    createdAt: isoTime(quote.createdAt),
-  };
+function badRecipients(message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
 }

@@ -1,8 +1,14 @@
 /** A transaction as its owner sees it. */
-import type { RecipientRecord, TransactionRecord } from "../../storage/records.ts";
+import type {
+  DepositRecord,
+  PaymentRecord,
+  RecipientRecord,
+  TransactionRecord,
+} from "../../storage/records.ts";
 import type { PaymentStorage } from "../../storage/storage.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";
+import { ledgerMint } from "./assets.ts";
 import type { Assets } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { isoTime } from "./iso-time.ts";
@@ -15,6 +21,14 @@ export interface RecipientBody {
   readonly signature: string | null;
 }
 
+/** Money on its way back to the sender. `held`: it waits for the operator. */
+export interface RefundBody {
+  readonly asset: string;
+  readonly amount: string;
+  readonly signature: string | null;
+  readonly status: "pending" | "paid" | "held";
+}
+
 /** The answer to GET /v1/transactions/{id}: SPEC's five fields first, then CONTRACT's. */
 export interface TransactionBody {
   readonly transactionId: string;
@@ -22,16 +36,22 @@ export interface TransactionBody {
   readonly signature: string | null;
   /** Unix seconds. */
   readonly blockTime: number | null;
-  /** Decimal string in SOL. */
+  /** Decimal string: in SOL in wallet mode, in what is deposited in private mode. */
   readonly fee: string | null;
   readonly type: string;
   readonly mode: string;
   readonly recipients: readonly RecipientBody[];
   readonly reason: string | null;
   readonly signatures: readonly string[];
-  readonly refunds: readonly never[];
+  readonly refunds: readonly RefundBody[];
   readonly createdAt: string;
   readonly cancelledAt: string | null;
+  /** Private mode only: where the money is to be sent, how much of what, and until when. */
+  readonly ephemeralAddress?: string;
+  readonly depositAmount?: string;
+  readonly depositAsset?: string;
+  readonly depositMint?: string | null;
+  readonly depositExpiresAt?: string;
   /** Only there when a cancelled transaction was broadcast by its caller all the same. */
   readonly landedAfterCancel?: true;
 }
@@ -46,14 +66,15 @@ export async function readTransaction(
   if (view === null || view.transaction.accountId !== caller.accountId) {
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
-  const { transaction, recipients } = view;
+  const { transaction, recipients, payments } = view;
+  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
     transactionId,
     status: transaction.status,
     signature,
     blockTime: transaction.blockTime,
-    fee: transactionFee(transaction, assets),
+    fee: transactionFee(transaction.fee, transaction, assets),
     type: transaction.type,
     mode: transaction.mode,
     recipients: recipients.map((share) => ({
@@ -61,17 +82,75 @@ export async function readTransaction(
       ...recipientOutcome(share, transaction),
     })),
     reason: transaction.reason,
-    signatures: signature === null ? [] : [signature],
-    refunds: [],
+    signatures: transaction.mode === "private" ? paidOut(payments) : signature === null ? [] : [signature],
+    refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
+    ...(deposit === undefined ? {} : depositBody(deposit, assets)),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
   };
 }
 
-/** The fee in whole SOL, null while unknown. */
-export function transactionFee({ fee }: Pick<TransactionRecord, "fee">, assets: Assets): string | null {
-  return fee === null ? null : formatAmount(fee, assets.named("SOL").decimals);
+/** What the service itself paid to recipients, as the chain knows it. */
+function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
+  return payments
+    .filter(({ kind, status }) => (kind === "payout" || kind === "exchange") && status !== "failed")
+    .map(({ signature }) => signature)
+    .filter((signature) => signature !== null);
+}
+
+/** A refund that could not be made is shown until another one is made in its place. */
+function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[] {
+  const refunds = payments.filter(({ kind }) => kind === "refund");
+  const isReplaced = ({ mint, createdAt }: PaymentRecord): boolean =>
+    refunds.some((other) => other.mint === mint && other.createdAt > createdAt);
+  return refunds.filter((row) => row.status !== "failed" || !isReplaced(row));
+}
+
+function refundBody(
+  { mint, legs, signature, status }: PaymentRecord,
+  deposit: DepositRecord | undefined,
+  assets: Assets,
+): RefundBody {
+  const asset = assets.named(mint);
+  const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
+  const waiting = (deposit?.heldReason ?? null) === null ? "pending" : "held";
+  return {
+    asset: asset.symbol,
+    amount: formatAmount(amount, asset.decimals),
+    signature,
+    status: status === "finalized" ? "paid" : waiting,
+  };
+}
+
+/** What the caller is asked to deposit. */
+export function depositBody(
+  deposit: DepositRecord,
+  assets: Assets,
+): Required<
+  Pick<
+    TransactionBody,
+    "ephemeralAddress" | "depositAmount" | "depositAsset" | "depositMint" | "depositExpiresAt"
+  >
+> {
+  const asset = assets.named(deposit.mint);
+  return {
+    ephemeralAddress: deposit.id,
+    depositAmount: formatAmount(deposit.amount, asset.decimals),
+    depositAsset: asset.symbol,
+    /** Null for SOL, which has none. */
+    depositMint: ledgerMint(asset),
+    depositExpiresAt: isoTime(deposit.expiresAt),
+  };
+}
+
+/** The fee in whole units of its asset, null while unknown. */
+export function transactionFee(
+  fee: bigint | null,
+  { feeMint }: Pick<TransactionRecord, "feeMint">,
+  assets: Assets,
+): string | null {
+  return fee === null ? null : formatAmount(fee, assets.named(feeMint).decimals);
 }
 
 /** A recipient's address and amount on the wire. */

@@ -32,8 +32,8 @@ function readAddresses(recipients: readonly PutativeRecipient[]): readonly Addre
   const seen = new Set<string>();
   return recipients.map(({ address: putativeAddress }, index) => {
     const parsed = parseAddress(putativeAddress);
-    if ("fault" in parsed) throw invalid(index, putativeAddress, parsed.fault);
-    if (seen.has(parsed.address)) throw invalid(index, putativeAddress, "duplicate");
+    if ("fault" in parsed) throw invalidRecipient(index, putativeAddress, parsed.fault);
+    if (seen.has(parsed.address)) throw invalidRecipient(index, putativeAddress, "duplicate");
     seen.add(parsed.address);
     return parsed.address;
   });
@@ -63,12 +63,13 @@ export async function checkRecipientsOnChain(ledger: Ledger, recipients: readonl
   const kinds = await ledger.accountKinds(recipients);
   recipients.forEach((address, index) => {
     const reason = UNPAYABLE[kinds[index] ?? "absent"];
-    if (reason !== undefined) throw invalid(index, address, reason);
-    if (!ledger.isOnCurve(address)) throw invalid(index, address, "off_curve");
+    if (reason !== undefined) throw invalidRecipient(index, address, reason);
+    if (!ledger.isOnCurve(address)) throw invalidRecipient(index, address, "off_curve");
   });
 }
 
-function invalid(
+/** The refusal of one recipient. */
+export function invalidRecipient(
   index: number,
   address: string,
   reason: ErrorDetails["INVALID_RECIPIENT"]["reason"],

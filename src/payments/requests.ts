@@ -75,12 +75,49 @@ export type WebhookRequest = z.input<typeof webhookRequest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: sentence });
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: [...issue.path, key].join("."), message: "unknown field" }))
-      : [{ path: issue.path.join("."), message: issue.message }],
+      ? issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: "unknown field" }))
+      : [{ path: pathText(issue.path), message: issue.message }],
   );
   throw new PaymentError("VALIDATION_ERROR", { fields: fields.slice(0, MOST_PROBLEMS) });
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  array: "a list",
+  object: "an object",
+};
+
+/** What is wrong, in the contract's own words; a schema's own message comes first, and zod's where this knows none. */
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined) return "is missing";
+      return `expected ${KINDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+      return issue.origin !== "number" && issue.minimum === 1
+        ? "is empty"
+        : `expected ${issue.minimum}${unitOf(issue.origin)} or more`;
+    case "too_big":
+      return `expected ${issue.maximum}${unitOf(issue.origin)} or fewer`;
+    default:
+      return undefined;
+  }
+}
+
+function unitOf(origin: string): string {
+  if (origin === "string") return " characters";
+  return origin === "array" ? " entries" : "";
+}
+
+/** A field's path; a name that somebody made up is not said back at length. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path.map((part) => String(part).slice(0, LONGEST_NAME)).join(".");
 }

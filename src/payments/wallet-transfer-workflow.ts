@@ -1,13 +1,15 @@
 /** `wallet-transfer` acted out: what its effects do, what it watches, and which rows its steps write. */
 import { walletTransfer } from "../../machines/wallet-transfer.ts";
 import type { AnnounceParams, TransferMeta } from "../../machines/wallet-transfer.ts";
-import type { NoticeRecord, TransactionRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
+import type { AttemptRecord, TransactionRecord } from "../../storage/records.ts";
+import type { PaymentStorage, PaymentTables } from "../../storage/storage.ts";
 import { startOf, workflow } from "../engine/index.ts";
 import type { EffectHandler, StartRequest, Workflow } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { isWhole } from "../ledger/wire-format.ts";
 import type { Logger } from "../runtime.ts";
-import { derivedId } from "./ids.ts";
+import { noticeWrites } from "./notice-writes.ts";
+import { releaseReserved } from "./swap/reserve.ts";
 
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
@@ -17,10 +19,13 @@ export function walletTransferWorkflow({
   ledger,
   log,
   announce,
+  completeExchange,
 }: {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
+  /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
+  readonly completeExchange: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
 }): WalletTransferWorkflow {
   return workflow(walletTransfer)<PaymentTables>({
@@ -30,8 +35,10 @@ export function walletTransferWorkflow({
       broadcast: async ({ signature }) => {
         const [attempt] = await storage.attempts([signature]);
         if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
+        const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeExchange(attempt);
+        if (bytes === null) return undefined;
         try {
-          await ledger.broadcast(attempt.bytes);
+          await ledger.broadcast(bytes);
         } catch (err) {
           log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
         }
@@ -55,32 +62,14 @@ export function walletTransferWorkflow({
         ...(before?.value === "accepted" && after.value === "cancelled" ? { cancelledAt: at } : {}),
         ...(after.value === "landedAfterCancel" ? { landedAfterCancel: true } : {}),
       };
-      const notices = effects
-        .filter(({ name }) => name === "announce")
-        .map(({ params }): PaymentWrite => {
-          const { notice: event } = params as AnnounceParams;
-          const notice: NoticeRecord = {
-            ...shown,
-            id: noticeId(id, event),
-            transactionId: id,
-            event,
-            status: event === "transaction.confirmed" ? "confirmed" : status,
-            signature: context.signature,
-            fee,
-            body: null,
-            createdAt: at,
-          };
-          return { table: "notices", insert: notice };
-        });
+      const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, effects, at);
       // The first step belongs to the commit that inserts the row, already as it should be.
-      return before === null ? [] : [{ table: "transactions", id, set }, ...notices];
+      if (before === null) return [];
+      const isOver = before.value !== "cancelled" && ["completed", "failed", "cancelled"].includes(status);
+      const released = isOver ? releaseReserved(context.reservations ?? [], at) : [];
+      return [{ table: "transactions", id, set }, ...notices, ...released];
     },
   });
-}
-
-/** Each notice of a transaction exists at most once, and its id says so: the table refuses a second one. */
-function noticeId(transactionId: string, event: string): string {
-  return derivedId("evt", transactionId, event);
 }
 
 /** The first step of a transfer, for the commit that takes the transaction. */
@@ -89,6 +78,7 @@ export function startTransfer(
   id: string,
   signature: string,
   broadcastDelayMs: number,
+  reservations: readonly string[],
 ): StartRequest {
-  return startOf(transfer, id, { signature, broadcastDelayMs });
+  return startOf(transfer, id, { signature, broadcastDelayMs, reservations });
 }

@@ -4,6 +4,7 @@ import type { AttemptRecord } from "../../storage/records.ts";
 import type { PaymentStorage, WatchRecord } from "../../storage/storage.ts";
 import type { WatchEvent, Watcher } from "../engine/index.ts";
 import type { Fate, Ledger } from "../ledger/ledger.ts";
+import { isWhole } from "../ledger/wire-format.ts";
 import type { Logger } from "../runtime.ts";
 
 interface SignatureWatching {
@@ -69,8 +70,8 @@ async function lookAt(
     const receipt = receipts[index];
     // Without its receipt the end of a transfer would be told without its fee; the next look finds it.
     if (receipt === null || receipt === undefined) return;
-    const { error, blockTime, fee } = receipt;
-    found.set(signature, { type: "FINALIZED", error, blockTime, fee: fee.toString() });
+    const { slot, error, blockTime, fee } = receipt;
+    found.set(signature, { type: "FINALIZED", slot, error, blockTime, fee: fee.toString() });
   });
   signatures.forEach((signature, index) => {
     const status = statuses[index];
@@ -85,6 +86,7 @@ async function lookAt(
       const event = found.get(key);
       return event === undefined ? [] : [{ instance, event }];
     }),
-    unseen: attempts.filter(({ id }) => fates.get(id) === "open"),
+    // What the other side of a swap has not signed yet is nobody's to send.
+    unseen: attempts.filter(({ id, bytes }) => fates.get(id) === "open" && isWhole(bytes)),
   };
 }

@@ -1,11 +1,11 @@
 /** `webhook-delivery` acted out: one attempt is one effect, at most four at a time per webhook. */
 import { webhookDelivery } from "../../machines/webhook-delivery.ts";
-import type { DeliveryRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentTables } from "../../storage/storage.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "../../storage/records.ts";
+import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
 import { workflow } from "../engine/index.ts";
 import type { Workflow } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";
-import type { Delivery } from "../webhooks/attempt.ts";
+import type { AttemptError, Delivery } from "../webhooks/attempt.ts";
 import { signatureHeaders } from "../webhooks/signature.ts";
 import type { Sealing } from "./sealing.ts";
 
@@ -37,9 +37,12 @@ export function webhookDeliveryWorkflow({
     effects: {
       attempt: {
         lane: ({ webhookId }) => ({ key: webhookId, cap: IN_FLIGHT_PER_WEBHOOK }),
-        run: async ({ webhookId, noticeId, number }, { instance: deliveryId, signal }) => {
+        run: async ({ webhookId, noticeId, number }, { instance: deliveryId, signal, dueAt, crashes }) => {
           const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
-          if (webhook === null || webhook.deletedAt !== null) return { event: { type: "WEBHOOK_GONE" } };
+          const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
+          if (webhook === null || webhook.deletedAt !== null) {
+            return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+          }
           if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
           const { accountId, sealedSecret, url } = webhook;
           const place = { table: "webhooks", row: webhookId, owner: accountId };
@@ -67,7 +70,7 @@ export function webhookDeliveryWorkflow({
           };
           return {
             event: ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
-            writes: [{ table: "deliveryAttempts", insert: { ...insert, httpStatus, error } }],
+            writes: [...crashed, { table: "deliveryAttempts", insert: { ...insert, httpStatus, error } }],
           };
         },
       },
@@ -87,5 +90,24 @@ export function webhookDeliveryWorkflow({
               },
             },
           ],
+  });
+}
+
+/** Why an attempt is logged as failed; `crashed` is said by the process that found what another left behind. */
+type LoggedError = AttemptError | "crashed";
+
+/**
+ * Attempts whose process vanished before it could record them, logged by the one that makes the attempt again. The
+ * receiver may have been sent the notice each time. When an attempt began died with it: what is known is when it was due.
+ */
+function crashedAttempts(
+  attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
+  crashes: number,
+): readonly PaymentWrite[] {
+  const error: LoggedError = "crashed";
+  return Array.from({ length: crashes }, (_, index) => {
+    const id = `${attempt.deliveryId}:${attempt.number}:${error}:${index + 1}`;
+    const insert = { ...attempt, id, durationMs: 0, httpStatus: null, error, excerpt: null };
+    return { table: "deliveryAttempts", insert };
   });
 }

@@ -11,7 +11,7 @@ import { parseReceiverUrl } from "../webhooks/receiver-url.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, RequestOptions } from "./answer-once.ts";
 import type { Caller } from "./caller.ts";
-import { countHit, WEBHOOK_REGISTRATION_LIMIT } from "./count-hit.ts";
+import { countHit } from "./count-hit.ts";
 import { newId } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
 import { parseRequest, webhookRequest } from "./requests.ts";
@@ -58,42 +58,39 @@ export function createWebhooks(deps: {
 
   return {
     register(caller, body, options = {}) {
-      const beforeDeciding = async (): Promise<void> => {
-        const standing = await countHit(deps, caller, WEBHOOK_REGISTRATION_LIMIT);
+      const count = async (): Promise<() => Promise<void>> => {
+        const { standing, takeBack } = await countHit(deps, caller, "webhook_registration");
         options.onLimit?.(standing);
+        return async () => options.onLimit?.(await takeBack());
       };
-      return answerOnce(
-        deps,
-        { caller, path: "/v1/webhooks", request: body, options, beforeDeciding },
-        async () => {
-          const request = parseRequest(webhookRequest, body);
-          const url = readUrl(request.url, allowAddress);
-          const events = readEvents(request.events);
-          await refuseWhenFull(caller);
-          // One answer for every cause, so that this is no scanner of the operator's network (CONTRACT section 2).
-          if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
-          const id = newId("wh", random);
-          const { accountId, tier } = caller;
-          const { secret } = request;
-          const place = { table: "webhooks", row: id, owner: accountId };
-          const webhook: WebhookRecord = {
-            id,
-            version: 1,
-            accountId,
-            url,
-            events,
-            sealedSecret: secret === undefined ? null : sealing.seal(secret, place),
-            createdAt: clock.now(),
-            deletedAt: null,
-          };
-          const insert: PaymentWrite = {
-            table: "webhooks",
-            insert: webhook,
-            atMost: { count: MOST_WEBHOOKS[tier] },
-          };
-          return { body: webhookBody(webhook), commit: (writes) => commit([insert, ...writes]) };
-        },
-      );
+      return answerOnce(deps, { caller, path: "/v1/webhooks", request: body, options, count }, async () => {
+        const request = parseRequest(webhookRequest, body);
+        const url = readUrl(request.url, allowAddress);
+        const events = readEvents(request.events);
+        await refuseWhenFull(caller);
+        // One answer for every cause, so that this is no scanner of the operator's network (CONTRACT section 2).
+        if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
+        const id = newId("wh", random);
+        const { accountId, tier } = caller;
+        const { secret } = request;
+        const place = { table: "webhooks", row: id, owner: accountId };
+        const webhook: WebhookRecord = {
+          id,
+          version: 1,
+          accountId,
+          url,
+          events,
+          sealedSecret: secret === undefined ? null : sealing.seal(secret, place),
+          createdAt: clock.now(),
+          deletedAt: null,
+        };
+        const insert: PaymentWrite = {
+          table: "webhooks",
+          insert: webhook,
+          atMost: { count: MOST_WEBHOOKS[tier] },
+        };
+        return { body: webhookBody(webhook), commit: (writes) => commit([insert, ...writes]) };
+      });
     },
 
     async list({ accountId }) {

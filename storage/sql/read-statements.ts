@@ -16,6 +16,10 @@ export function readStatements(db: Kysely<Schema>) {
         .orderBy("createdAt")
         .orderBy("id"),
     ),
+    // Addresses are ASCII, which every collation that compares bytes orders as JavaScript does.
+    depositsAfter: statement<{ after: string; limit: number }>()(({ after, limit }) =>
+      db.selectFrom("deposits").selectAll().where("id", ">", after).orderBy("id").limit(limit),
+    ),
     entries: statement<{ address: string }>()(({ address }) =>
       db.selectFrom("entries").selectAll().where("address", "=", address).orderBy("at").orderBy("id"),
     ),
@@ -57,7 +61,12 @@ export function readStatements(db: Kysely<Schema>) {
         .orderBy("id"),
     ),
     deliveryAttempts: statement<{ deliveryId: string }>()(({ deliveryId }) =>
-      db.selectFrom("deliveryAttempts").selectAll().where("deliveryId", "=", deliveryId).orderBy("number"),
+      db
+        .selectFrom("deliveryAttempts")
+        .selectAll()
+        .where("deliveryId", "=", deliveryId)
+        .orderBy("number")
+        .orderBy("startedAt"),
     ),
     limitWindow: statement<{ accountId: string; scope: string; since: number }>()(
       ({ accountId, scope, since }) =>

@@ -85,7 +85,7 @@ export class Commits {
       return { ok: false, conflict: "version" };
     }
     for (const [index, start] of starts.entries()) {
-      const row = encodeRow(engineTables.instances, { ...start, version: 1, updatedAt: start.createdAt });
+      const row = encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start });
       if (this.#instances.start.run(row as unknown as Schema["instances"]) === 0) {
         return { ok: false, conflict: "exists", index };
       }

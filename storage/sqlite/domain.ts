@@ -71,7 +71,7 @@ export class Domain {
       this.#connection.prepare(updateStatement(this.#db, name, fields, { grows, expected }));
     this.#updates.set(key, update);
     try {
-      return update.run({ ...changes, id, expectedVersion: expectedVersion ?? null }) === 1;
+      return update.run({ id, expectedVersion: expectedVersion ?? null, ...changes }) === 1;
     } catch (error) {
       if (isTaken(error)) return false;
       throw error;
@@ -111,6 +111,6 @@ function hasRoom(
   }
   if (count === null) throw new TypeError("atMost needs a table that has a group");
   const { count: most, since = -Infinity } = atMost;
-  forget?.run({ ...row, since });
-  return (count.get({ ...row, since })?.count ?? 0) < most;
+  forget?.run({ since, ...row });
+  return (count.get({ since, ...row })?.count ?? 0) < most;
 }

@@ -70,7 +70,7 @@ export class TaskQueue {
     const claimed = due.map((task) => {
       const crashes = crashesAtClaim(task);
       this.#tasks.lease.run({ id: task.id, holder, until: now + leaseMs, crashes });
-      return { ...taskRecord(task), token: task.token + 1, crashes, failures: task.failures };
+      return { token: task.token + 1, crashes, failures: task.failures, ...taskRecord(task) };
     });
     this.#lanes.settle(new Set(due.map(({ lane }) => lane)));
     return claimed;

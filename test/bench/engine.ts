@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { assign, setup } from "xstate";
+import { setup } from "xstate";
 import type { PaymentTables } from "../../storage/storage.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
@@ -14,29 +14,37 @@ const WORKFLOWS = 4_000;
 const ALONE = 400;
 const COMMITS_EACH = 5;
 const RAW_GROUP = 64;
+const ROUNDS = 3;
 
-const chart = setup({
+const { createMachine, assign } = setup({
   types: {
     context: {} as { done: number },
     events: {} as { type: "WORKED" },
   },
   actions: { work: (_, _params: { step: number }) => {} },
-  guards: { isLast: ({ context }) => context.done === 4 },
-}).createMachine({
+});
+const counted = assign({ done: ({ context }) => context.done + 1 });
+const chart = createMachine({
   id: "bench",
   context: () => ({ done: 0 }),
-  initial: "working",
+  initial: "one",
   states: {
-    working: {
-      entry: { type: "work", params: ({ context }) => ({ step: context.done }) },
-      on: {
-        WORKED: {
-          target: "judging",
-          actions: assign({ done: ({ context }) => context.done + 1 }),
-        },
-      },
+    one: {
+      entry: { type: "work", params: { step: 1 } },
+      on: { WORKED: { target: "two", actions: counted } },
     },
-    judging: { always: [{ guard: "isLast", target: "done" }, { target: "working" }] },
+    two: {
+      entry: { type: "work", params: { step: 2 } },
+      on: { WORKED: { target: "three", actions: counted } },
+    },
+    three: {
+      entry: { type: "work", params: { step: 3 } },
+      on: { WORKED: { target: "four", actions: counted } },
+    },
+    four: {
+      entry: { type: "work", params: { step: 4 } },
+      on: { WORKED: { target: "done", actions: counted } },
+    },
     done: { type: "final" },
   },
 });
@@ -89,34 +97,54 @@ async function workflowsPerSecond(path: string, total: number, atOnce: number): 
   return total / seconds;
 }
 
-/** The same rows by hand-written SQL on the driver itself: what the storage could do if nobody checked anything. */
-function rawWorkflowsPerSecond(path: string, total: number, group: number): number {
+/**
+ * The same rows in the same tables, by hand-written SQL on the driver itself: what the storage could do if nobody decided
+ * anything. As many transactions too: one for each group of commits.
+ */
+async function rawWorkflowsPerSecond(path: string, total: number, group: number): Promise<number> {
+  // Creates the tables.
+  await (await sqliteStorage(path)).close();
   const db = new Database(path);
-  db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
-  db.exec(`create table instances (id text primary key, version integer, status text, snapshot text);
-    create table tasks (id text primary key, instance text, payload text, due integer);
-    create table history (instance text, version integer, event text, value text, primary key (instance, version));
-    create table notices (id text primary key, tx text, event text, at integer);`);
-  const insertInstance = db.prepare("insert into instances values (?, 1, 'active', ?)");
-  const updateInstance = db.prepare(
-    "update instances set version = ?, snapshot = ? where id = ? and version = ?",
+  const insertInstance = db.prepare(
+    `insert into instances (id, workflow, hash, version, status, snapshot, createdAt, updatedAt)
+     values (?, ?, ?, 1, 'active', ?, ?, ?)`,
   );
-  const insertTask = db.prepare("insert into tasks values (?, ?, ?, ?)");
-  const deleteTask = db.prepare("delete from tasks where id = ?");
-  const insertHistory = db.prepare("insert into history values (?, ?, ?, ?)");
-  const insertNotice = db.prepare("insert into notices values (?, ?, ?, ?)");
-  const snapshot = JSON.stringify({ value: "working", context: { done: 0 }, status: "active" });
+  const updateInstance = db.prepare(
+    `update instances set version = version + 1, workflow = ?, hash = ?, status = ?, snapshot = ?, updatedAt = ?
+     where id = ? and version = ?`,
+  );
+  const insertTask = db.prepare(
+    `insert into tasks (id, instance, workflow, kind, name, payload, dueAt, visibleAt, holder, token, crashes, failures)
+     values (?, ?, ?, 'effect', 'work', ?, ?, ?, ?, 1, 0, 0)`,
+  );
+  const deleteTask = db.prepare("delete from tasks where id = ? and token = 1");
+  const insertHistory = db.prepare(
+    "insert into history (instance, version, at, event, value) values (?, ?, ?, ?, ?)",
+  );
+  const insertNotice = db.prepare(
+    `insert into notices (id, transactionId, event, status, createdAt)
+     values (?, ?, 'transaction.pending', 'pending', ?)`,
+  );
+  const workflowKey = "bench@1";
+  const hash = "0123456789abcdef";
+  const lease = 15_000;
 
   const commit = (id: string, version: number): void => {
-    if (version === 1) insertInstance.run(id, snapshot);
+    const at = Date.now();
+    const status = version === COMMITS_EACH ? "done" : "active";
+    const snapshot = JSON.stringify({ value: "working", context: { done: version - 1 }, status });
+    if (version === 1) insertInstance.run(id, workflowKey, hash, snapshot, at, at);
     else {
-      deleteTask.run(`${id}:${version - 1}`);
-      updateInstance.run(version, snapshot, id, version - 1);
-      insertNotice.run(`${id}:${version}`, id, "transaction.pending", version);
+      deleteTask.run(`${id}:${version - 1}:0`);
+      updateInstance.run(workflowKey, hash, status, snapshot, at, id, version - 1);
+      insertNotice.run(`${id}:${version - 1}`, id, at);
     }
-    if (version < COMMITS_EACH) insertTask.run(`${id}:${version}`, id, "{}", version);
-    insertHistory.run(id, version, '{"type":"WORKED"}', '"working"');
+    if (version < COMMITS_EACH) {
+      const payload = JSON.stringify({ step: version });
+      insertTask.run(`${id}:${version}:0`, id, workflowKey, payload, at, at + lease, hash);
+    }
+    insertHistory.run(id, version, at, '{"type":"WORKED"}', '"working"');
   };
   const commits = Array.from({ length: total * COMMITS_EACH }, (_, index) => index);
   const began = performance.now();
@@ -132,22 +160,34 @@ function rawWorkflowsPerSecond(path: string, total: number, group: number): numb
   return total / seconds;
 }
 
-/** Concurrency 1, 50 and 200, beside raw writes in groups and one by one. */
+const CONCURRENCIES = [1, 50, 200];
+
+/**
+ * Concurrency 1, 50 and 200, beside raw writes in groups and one by one. All in turns and the best of a few rounds: what
+ * else the machine does only adds.
+ */
 export async function benchEngine(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
-  const file = (name: string): string => join(folder, `${name}.db`);
+  let files = 0;
+  const file = (): string => join(folder, `${files++}.db`);
+  const best = { grouped: 0, single: 0, workflows: CONCURRENCIES.map(() => 0) };
   try {
-    const grouped = rawWorkflowsPerSecond(file("raw"), WORKFLOWS, RAW_GROUP);
-    const single = rawWorkflowsPerSecond(file("raw-single"), ALONE, 1);
-    report({ name: `engine raw SQL, groups of ${RAW_GROUP}`, perSecond: grouped });
-    report({ name: "engine raw SQL, one by one", perSecond: single });
-    for (const atOnce of [1, 50, 200]) {
-      const total = atOnce === 1 ? ALONE : WORKFLOWS;
-      const perSecond = await workflowsPerSecond(file(`engine-${atOnce}`), total, atOnce);
-      const reference = atOnce === 1 ? single : grouped;
-      report({ name: `engine workflows, ${atOnce} at once`, perSecond, "of raw": perSecond / reference });
+    for (let round = 0; round < ROUNDS; round++) {
+      best.grouped = Math.max(best.grouped, await rawWorkflowsPerSecond(file(), WORKFLOWS, RAW_GROUP));
+      best.single = Math.max(best.single, await rawWorkflowsPerSecond(file(), ALONE, 1));
+      for (const [index, atOnce] of CONCURRENCIES.entries()) {
+        const perSecond = await workflowsPerSecond(file(), atOnce === 1 ? ALONE : WORKFLOWS, atOnce);
+        best.workflows[index] = Math.max(best.workflows[index] ?? 0, perSecond);
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  report({ name: `engine raw SQL, groups of ${RAW_GROUP}`, perSecond: best.grouped });
+  report({ name: "engine raw SQL, one by one", perSecond: best.single });
+  best.workflows.forEach((perSecond, index) => {
+    const atOnce = CONCURRENCIES[index] ?? 1;
+    const reference = atOnce === 1 ? best.single : best.grouped;
+    report({ name: `engine workflows, ${atOnce} at once`, perSecond, "of raw": perSecond / reference });
+  });
 }

@@ -5,14 +5,18 @@ import { benchEngine } from "./engine.ts";
 import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable } from "./figures.ts";
 import type { Report } from "./figures.ts";
+import { benchIdle } from "./idle.ts";
 import { benchImport } from "./import.ts";
 import { benchSend } from "./send.ts";
+import { benchTarpit } from "./tarpit.ts";
 
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
   send: benchSend,
   deliver: benchDeliver,
   growth: benchGrowth,
+  tarpit: benchTarpit,
+  idle: benchIdle,
   import: benchImport,
 };
 

@@ -88,6 +88,45 @@ describe.each(WAYS)("$name", (way) => {
     expect((await client.delete(path)).status).toBe(404);
   });
 
+  test("every authenticated request counts against SPEC's limits, also one that is refused at the door", async () => {
+    const client = await http.client();
+    const { caller } = client;
+    const left = async (): Promise<string | null> =>
+      (await client.post("/v1/webhooks", { ...registration, events: [] })).headers.get("ratelimit");
+    const looker = await http.client({ caller, scopes: ["webhooks:read", "transactions:read"] });
+    const post = (body: string, type = "application/json"): ReturnType<typeof client.request> =>
+      client.request("/v1/webhooks", { method: "POST", body, headers: { "content-type": type } });
+
+    expect((await looker.post("/v1/webhooks", registration)).code).toBe("INSUFFICIENT_SCOPE");
+    expect((await post("{}", "text/plain")).code).toBe("UNSUPPORTED_MEDIA_TYPE");
+    expect((await post(" ".repeat(70_000))).code).toBe("PAYLOAD_TOO_LARGE");
+    const garbled = await post("{");
+    expect(garbled.code).toBe("VALIDATION_ERROR");
+    expect(garbled.headers.get("ratelimit")).toBe('"webhook_registration";r=6;t=3600');
+    expect(await left()).toBe('"webhook_registration";r=5;t=3600');
+    for (let n = 0; n < 5; n++) await post("{");
+    // A full window comes before what is wrong with the body, and after the scope.
+    expect((await post("{")).code).toBe("RATE_LIMIT_EXCEEDED");
+    expect((await looker.post("/v1/webhooks", registration)).code).toBe("INSUFFICIENT_SCOPE");
+    expect((await looker.delete("/v1/transactions/tx_0")).code).toBe("INSUFFICIENT_SCOPE");
+    const cancelled = await client.delete("/v1/transactions/tx_0");
+    expect(cancelled.headers.get("ratelimit")).toBe('"cancel";r=8;t=60');
+    // What is no request to one of these endpoints is none to their limits.
+    await client.request("/v1/webhooks", { method: "PATCH" });
+    expect((await client.delete("/v1/transactions/tx_0")).headers.get("ratelimit")).toBe('"cancel";r=7;t=60');
+  });
+
+  test("E1, H11: a registration that is replayed counts once, however often and however much at once", async () => {
+    const client = await http.client();
+    const post = (): ReturnType<typeof client.post> =>
+      client.post("/v1/webhooks", registration, { "idempotency-key": "hook" });
+    const answers = await Promise.all(Array.from({ length: 6 }, post));
+    for (let n = 0; n < 12; n++) answers.push(await post());
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    const next = await client.post("/v1/webhooks", registration);
+    expect(next.headers.get("ratelimit")).toBe('"webhook_registration";r=8;t=3600');
+  });
+
   test("H15: no events or an unknown one is INVALID_EVENTS, duplicates are removed", async () => {
     const client = await http.client();
     const none = await client.post("/v1/webhooks", { ...registration, events: [] });

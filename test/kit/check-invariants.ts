@@ -1,4 +1,4 @@
-/** DESIGN's invariants I1–I5, checked over what a run left behind and over the log of how it came about. */
+/** DESIGN's invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
 import type {
@@ -24,13 +24,33 @@ export interface RunAtRest {
 /** One sentence per broken invariant, each beginning with its number; empty when all hold. */
 export async function brokenInvariants(run: RunAtRest): Promise<readonly string[]> {
   const started = run.log.commits.flatMap(({ commit }) => commit.starts ?? []);
-  const instances = await Promise.all(started.map(({ id }) => readInstance(run, id)));
+  const instances = await Promise.all(started.map(({ id }) => readInstance(run.storage, id)));
+  const armed = run.log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id));
   return [
-    ...instances.flatMap((read) => checkHistory(run, read)),
+    ...instances.flatMap((read) => checkHistory(run.workflows, read, new Set(armed))),
     ...(await checkRest(run, instances)),
     ...checkConsumption(run.log),
     ...checkTimers(run.log),
   ];
+}
+
+/**
+ * What a database alone tells once all its work is done: I1 of every instance, and of I3 that none of them is left
+ * waiting for nothing. `instances` are the ids of all there are; nobody may be at work on them.
+ */
+export async function brokenAtRest({
+  storage,
+  workflows,
+  instances,
+}: Pick<RunAtRest, "workflows"> & {
+  readonly storage: Pick<PaymentStorage, "load" | "history">;
+  readonly instances: readonly string[];
+}): Promise<readonly string[]> {
+  const reads = await Promise.all(instances.map((id) => readInstance(storage, id)));
+  return reads.flatMap((read) => [
+    ...checkHistory(workflows, read, null),
+    ...(read.instance.status === "done" ? [] : [`I3: ${read.instance.id} is active, and all work is done`]),
+  ]);
 }
 
 interface ReadInstance {
@@ -38,7 +58,10 @@ interface ReadInstance {
   readonly history: readonly HistoryRecord[];
 }
 
-async function readInstance({ storage }: RunAtRest, id: string): Promise<ReadInstance> {
+async function readInstance(
+  storage: Pick<PaymentStorage, "load" | "history">,
+  id: string,
+): Promise<ReadInstance> {
   const instance = await storage.load(id);
   if (instance === null) throw new Error(`${id} was started and is gone`);
   const history: HistoryRecord[] = [];
@@ -51,12 +74,19 @@ async function readInstance({ storage }: RunAtRest, id: string): Promise<ReadIns
 
 const text = (value: unknown): string => JSON.stringify(value);
 
-/** I1 and I2: folding the history from its beginning gives the stored state, and each step's tasks and no others. */
-function checkHistory({ log, workflows }: RunAtRest, { instance, history }: ReadInstance): string[] {
+/**
+ * I1 and I2: folding the history from its beginning gives the stored state, and each step's tasks and no others. Tasks
+ * that were done are in no table, so without the ids of all that were ever armed (null) I2 is not judged.
+ */
+function checkHistory(
+  workflows: readonly AnyWorkflow[],
+  { instance, history }: ReadInstance,
+  everArmed: ReadonlySet<string> | null,
+): string[] {
   const { id } = instance;
   const chart = workflows.find(({ key, hash }) => key === instance.workflow && hash === instance.hash)?.chart;
   if (chart === undefined) return [`I12: ${id} was written by ${instance.workflow}, which nobody registered`];
-  const armed = new Set(log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id)));
+  const armed = new Set(everArmed);
   const broken: string[] = [];
   let state: ChartSnapshot | null = null;
   for (const [index, row] of history.entries()) {
@@ -70,7 +100,8 @@ function checkHistory({ log, workflows }: RunAtRest, { instance, history }: Read
     }
     step.actions.forEach(({ kind }, action) => {
       const task = `${id}:${row.version}:${action}`;
-      if (kind === "effect" && !armed.delete(task)) broken.push(`I2: the effect ${task} was not armed`);
+      const isKnown = everArmed === null || kind !== "effect" || armed.delete(task);
+      if (!isKnown) broken.push(`I2: the effect ${task} was not armed`);
       // A timer that was armed and left within one step never gets a row.
       if (kind === "arm") armed.delete(task);
     });
@@ -126,7 +157,7 @@ function timerLives(log: StorageLog): TimerLife[] {
 
 /** I3: who is active waits for something; who is final waits for nothing. */
 async function checkRest(
-  { storage, log, awaitsOutside = () => false }: RunAtRest,
+  { storage, log, workflows, awaitsOutside = () => false }: RunAtRest,
   instances: readonly ReadInstance[],
 ): Promise<string[]> {
   const gone = new Set(log.commits.flatMap(({ commit }) => commit.consumes?.task ?? []));
@@ -148,7 +179,12 @@ async function checkRest(
       .filter(({ kind, instance }) => kind === "message" && active.has(instance))
       .map(({ id }) => placeOf(id)?.instance),
   );
-  return instances.flatMap(({ instance: { id, status } }) => {
+  // Started together with a step of whoever waits for it.
+  for (const { commit } of log.commits) {
+    if (commit.starts?.some(({ id }) => active.has(id)) === true) parentsOfActive.add(commit.step?.id);
+  }
+  return instances.flatMap(({ instance }) => {
+    const { id, status } = instance;
     const tasks = live.filter((task) => task.instance === id);
     if (status === "done") {
       return [
@@ -156,9 +192,23 @@ async function checkRest(
         ...(watching.has(id) ? [`I3: ${id} has ended and is still watched for`] : []),
       ];
     }
-    const waits = tasks.length > 0 || watching.has(id) || parentsOfActive.has(id) || awaitsOutside(id);
+    const waits =
+      tasks.length > 0 ||
+      watching.has(id) ||
+      parentsOfActive.has(id) ||
+      awaitsOutside(id) ||
+      awaitsOperator(workflows, instance);
     return waits ? [] : [`I3: ${id} is active and waits for nothing`];
   });
+}
+
+/** A state whose meta says that an operator has to act is left by nothing else. */
+function awaitsOperator(workflows: readonly AnyWorkflow[], { workflow, snapshot }: InstanceRecord): boolean {
+  const machine = workflows.find(({ key }) => key === workflow)?.machine;
+  const state = machine?.resolveState(JSON.parse(snapshot) as Parameters<typeof machine.resolveState>[0]);
+  return Object.values(state?.getMeta() ?? {}).some(
+    (meta: { readonly waitsFor?: string } | undefined) => meta?.waitsFor === "operator",
+  );
 }
 
 const kindOf = ({ kind }: { readonly kind: string }): string => kind;

@@ -1,15 +1,26 @@
 /** Processes that die on purpose: at one chosen call to the outside, before it is made or after it was carried out. */
+import type { Clock } from "../../src/runtime.ts";
 
-/** When a process dies: at its call number `call`, counted from 1 over storage and ledger together. */
-export interface Death {
-  readonly call: number;
+/**
+ * When a process dies: at its call number `call`, counted from 1 over everything outside together, or at its `nth` call
+ * of one method.
+ */
+export type Death = ({ readonly call: number } | { readonly method: string; readonly nth: number }) & {
   readonly moment: "before" | "after";
-}
+};
 
 /** A process whose calls to the outside are counted, and end at its death. */
 export interface MortalProcess {
   /** The same object, as this process sees it: once dead, nothing it calls happens and nothing answers. */
   readonly within: <T extends object>(outside: T) => T;
+  /** The same clock, as this process sees it: time wakes no dead. Looking at a clock is not counted. */
+  readonly timedBy: (clock: Clock) => Clock;
+  /** Counts something that is begun by a yes, such as a connection; false when it must not begin any more. */
+  readonly may: (method: string) => boolean;
+  /** An answer that this process waits for: after its death it never comes. */
+  readonly awaits: <T>(answer: Promise<T>) => Promise<T>;
+  /** Ends it now, whatever it is doing. */
+  readonly kill: () => void;
   /** Resolves at the moment of death; never, for a process that lives to the end. */
   readonly died: Promise<void>;
   readonly isDead: () => boolean;
@@ -17,7 +28,10 @@ export interface MortalProcess {
   readonly calls: readonly string[];
 }
 
-/** A process that dies as told; without a death it lives and only counts. */
+// What answers at once asks nobody: a pure function, or a listener being registered.
+const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set(["isOnCurve", "markerAddress", "onWake"]);
+
+/** A process that dies as told; without a death it lives, and only counts, until it is killed. */
 export function mortalProcess(death?: Death): MortalProcess {
   const calls: string[] = [];
   let dead = false;
@@ -26,11 +40,29 @@ export function mortalProcess(death?: Death): MortalProcess {
     announce = resolve;
   });
   const silence = new Promise<never>(() => undefined);
-  const die = (): Promise<never> => {
+  const kill = (): void => {
     dead = true;
     announce();
+  };
+  const die = (): Promise<never> => {
+    kill();
     return silence;
   };
+  /** Whether the process dies at this call, which is hereby counted. */
+  const count = (method: string): Death["moment"] | null => {
+    calls.push(method);
+    if (death === undefined) return null;
+    const isIt =
+      "call" in death
+        ? death.call === calls.length
+        : death.method === method && death.nth === calls.filter((made) => made === method).length;
+    return isIt ? death.moment : null;
+  };
+  const awaits = <T>(answer: Promise<T>): Promise<T> =>
+    answer.then(
+      (result) => (dead ? silence : result),
+      (error: unknown) => (dead ? silence : Promise.reject(error as Error)),
+    );
 
   const within = <T extends object>(outside: T): T =>
     new Proxy(outside, {
@@ -39,21 +71,31 @@ export function mortalProcess(death?: Death): MortalProcess {
         if (typeof value !== "function") return value;
         return (...args: unknown[]): unknown => {
           if (dead) return silence;
-          // What answers at once asks nobody: a pure function, or a listener being registered.
-          if (property === "isOnCurve" || property === "onWake") return Reflect.apply(value, target, args);
-          calls.push(String(property));
-          const dying = death?.call === calls.length;
-          if (dying && death.moment === "before") return die();
+          if (ASKS_NOBODY.has(property)) return Reflect.apply(value, target, args);
+          const moment = count(String(property));
+          if (moment === "before") return die();
           const answer = Reflect.apply(value, target, args) as Promise<unknown>;
-          if (dying) return answer.then(die, die);
-          // An answer that arrives after the death reaches nobody.
-          return answer.then(
-            (result) => (dead ? silence : result),
-            (error: unknown) => (dead ? silence : Promise.reject(error as Error)),
-          );
+          return moment === "after" ? answer.then(die, die) : awaits(answer);
         };
       },
     });
 
-  return { within, died, isDead: () => dead, calls };
+  return {
+    within,
+    timedBy: (clock) => ({
+      now: () => clock.now(),
+      sleep: (ms, signal) => (dead ? silence : awaits(clock.sleep(ms, signal))),
+    }),
+    may(method) {
+      if (dead) return false;
+      const moment = count(method);
+      if (moment !== null) kill();
+      return moment !== "before";
+    },
+    awaits,
+    kill,
+    died,
+    isDead: () => dead,
+    calls,
+  };
 }

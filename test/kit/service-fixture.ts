@@ -6,8 +6,8 @@ import { SCOPES } from "../../src/payments/caller.ts";
 import { createPaymentService } from "../../src/create-payment-service.ts";
 import type { PaymentService } from "../../src/create-payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
-import type { QuoteBody } from "../../src/payments/quotes.ts";
-import type { CreatedTransactionBody } from "../../src/payments/create-transaction.ts";
+import type { QuoteBody } from "../../src/payments/quote-body.ts";
+import type { CreatedTransferBody } from "../../src/payments/create-transaction.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, signPayment } from "./chain-fixture.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
@@ -22,7 +22,7 @@ export interface ServiceFixture extends ChainFixture {
   /** A signed send, quoted and ready to be posted. */
   prepareSend(caller: Caller, send: Send): Promise<PreparedSend>;
   /** Quotes, signs and posts a send. */
-  send(caller: Caller, send: Send): Promise<CreatedTransactionBody>;
+  send(caller: Caller, send: Send): Promise<CreatedTransferBody>;
   /** Lets slots and time pass until nothing more happens at finality. */
   finalize(): Promise<void>;
   /** Lets virtual time pass, due moment by due moment. */
@@ -58,12 +58,16 @@ export interface PreparedSend {
 /** The master secret of tests: not secret at all. */
 export const TEST_MASTER_SECRET = { version: 1, secret: new Uint8Array(32).fill(7) };
 
-/** Makes the fixture over the given storage, by default a new one in memory. The service is started. */
-export async function serviceFixture({
-  storage = memoryStorage(),
-  ...options
-}: Partial<PaymentServiceOptions> = {}): Promise<ServiceFixture> {
+/**
+ * Makes the fixture over the given storage, by default a new one in memory. The service is started. Options that need
+ * wallets are made once the chain is there.
+ */
+export async function serviceFixture(
+  { storage = memoryStorage(), ...given }: Partial<PaymentServiceOptions> = {},
+  optionsOn: (chain: ChainFixture) => Partial<PaymentServiceOptions> = () => ({}),
+): Promise<ServiceFixture> {
   const fixture = await chainFixture();
+  const options = { ...given, ...optionsOn(fixture) };
   const { chain, clock, mints } = fixture;
   const another = (more: Partial<PaymentServiceOptions> = {}): PaymentService =>
     createPaymentService({
@@ -109,7 +113,8 @@ export async function serviceFixture({
     },
     async send(caller, send) {
       const { body } = await prepareSend(caller, send);
-      return (await service.createTransaction(caller, { ...body, recipients: [...body.recipients] })).body;
+      const request = { ...body, recipients: [...body.recipients] };
+      return (await service.createTransaction(caller, request)).body as CreatedTransferBody;
     },
     async finalize() {
       await service.settled();

@@ -15,8 +15,14 @@ const events = {
   DELAY_OVER: { type: "xstate.after.broadcastDelay.wallet-transfer.accepted" } as unknown as Event,
   CANCEL: { type: "CANCEL" },
   CONFIRMED: { type: "CONFIRMED" },
-  FINALIZED: { type: "FINALIZED", error: null, blockTime: 1_700_000_000, fee: "5000" },
-  FINALIZED_WITH_ERROR: { type: "FINALIZED", error: "custom", blockTime: 1_700_000_000, fee: "5000" },
+  FINALIZED: { type: "FINALIZED", slot: 7, error: null, blockTime: 1_700_000_000, fee: "5000" },
+  FINALIZED_WITH_ERROR: {
+    type: "FINALIZED",
+    slot: 7,
+    error: "custom",
+    blockTime: 1_700_000_000,
+    fee: "5000",
+  },
   EXPIRED: { type: "EXPIRED" },
 } as const satisfies Record<string, Event>;
 type EventName = keyof typeof events;

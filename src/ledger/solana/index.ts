@@ -116,7 +116,8 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     explainError: async (plan, error) => (await loaded()).explainError(plan, error),
     signedBy: async (address) => (await loaded()).signedBy(address),
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
-    strayAccounts: async (owner, mints, commitment) => (await loaded()).strayAccounts(owner, mints, commitment),
+    strayAccounts: async (owner, mints, commitment) =>
+      (await loaded()).strayAccounts(owner, mints, commitment),
     payersOf: async (owner, mints) => (await loaded()).payersOf(owner, mints),
     close: async () => closing.abort(),
   };

@@ -66,9 +66,11 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     networkFee: "amount",
     routingFee: "amount",
     rent: "amount",
+    pricedAccounts: "integer",
     slippageBps: "integer",
     sender: "text?",
     recipients: "shares?",
+    exchange: "text?",
     createdAt: "integer",
     expiresAt: "integer",
     usedBy: "text?",
@@ -140,9 +142,11 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   },
   reservations: {
     id: "text",
+    version: "integer",
     resource: "text",
     amount: "amount",
     createdAt: "integer",
+    lapsesAt: "integer?",
     releasedAt: "integer?",
   },
   attempts: {
@@ -222,7 +226,7 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["notices", "transactionId", "createdAt", "seq"],
   ["webhooks", "accountId", "createdAt", "id"],
   ["deliveries", "transactionId", "createdAt", "id"],
-  ["deliveryAttempts", "deliveryId", "number"],
+  ["deliveryAttempts", "deliveryId", "number", "startedAt"],
   ["limitHits", "accountId", "scope", "at"],
 ];
 

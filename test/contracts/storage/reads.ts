@@ -34,7 +34,7 @@ const counted: readonly StorageContractCase[] = [
       const huge = 2n ** 63n;
       const insert = (id: string, amount: bigint, resource = "sponsor") => ({
         table: "reservations" as const,
-        insert: { id, resource, amount, createdAt: 1, releasedAt: null },
+        insert: { id, version: 1, resource, amount, createdAt: 1, lapsesAt: null, releasedAt: null },
       });
       await put(storage, { writes: [insert("others", huge, "desk"), insert("first", huge)] });
       const total = huge + 70n;
@@ -155,6 +155,23 @@ const reads: readonly StorageContractCase[] = [
       assert.deepEqual(await storage.attemptLike("a", "of x"), attempt("a"));
       assert.deepEqual(await storage.attemptLike("x", "of b"), attempt("b"));
       assert.deepEqual(await storage.attemptLike("a", "of b"), attempt("a"));
+    },
+  ),
+  promise(
+    "all deposit addresses are read page by page, each once, in the order of their ids",
+    async ({ storage }) => {
+      const names = ["b", "B", "a", "Z", "z", "1"];
+      const insert = (id: string): PaymentWrite => ({
+        table: "deposits",
+        insert: { ...fullRows.deposits, id, transactionId: `tx ${id}` },
+      });
+      assert.deepEqual(await storage.depositsAfter("", 10), []);
+      await put(storage, { writes: names.map(insert) });
+      const first = await storage.depositsAfter("", 4);
+      assert.deepEqual(ids(first), ["1", "B", "Z", "a"]);
+      assert.deepEqual(ids(await storage.depositsAfter("a", 4)), ["b", "z"]);
+      assert.deepEqual(await storage.depositsAfter("z", 4), []);
+      assert.deepEqual(first[0], { ...fullRows.deposits, id: "1", transactionId: "tx 1" });
     },
   ),
   promise("an API key without its account is nobody's", async ({ storage }) => {

@@ -39,12 +39,14 @@ export const fullRows: Rows = {
     networkFee: 0n,
     routingFee: 1n,
     rent: LARGEST,
+    pricedAccounts: LATEST,
     slippageBps: 10_000,
     sender: TEXT,
     recipients: [
       { address: "x", amount: LARGEST },
       { address: TEXT, amount: 0n },
     ],
+    exchange: TEXT,
     createdAt: 1,
     expiresAt: LATEST,
     usedBy: "transaction",
@@ -114,7 +116,16 @@ export const fullRows: Rows = {
     amount: LARGEST,
     signature: "signature",
   },
-  reservations: { id: "reservation", resource: TEXT, amount: LARGEST, createdAt: LATEST, releasedAt: null },
+  reservations: {
+    id: "reservation",
+    version: 3,
+    resource: TEXT,
+    amount: LARGEST,
+    createdAt: LATEST,
+    lapsesAt: 0,
+    // What is released is not read any more.
+    releasedAt: null,
+  },
   attempts: {
     id: "signature",
     messageHash: "message",
@@ -175,7 +186,7 @@ export const fullRows: Rows = {
 export const nullRows: Rows = {
   ...fullRows,
   apiKeys: { ...fullRows.apiKeys, scopes: [], expiresAt: null, revokedAt: null },
-  quotes: { ...fullRows.quotes, sender: null, recipients: null, usedBy: null },
+  quotes: { ...fullRows.quotes, sender: null, recipients: null, exchange: null, usedBy: null },
   transactions: {
     ...fullRows.transactions,
     depositAddress: null,
@@ -191,6 +202,7 @@ export const nullRows: Rows = {
   deposits: { ...fullRows.deposits, waitEndedAt: null, heldReason: null },
   payments: { ...fullRows.payments, legs: [], signature: null, reason: null },
   entries: { ...fullRows.entries, signature: null },
+  reservations: { ...fullRows.reservations, lapsesAt: null },
   attempts: { ...fullRows.attempts, bytes: new Uint8Array() },
   notices: { ...fullRows.notices, reason: null, signature: null, blockTime: null, fee: null, body: null },
   webhooks: { ...fullRows.webhooks, sealedSecret: null, deletedAt: null },

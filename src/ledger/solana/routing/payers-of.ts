@@ -32,12 +32,16 @@ function payersIn(owner: Address, signature: string): Question<Address[]> {
       commitment: "finalized",
       maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
     });
-    if (landed?.meta == null) {
+    const meta = landed?.meta ?? null;
+    if (landed === null || meta === null) {
       throw new EndpointFailure("behind", "a finalized transaction it does not have");
     }
-    const { meta } = landed;
     const keys = landed.transaction.message
-      .getAccountKeys(meta.loadedAddresses == null ? {} : { accountKeysFromLookups: meta.loadedAddresses })
+      .getAccountKeys(
+        meta.loadedAddresses === null || meta.loadedAddresses === undefined
+          ? {}
+          : { accountKeysFromLookups: meta.loadedAddresses },
+      )
       .keySegments()
       .flat()
       .map((key) => key.toBase58() as Address);
@@ -73,7 +77,11 @@ interface Change {
 }
 
 function tokenChange(
-  held: { readonly mint: string; readonly owner?: string; readonly uiTokenAmount: { readonly amount: string } },
+  held: {
+    readonly mint: string;
+    readonly owner?: string;
+    readonly uiTokenAmount: { readonly amount: string };
+  },
   sign: bigint,
 ): Change {
   const { mint, owner = "", uiTokenAmount } = held;

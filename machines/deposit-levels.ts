@@ -1,0 +1,98 @@
+/** Counting at a deposit address: what came in is told from levels, never from single transfers. */
+import type { Movement } from "./private-messages.ts";
+
+/** Base units as decimal strings, by mint. */
+export type Amounts = Readonly<Record<string, string>>;
+
+/** The sums of an address, by mint. */
+export interface DepositLevels {
+  /** All that ever came in from outside. */
+  readonly received: Amounts;
+  /** All that ever went out, loans that came in taken off. */
+  readonly spent: Amounts;
+  /** From this slot on, balances show everything in `spent`. */
+  readonly settledSlot: number;
+}
+
+/** What a finalized block shows of an address. */
+export interface Reading {
+  readonly slot: number;
+  readonly balances: Amounts;
+}
+
+interface Expected {
+  readonly mint: string;
+  readonly smallest: Amounts;
+}
+
+/**
+ * A tenth of the smallest deposit: whoever sends less pays more for it than it is worth, and it must not cost us a write.
+ * It is not lost, since readings are levels: the next one that is looked at shows it, too.
+ */
+const NOTABLE_PART = 10n;
+
+/** All that came in by this reading: what is there, and what went out. It never shrinks. */
+function receivedOf({ spent, received: all }: DepositLevels, { balances }: Reading, mint: string): bigint {
+  const now = BigInt(balances[mint] ?? "0") + BigInt(spent[mint] ?? "0");
+  const before = BigInt(all[mint] ?? "0");
+  return now > before ? now : before;
+}
+
+/** A reading from before our own last payment shows what is gone. */
+function isRecent({ settledSlot }: DepositLevels, { slot }: Reading): boolean {
+  return slot >= settledSlot;
+}
+
+/** What came in, by this reading. */
+export function received(levels: DepositLevels, reading: Reading): Amounts {
+  if (!isRecent(levels, reading)) return levels.received;
+  const mints = new Set([...Object.keys(reading.balances), ...Object.keys(levels.received)]);
+  return Object.fromEntries([...mints].map((mint) => [mint, String(receivedOf(levels, reading, mint))]));
+}
+
+/** Whether the reading shows noticeably more than was known. */
+export function isNews(levels: DepositLevels & Expected, reading: Reading): boolean {
+  return (
+    isRecent(levels, reading) &&
+    Object.entries(levels.smallest).some(
+      ([mint, smallest]) =>
+        receivedOf(levels, reading, mint) - BigInt(levels.received[mint] ?? "0") >=
+        BigInt(smallest) / NOTABLE_PART,
+    )
+  );
+}
+
+/** Whether all that came in of the expected asset is at least this much. */
+export function holds(levels: DepositLevels & Expected, reading: Reading, amount: string): boolean {
+  return isRecent(levels, reading) && receivedOf(levels, reading, levels.mint) >= BigInt(amount);
+}
+
+/** Whether what came in of the expected asset counts as a deposit. */
+export function isDeposit(levels: DepositLevels & Expected, reading: Reading): boolean {
+  return holds(levels, reading, levels.smallest[levels.mint] ?? "0");
+}
+
+/**
+ * The sums by a reading that shows every payment of ours and nothing under way. What is missing of the rent's asset then,
+ * the address itself has paid for a recipient's token account.
+ */
+export function accounted(
+  levels: DepositLevels & { readonly rentMint: string },
+  reading: Reading,
+): Pick<DepositLevels, "received" | "spent"> {
+  const all = received(levels, reading);
+  const { rentMint, spent } = levels;
+  const gone = BigInt(all[rentMint] ?? "0") - BigInt(reading.balances[rentMint] ?? "0");
+  const isShort = isRecent(levels, reading) && gone > BigInt(spent[rentMint] ?? "0");
+  return { received: all, spent: isShort ? { ...spent, [rentMint]: String(gone) } : spent };
+}
+
+/** What went out, with these movements. */
+export function spend(spent: Amounts, movements: readonly Movement[]): Amounts {
+  const sums: Record<string, string> = { ...spent };
+  for (const { kind, mint, amount } of movements) {
+    const change = kind === "loan" ? -BigInt(amount) : BigInt(amount);
+    sums[mint] = String(BigInt(sums[mint] ?? "0") + change);
+  }
+  return sums;
+}

@@ -1,0 +1,61 @@
+/** What the three charts of private mode say to each other: the order, its deposit address, and its payments. */
+
+/** One line in the ledger of a deposit address. A `loan` comes in, everything else goes out. */
+export interface Movement {
+  readonly kind: "loan" | "payout" | "refund" | "fee" | "dust" | "repayment";
+  readonly mint: string;
+  /** Base units as a decimal string. */
+  readonly amount: string;
+}
+
+/** Why a transaction of ours cannot be done, in the ledger's words; `move` is the index of the move that fails. */
+export interface PaymentFault {
+  readonly kind: "payee" | "marked" | "source" | "fee_payer" | "blockhash" | "already_processed" | "other";
+  readonly move: number | null;
+}
+
+/** From a deposit address to its order: what has come in. */
+export type DepositNews =
+  /** At least 0.001 of the expected asset is there, but less than asked for. */
+  | { readonly type: "DEPOSIT_SEEN" }
+  /** All that was asked for is finalized; who sent it is still being looked at. */
+  | { readonly type: "DEPOSIT_FINALIZED" }
+  /** All that was asked for is finalized, and may be paid out. */
+  | { readonly type: "FUNDED" }
+  /** A finalized block past the deposit window has not got it; `received` tells whether any deposit came at all. */
+  | { readonly type: "WINDOW_CLOSED"; readonly received: boolean }
+  /** Everything that was to go back has gone back, or waits for an operator. */
+  | { readonly type: "SETTLED" };
+
+/** From an order to its deposit address: nothing more is paid out; keep `fee` (base units), send the rest back. */
+export type OrderOver = { readonly type: "OVER"; readonly fee: string };
+
+/** From a payment to the order that waits for it. */
+export interface PayoutNews {
+  readonly type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED";
+  readonly payment: string;
+  /** Which recipients of the order it pays. */
+  readonly indexes: readonly number[];
+  readonly signature: string | null;
+  readonly blockTime: number | null;
+  /** Whether PAYOUT_CONFIRMED was told before. */
+  readonly wasConfirmed: boolean;
+  readonly fault: PaymentFault | null;
+}
+
+/** From a payment to the deposit address it was paid out of. */
+export type SpendingNews =
+  | {
+      readonly type: "PAYMENT_LANDED";
+      readonly payment: string;
+      /** From this slot on, balances show it. */
+      readonly slot: number;
+      readonly signature: string | null;
+      readonly movements: readonly Movement[];
+    }
+  | { readonly type: "PAYMENT_LOST"; readonly payment: string; readonly fault: PaymentFault | null };
+
+/** A message to another instance: the params of the engine's own action `tell`. */
+export type Message =
+  | { readonly machine: "deposit-address"; readonly id: string; readonly event: OrderOver | SpendingNews }
+  | { readonly machine: "private-transfer"; readonly id: string; readonly event: DepositNews | PayoutNews };

@@ -1,0 +1,259 @@
+/** A payment order of private mode: it waits for its deposit, pays the recipients, and says how it went. */
+import { assign, setup } from "xstate";
+import type { DepositNews, Message, PaymentFault, PayoutNews } from "./private-messages.ts";
+import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
+
+/** What an order begins with. */
+export interface PrivateTransferInput {
+  readonly depositAddress: string;
+  /** What is kept of the deposit when a recipient was paid: base units of the deposited asset, as a decimal string. */
+  readonly fee: string;
+}
+
+/** What an order knows of itself: counts, never the list of its recipients. */
+export interface PrivateTransferContext extends PrivateTransferInput {
+  /** Plans of payouts that are being made, the first one included. */
+  readonly planning: number;
+  /** Payouts that are not confirmed, and not finalized, yet. */
+  readonly toConfirm: number;
+  readonly toFinalize: number;
+  readonly paid: number;
+  /** Recipients that cannot be paid. */
+  readonly unpaid: number;
+  readonly reason: string | null;
+  /** That of the last payout. */
+  readonly signature: string | null;
+  readonly blockTime: number | null;
+  /** Base units kept, once that is final. */
+  readonly charged: string | null;
+}
+
+/** What an order reacts to. */
+export type PrivateTransferEvent =
+  | { readonly type: "CANCEL" }
+  | DepositNews
+  /** So many payouts have been planned and started; so many more recipients cannot be paid, and why if that is known. */
+  | { readonly type: "ROUTED"; readonly payouts: number; readonly unpaid: number; readonly reason?: string }
+  /** A swap has no price that is good enough at this moment: it is asked for again. */
+  | { readonly type: "NOT_NOW" }
+  | (PayoutNews & { readonly type: "PAYOUT_CONFIRMED" })
+  | (PayoutNews & { readonly type: "PAYOUT_FINALIZED" })
+  | (PayoutNews & { readonly type: "PAYOUT_FAILED" });
+
+interface ContextOnly {
+  readonly context: PrivateTransferContext;
+}
+
+const settleAddress = {
+  type: "tell",
+  params: ({ context }: ContextOnly): Message => ({
+    machine: "deposit-address",
+    id: context.depositAddress,
+    event: { type: "OVER", fee: context.paid > 0 ? context.fee : "0" },
+  }),
+} as const;
+
+/**
+ * Only `awaitingDeposit` hears CANCEL, and only FUNDED leads to `routing`, where payouts are planned: an order is
+ * cancelled or routed and never both. When it is over it says so to its deposit address, which owns every refund.
+ * A status never goes back: an order that was confirmed does not return to `refunding`.
+ */
+export const privateTransfer = setup({
+  types: {
+    context: {} as PrivateTransferContext,
+    input: {} as PrivateTransferInput,
+    events: {} as PrivateTransferEvent,
+    meta: {} as TransferMeta,
+  },
+  actions: {
+    /** Plans the payouts of all recipients and starts them. */
+    route: () => {},
+    /** Plans anew what a failed payout was to pay; a payee it failed for is left out or left alone. */
+    reroute: (_, _params: { payment: string; fault: PaymentFault | null }) => {},
+    announce: (_, _params: AnnounceParams) => {},
+    tell: (_, _params: Message) => {},
+  },
+  guards: {
+    anythingCame: (_, params: { received: boolean }) => params.received,
+    isEverybodyPaid: ({ context }) => isThrough(context) && context.unpaid === 0,
+    isThrough: ({ context }) => isThrough(context),
+    isEverybodyConfirmed: ({ context }) =>
+      context.planning === 0 && context.toConfirm === 0 && context.unpaid === 0,
+  },
+  delays: {
+    /** Long enough for prices and liquidity to have changed, short enough for whoever waits. */
+    pricePause: 10_000,
+  },
+}).createMachine({
+  id: "private-transfer",
+  context: ({ input }) => ({
+    ...input,
+    planning: 1,
+    toConfirm: 0,
+    toFinalize: 0,
+    paid: 0,
+    unpaid: 0,
+    reason: null,
+    signature: null,
+    blockTime: null,
+    charged: null,
+  }),
+  initial: "awaitingDeposit",
+  on: {
+    // The counts; where they lead to is said by the states that wait for them.
+    ROUTED: {
+      actions: assign({
+        planning: ({ context }) => context.planning - 1,
+        toConfirm: ({ context, event }) => context.toConfirm + event.payouts,
+        toFinalize: ({ context, event }) => context.toFinalize + event.payouts,
+        unpaid: ({ context, event }) => context.unpaid + event.unpaid,
+        reason: ({ context, event }) => event.reason ?? context.reason,
+      }),
+    },
+    PAYOUT_CONFIRMED: {
+      actions: assign({
+        toConfirm: ({ context }) => context.toConfirm - 1,
+        signature: ({ event }) => event.signature,
+      }),
+    },
+    PAYOUT_FINALIZED: {
+      actions: assign({
+        toConfirm: ({ context, event }) => context.toConfirm - (event.wasConfirmed ? 0 : 1),
+        toFinalize: ({ context }) => context.toFinalize - 1,
+        paid: ({ context, event }) => context.paid + event.indexes.length,
+        signature: ({ event }) => event.signature,
+        blockTime: ({ context, event }) => latest(context.blockTime, event.blockTime),
+      }),
+    },
+    PAYOUT_FAILED: {
+      actions: [
+        assign({
+          planning: ({ context }) => context.planning + 1,
+          toConfirm: ({ context, event }) => context.toConfirm - (event.wasConfirmed ? 0 : 1),
+          toFinalize: ({ context }) => context.toFinalize - 1,
+        }),
+        {
+          type: "reroute",
+          params: ({ event }) => ({ payment: event.payment, fault: event.fault }),
+        },
+      ],
+    },
+  },
+  states: {
+    awaitingDeposit: {
+      meta: { status: "pending" },
+      entry: { type: "announce", params: { notice: "transaction.pending" } },
+      on: {
+        CANCEL: { target: "cancelled", actions: settleAddress },
+        DEPOSIT_SEEN: "depositDetected",
+        DEPOSIT_FINALIZED: "checking",
+        FUNDED: "routing",
+        WINDOW_CLOSED: [
+          {
+            guard: { type: "anythingCame", params: ({ event }) => ({ received: event.received }) },
+            target: "refunding",
+            actions: assign({ reason: "INCOMPLETE_DEPOSIT" }),
+          },
+          { target: "failed", actions: [assign({ reason: "DEPOSIT_TIMEOUT", charged: "0" }), settleAddress] },
+        ],
+      },
+    },
+    depositDetected: {
+      meta: { status: "pending" },
+      on: {
+        DEPOSIT_FINALIZED: "checking",
+        FUNDED: "routing",
+        WINDOW_CLOSED: [
+          {
+            guard: { type: "anythingCame", params: ({ event }) => ({ received: event.received }) },
+            target: "refunding",
+            actions: assign({ reason: "INCOMPLETE_DEPOSIT" }),
+          },
+          // What was seen on its way vanished with the fork that it was on.
+          { target: "failed", actions: [assign({ reason: "DEPOSIT_TIMEOUT", charged: "0" }), settleAddress] },
+        ],
+      },
+    },
+    // The money is there for good; nothing is paid before the host's screening lets it pass.
+    checking: { meta: { status: "processing" }, on: { FUNDED: "routing" } },
+    routing: {
+      meta: { status: "processing" },
+      entry: "route",
+      always: [
+        {
+          guard: "isEverybodyPaid",
+          target: "completed",
+          actions: { type: "announce", params: { notice: "transaction.confirmed" } },
+        },
+        {
+          guard: "isThrough",
+          target: "refunding",
+          actions: assign({ reason: ({ context }) => partialReason(context) }),
+        },
+        { guard: "isEverybodyConfirmed", target: "settling" },
+      ],
+      on: { NOT_NOW: "waitingForPrice" },
+    },
+    // Only swaps come here.
+    waitingForPrice: {
+      meta: { status: "processing" },
+      after: { pricePause: "routing" },
+    },
+    // Every payout is confirmed; the last ones become final.
+    settling: {
+      meta: { status: "confirmed" },
+      entry: { type: "announce", params: { notice: "transaction.confirmed" } },
+      always: [
+        { guard: "isEverybodyPaid", target: "completed" },
+        {
+          guard: "isThrough",
+          target: "failed",
+          actions: [
+            assign({
+              reason: ({ context }) => partialReason(context),
+              charged: ({ context }) => (context.paid > 0 ? context.fee : "0"),
+            }),
+            settleAddress,
+          ],
+        },
+      ],
+    },
+    refunding: {
+      meta: { status: "processing" },
+      entry: settleAddress,
+      on: {
+        SETTLED: {
+          target: "failed",
+          actions: assign({ charged: ({ context }) => (context.paid > 0 ? context.fee : "0") }),
+        },
+      },
+    },
+    completed: {
+      type: "final",
+      meta: { status: "completed" },
+      entry: [
+        assign({ charged: ({ context }) => context.fee }),
+        { type: "announce", params: { notice: "transaction.completed" } },
+        settleAddress,
+      ],
+    },
+    failed: {
+      type: "final",
+      meta: { status: "failed" },
+      entry: { type: "announce", params: { notice: "transaction.failed" } },
+    },
+    cancelled: { type: "final", meta: { status: "cancelled" } },
+  },
+});
+
+function isThrough({ planning, toFinalize }: PrivateTransferContext): boolean {
+  return planning === 0 && toFinalize === 0;
+}
+
+function partialReason({ paid, reason }: PrivateTransferContext): string {
+  return paid > 0 ? "PARTIAL_PAYOUT" : (reason ?? "PAYOUT_FAILED");
+}
+
+function latest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
+}

@@ -1,0 +1,98 @@
+/** The payment service that an operator's command asks: that of a `paystate dev` folder, or the host's own. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { SOL_MINT } from "../address.ts";
+import { createPaymentService } from "../create-payment-service.ts";
+import type { PaymentService } from "../create-payment-service.ts";
+import { keypairSigner } from "../ledger/sign-transaction.ts";
+import { solanaLedger } from "../ledger/solana/index.ts";
+import { createLocalChain } from "../local/index.ts";
+import { fixedPrices } from "../payments/private/prices.ts";
+import { systemClock } from "../runtime.ts";
+import { openDataFolder } from "./dev-data.ts";
+import { tryToHoldFolder } from "./hold-folder.ts";
+import { DEV_HOST } from "./listen.ts";
+import { stderrLogger } from "./stderr-logger.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What an operator asks. */
+export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit">;
+
+/** A service that was opened, and not started: it takes no work from the one that runs. */
+export interface OpenService {
+  readonly service: OperatorService;
+  readonly close: () => Promise<void>;
+}
+
+/** The one that was named; without a name that of the default folder. */
+export async function openService({
+  data,
+  service,
+}: {
+  readonly data?: string | undefined;
+  readonly service?: string | undefined;
+}): Promise<OpenService> {
+  if (service === undefined) return openDevService(data ?? ".paystate");
+  if (data !== undefined) throw new UsageError("expected --data or --service, not both");
+  return openOwnService(service);
+}
+
+/** The service that a module of the host's exports as `service`. It is not closed here: the process ends. */
+async function openOwnService(file: string): Promise<OpenService> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your service`);
+  const module = (await import(pathToFileURL(path).href)) as { readonly service?: Partial<OperatorService> };
+  const { service } = module;
+  if (typeof service?.reconcile !== "function" || typeof service.releaseDeposit !== "function") {
+    throw new Error(
+      `${file} exports no \`service\`: expected what createPaymentService returns, under this name`,
+    );
+  }
+  return { service: service as OperatorService, close: async () => {} };
+}
+
+/**
+ * The service of a development folder. While `paystate dev` runs on it, the chain is asked through its port; else it is
+ * brought back from the folder, and stands still.
+ */
+async function openDevService(folder: string): Promise<OpenService> {
+  if (!existsSync(join(folder, "dev.json"))) {
+    throw new Error(`there is no paystate dev in ${folder}: name its folder with --data`);
+  }
+  const data = openDataFolder(folder);
+  const setup = data.readSetup();
+  if (setup === null) throw new Error(`there is no paystate dev in ${folder}: name its folder with --data`);
+  const leaveFolder = await tryToHoldFolder(data.lock);
+  if (leaveFolder === null && setup.rpcPort === undefined) {
+    throw new Error(`the paystate dev on ${folder} is still starting: try again in a moment`);
+  }
+  // Chains of one seed have the same mints and wallets: beside a running one, an empty one knows their names.
+  const journal = leaveFolder === null ? {} : { journal: data.journal };
+  const chain = await createLocalChain({ clock: systemClock, slotMs: 0, ...journal });
+  const fetch = leaveFolder === null ? {} : { fetch: chain.fetch };
+  const ledger = solanaLedger({ endpoints: [{ url: `http://${DEV_HOST}:${setup.rpcPort ?? 0}`, ...fetch }] });
+  const storage = await sqliteStorage(data.database);
+  const service = createPaymentService({
+    storage,
+    ledger,
+    masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
+    stablecoins: chain.mints,
+    privateRouting: {
+      sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),
+      treasury: chain.createWallet("treasury", {}).address,
+      prices: fixedPrices({ [SOL_MINT]: 1n }),
+    },
+    logger: stderrLogger(false),
+  });
+  return {
+    service,
+    async close() {
+      await ledger.close();
+      await storage.close();
+      await chain.close();
+      leaveFolder?.();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** `paystate reconcile`: every deposit address against the chain, and what of it nobody can explain. */
+import type { AddressFindings, Finding } from "../payments/reconcile/findings.ts";
+import type { AssetSums, Reconciliation } from "../payments/reconcile/reconcile.ts";
+import type { OperatorService } from "./open-service.ts";
+
+/** Prints what was found, and resolves with whether all of it is explained. */
+export async function reconcile(
+  service: OperatorService,
+  print: (text: string) => void,
+  { json }: { readonly json: boolean },
+): Promise<boolean> {
+  const reconciliation = await service.reconcile();
+  print(json ? JSON.stringify(reconciliation) : reconciliationPage(reconciliation));
+  return reconciliation.isExplained;
+}
+
+const SUMS: readonly (readonly [name: keyof AssetSums, label: string])[] = [
+  ["deposits", "deposited"],
+  ["arriving", "arriving, not recorded yet"],
+  ["loans", "lent by the sponsor"],
+  ["lending", "being lent, not recorded yet"],
+  ["payouts", "paid out"],
+  ["refunds", "refunded"],
+  ["fees", "kept as fees"],
+  ["dust", "dust"],
+  ["repayments", "given back to the sponsor"],
+  ["leaving", "under way, not recorded yet"],
+  ["vouched", "gone, and vouched for"],
+  ["missing", "MISSING"],
+  ["held", "still at the addresses"],
+];
+
+/** The page for people: a line for each address that needs one, then the sums, then the verdict. */
+function reconciliationPage({ isExplained, addresses, assets, findings }: Reconciliation): string {
+  const table = SUMS.map(([name, label]) => [label, ...assets.map((sums) => sums[name])]).filter(
+    ([label, ...sums]) => label === "deposited" || sums.some((sum) => sum !== "0"),
+  );
+  const rows = [["", ...assets.map(({ asset }) => asset)], ...table];
+  const width = Math.max(...rows.flatMap(([, ...sums]) => sums.map((sum) => sum.length)));
+  return [
+    ...findings.map(findingsLine),
+    ...(findings.length === 0 ? [] : [""]),
+    ...rows.map(([label = "", ...sums]) =>
+      [label.padEnd(30), ...sums.map((sum) => sum.padStart(width))].join("  "),
+    ),
+    "",
+    `${addresses} deposit ${addresses === 1 ? "address" : "addresses"}: ${
+      isExplained ? "every base unit is explained." : "NOT everything is explained."
+    }`,
+  ].join("\n");
+}
+
+function findingsLine({ transactionId, address, status, findings }: AddressFindings): string {
+  return `${transactionId} (${status}) ${address}: ${findings.map(sentence).join("; ")}`;
+}
+
+function sentence(finding: Finding): string {
+  switch (finding.finding) {
+    case "unknown_spending":
+      return `has signed ${finding.signatures.join(", ")}, which this database does not know`;
+    case "unknown_marker":
+      return `has paid "${finding.marks.join('", "')}", which this database never signed`;
+    case "missing":
+      return `${finding.amount} ${finding.asset} are missing`;
+    case "contradiction":
+      return `${finding.payment} is recorded as ${finding.recorded}, but has ${finding.onChain.replaceAll("_", " ")}`;
+    case "open_reservation":
+      return `${finding.lamports} lamports of the sponsor are still promised to it`;
+    case "held":
+      return `held for an operator (${finding.reason})`;
+    case "unclaimed":
+      return `${finding.amount} ${finding.asset} came after it was closed: \`paystate release\` sends it back`;
+  }
+}

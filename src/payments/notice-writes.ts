@@ -1,0 +1,37 @@
+/** The notices that a step announces, as rows of its commit. */
+import type { AnnounceParams } from "../../machines/index.ts";
+import type { NoticeRecord, TransactionRecord } from "../../storage/records.ts";
+import type { PaymentWrite } from "../../storage/storage.ts";
+import type { PlannedEffect } from "../engine/index.ts";
+import { derivedId } from "./ids.ts";
+
+/** What a transaction looks like after the step. */
+export type ShownTransaction = Pick<
+  TransactionRecord,
+  "status" | "reason" | "signature" | "blockTime" | "fee"
+>;
+
+/** One row per `announce`. Each notice of a transaction exists at most once: the table refuses its id a second time. */
+export function noticeWrites(
+  transactionId: string,
+  shown: ShownTransaction,
+  effects: readonly PlannedEffect[],
+  at: number,
+): readonly PaymentWrite[] {
+  return effects
+    .filter(({ name }) => name === "announce")
+    .map(({ params }) => {
+      const { notice: event } = params as AnnounceParams;
+      const insert: NoticeRecord = {
+        ...shown,
+        id: derivedId("evt", transactionId, event),
+        transactionId,
+        event,
+        // Finalized before it was seen confirmed: both are told in one commit, each with its own status.
+        status: event === "transaction.confirmed" ? "confirmed" : shown.status,
+        body: null,
+        createdAt: at,
+      };
+      return { table: "notices", insert };
+    });
+}

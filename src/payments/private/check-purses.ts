@@ -1,0 +1,55 @@
+/** What private mode needs to have before it begins: said in the log where it is missing, since topping up comes any time. */
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../runtime.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets } from "../assets.ts";
+import { routingCost } from "./routing-cost.ts";
+import { sponsorCap } from "./sponsor-allowance.ts";
+
+/** So many sends should be possible at once; with less, orders are soon refused for want of capacity. */
+const SENDS = 20n;
+const SOL_DECIMALS = 9;
+
+/** Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands. */
+export async function checkPurses({
+  ledger,
+  assets,
+  log,
+  sponsor,
+  treasury,
+}: {
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly log: Logger;
+  readonly sponsor: Address;
+  readonly treasury: Address;
+}): Promise<void> {
+  const costs = await Promise.all(
+    assets.tokens.map((asset) =>
+      routingCost(ledger, { sponsor, treasury }, asset, {
+        recipients: 1,
+        pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
+      }),
+    ),
+  );
+  const dearest = costs.map(sponsorCap).reduce((most, each) => (each > most ? each : most), 0n);
+  const [{ funds }, [kind]] = await Promise.all([
+    ledger.funds([sponsor], [], "confirmed"),
+    ledger.accountKinds([treasury]),
+  ]);
+  const missing = dearest * SENDS - (funds[0]?.lamports ?? 0n);
+  if (missing > 0n) {
+    log.warn(
+      { sponsor, missing: formatAmount(missing, SOL_DECIMALS), asset: "SOL", sends: Number(SENDS) },
+      "the sponsor of private mode has too little for so many sends at once",
+    );
+  }
+  if (kind !== "wallet") {
+    log.warn(
+      { treasury, found: kind },
+      "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
+    );
+  }
+}

@@ -1,0 +1,65 @@
+/** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
+import type { Address } from "../../address.ts";
+import type { Commitment } from "../../ledger/ledger.ts";
+import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
+import { ledgerMint, smallestAmount } from "../assets.ts";
+import type { Assets, Token } from "../assets.ts";
+import { markOf, transfer } from "./routing-terms.ts";
+import type { RoutingTerms } from "./routing-terms.ts";
+import type { StoredPlan } from "./stored-plan.ts";
+
+/** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
+const MOST_ACCOUNTS = 4;
+
+/** A deposit that is not where it is expected. */
+export interface StrayDeposit extends StrayAccount {
+  readonly asset: Token;
+}
+
+/**
+ * Token accounts of the address that are not the associated ones and hold what counts as a deposit, a few of them, the
+ * fullest first. Opening such an account costs a thousand times what the smallest deposit is worth.
+ */
+export async function strayDeposits(
+  { ledger, assets }: { readonly ledger: RoutingLedger; readonly assets: Assets },
+  address: string,
+  tokens: readonly Token[],
+  commitment: Commitment,
+): Promise<{ readonly slot: number; readonly deposits: readonly StrayDeposit[] }> {
+  const mints = tokens.map(ledgerMint).filter((mint) => mint !== null);
+  if (mints.length === 0) return { slot: Infinity, deposits: [] };
+  const { slot, accounts } = await ledger.strayAccounts(address as Address, mints, commitment);
+  const deposits = accounts
+    .map((account) => ({ ...account, asset: assets.named(account.mint) }))
+    .filter(({ asset, amount }) => amount >= smallestAmount(asset));
+  return { slot, deposits: deposits.slice(0, MOST_ACCOUNTS) };
+}
+
+/** The words of the next collection. */
+export function collectMark(planned: readonly { readonly kind: string }[]): string {
+  return `collect ${planned.filter(({ kind }) => kind === "collect").length + 1}`;
+}
+
+/**
+ * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
+ * again. The emptied accounts stay: closing one fails when somebody sends it one unit more at the wrong moment.
+ */
+export function collectionPlan(
+  terms: RoutingTerms,
+  deposits: readonly StrayDeposit[],
+  mark: string,
+): StoredPlan {
+  const { address, sponsor } = terms;
+  const legs = deposits.map(({ asset, amount, address: fromAccount }) => ({
+    ...transfer(asset, { from: address, to: address, amount, accountPayer: sponsor }),
+    fromAccount,
+  }));
+  return {
+    feePayer: sponsor,
+    moves: [markOf(terms, mark), ...legs],
+    // It comes in where it is counted, and nothing goes out.
+    movements: [],
+    indexes: [],
+    withheld: "0",
+  };
+}

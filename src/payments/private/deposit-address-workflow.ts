@@ -1,0 +1,94 @@
+/** `deposit-address` acted out: its effects, what it watches, and the ledger of the address that its steps write. */
+import { depositAddress } from "../../../machines/index.ts";
+import type { DepositAddressContext, DepositAddressEvent, Movement } from "../../../machines/index.ts";
+import type { EntryRecord } from "../../../storage/records.ts";
+import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+import { workflow } from "../../engine/index.ts";
+import type { Workflow } from "../../engine/index.ts";
+import { SCREENING } from "./screening.ts";
+import type { ScreenPayers } from "./screening.ts";
+import type { AddressSettlement } from "./settle-address.ts";
+
+/** The registered chart of deposit addresses. */
+export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
+
+/** Where an address still waits for its deposit. */
+const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
+/** Where an operator has to look. */
+const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
+
+/** `orderOf` tells whose address it is. */
+export function depositAddressWorkflow(
+  { settle, collect }: AddressSettlement,
+  mayServePayers: ScreenPayers,
+  orderOf: (address: string) => Promise<string>,
+): DepositAddressWorkflow {
+  return workflow(depositAddress)<PaymentTables>({
+    version: 1,
+    effects: {
+      planSettlement: (params, { instance }) => settle(instance, params),
+      planCollection: (params, { instance }) => collect(instance, params),
+      screen: async (_params, { instance }) => {
+        const isCleared = await mayServePayers(instance, await orderOf(instance));
+        return { event: isCleared ? { type: "CLEARED" } : { type: "HELD", reason: SCREENING } };
+      },
+    },
+    watches: {
+      deposits: ({ address }) => address,
+      lateDeposits: ({ address }) => address,
+      slowDeposits: ({ address }) => address,
+    },
+    project: ({ id, before, after, event }, at) => {
+      if (before === null) return [];
+      const { context } = after;
+      const writes: PaymentWrite[] = [];
+      if (WAITING.has(stateOf(before.value)) && !WAITING.has(stateOf(after.value))) {
+        writes.push({ table: "deposits", id, set: { waitEndedAt: at } });
+      }
+      if (HELD.has(after.value) && !HELD.has(before.value)) {
+        writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });
+      }
+      if (before.value === "settling" && event?.type === "AT_REST") {
+        writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
+      }
+      return [...writes, ...ledgerLines(id, before.context, context, event, at)];
+    },
+  });
+}
+
+/** What a step adds to the ledger of its address. */
+function ledgerLines(
+  address: string,
+  before: DepositAddressContext,
+  after: DepositAddressContext,
+  event: DepositAddressEvent | null,
+  at: number,
+): readonly PaymentWrite[] {
+  const line = { address, at, signature: null };
+  const lines: EntryRecord[] = [];
+  for (const [mint, total] of Object.entries(after.received)) {
+    const amount = BigInt(total) - BigInt(before.received[mint] ?? "0");
+    // What has come in only grows, so that its total names the line.
+    if (amount > 0n) {
+      lines.push({ ...line, id: `${address}:${mint}:${total}`, kind: "deposit", mint, amount });
+    }
+  }
+  if (event?.type === "PAYMENT_LANDED") {
+    const { payment, signature, movements } = event;
+    movements.forEach(({ kind, mint, amount }: Movement, index) => {
+      lines.push({ ...line, id: `${payment}:${index}`, signature, kind, mint, amount: BigInt(amount) });
+    });
+  } else {
+    // What the address has paid for a recipient's token account is the recipient's, too.
+    for (const [mint, total] of Object.entries(after.spent)) {
+      const amount = BigInt(total) - BigInt(before.spent[mint] ?? "0");
+      if (amount > 0n) lines.push({ ...line, id: `${address}:rent:${total}`, kind: "payout", mint, amount });
+    }
+  }
+  return lines.map((insert) => ({ table: "entries", insert }));
+}
+
+/** The outermost state. */
+function stateOf(value: unknown): unknown {
+  return typeof value === "string" ? value : Object.keys(value as object)[0];
+}

@@ -1,0 +1,35 @@
+/** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
+import type { TransactionRecord } from "../../../storage/records.ts";
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { ledgerMint, smallestAmount } from "../assets.ts";
+import type { Assets } from "../assets.ts";
+import { strayDeposits } from "./collect-strays.ts";
+
+/**
+ * A fresh look at the newest block there is, however shallow, over all token accounts of the address (CONTRACT section 4:
+ * a deposit of the expected asset of at least 0.001). Throws `LedgerUnavailable` when the chain cannot be read.
+ */
+export async function hasDeposit(
+  {
+    storage,
+    ledger,
+    assets,
+  }: { readonly storage: PaymentStorage; readonly ledger: Ledger; readonly assets: Assets },
+  { depositAddress }: TransactionRecord,
+): Promise<boolean> {
+  const [deposit] = await storage.deposits([depositAddress ?? ""]);
+  if (deposit === undefined) return false;
+  // What has paid was paid, though a copy of an older database may be the one that is asked.
+  if (deposit.heldReason !== null) return true;
+  if ((await ledger.signedBy(deposit.id as Address)).transactions.length > 0) return true;
+  const asset = assets.named(deposit.mint);
+  const mint = ledgerMint(asset);
+  const [{ funds }, strays] = await Promise.all([
+    ledger.funds([deposit.id as Address], mint === null ? [] : [mint], "processed"),
+    strayDeposits({ ledger, assets }, deposit.id, [asset], "processed"),
+  ]);
+  const there = mint === null ? funds[0]?.lamports : funds[0]?.tokens[0];
+  return (there ?? 0n) >= smallestAmount(asset) || strays.deposits.length > 0;
+}

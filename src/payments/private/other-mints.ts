@@ -1,0 +1,33 @@
+/** What else was sent to a deposit address: mints that are none of ours, which are written down and never touched. */
+import type { Address } from "../../address.ts";
+import { SOL_MINT } from "../../address.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Assets } from "../assets.ts";
+
+/** Wrapped SOL is a token like any other here; by its mint alone it would be counted as lamports. */
+const WRAPPED_SOL = `wrapped ${SOL_MINT}`;
+
+/** Anybody can invent mints and send them here; more than a few tell nobody anything. */
+const MOST_MINTS = 10;
+
+/**
+ * Raw units by mint, Token-2022 included, of whatever is none of the service's assets (CONTRACT section 4: recorded, and
+ * released by the operator). Best effort: an address that was sent thousands of mints may not be readable at all, and its
+ * refunds do not wait for that.
+ */
+export async function otherMints(
+  { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },
+  address: string,
+): Promise<Readonly<Record<string, string>>> {
+  try {
+    const { holdings } = await ledger.balances(address as Address);
+    const others = holdings
+      .map(({ mint, amount }) => [mint === SOL_MINT ? WRAPPED_SOL : mint, String(amount)] as const)
+      .filter(([mint]) => assets.ofMint(mint) === null);
+    return Object.fromEntries(others.slice(0, MOST_MINTS));
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error;
+    return {};
+  }
+}

@@ -1,0 +1,34 @@
+/** What one asset is worth in another: the one thing about money that no chain tells. */
+
+/** `give` base units of one asset are worth `get` base units of another. */
+export interface Rate {
+  readonly give: bigint;
+  readonly get: bigint;
+}
+
+/**
+ * Where prices come from. Asked for every private quote, whose fee is paid in the deposited asset while the network wants
+ * lamports; a host on mainnet answers from its market data. Throwing makes private mode answer ROUTING_UNAVAILABLE.
+ */
+export interface PriceSource {
+  /** The mints as in the token list, SOL by its wrapped mint. */
+  rate(giveMint: string, getMint: string): Promise<Rate>;
+}
+
+/** What `amount` of the given asset is worth, rounded up: costs are never rounded in the payer's favour. */
+export function worthAtMost(amount: bigint, { give, get }: Rate): bigint {
+  return (amount * get + give - 1n) / give;
+}
+
+/**
+ * Prices that never move, for local chains and tests: amounts of equal worth by mint, in base units, such as one SOL and
+ * 150 USDC. Throws for a mint that is not among them.
+ */
+export function fixedPrices(equalWorth: Readonly<Record<string, bigint>>): PriceSource {
+  const worth = (mint: string): bigint => {
+    const amount = equalWorth[mint];
+    if (amount === undefined) throw new Error(`there is no price for ${mint}`);
+    return amount;
+  };
+  return { rate: async (giveMint, getMint) => ({ give: worth(giveMint), get: worth(getMint) }) };
+}

@@ -1,0 +1,178 @@
+/** Private mode put together: what it is given, and the use cases and workflows it consists of. */
+import type { AnnounceParams } from "../../../machines/index.ts";
+import type { QuoteRecord } from "../../../storage/records.ts";
+import type { PrivateRoutingOptions } from "../../payment-service-options.ts";
+import type { PaymentStorage, PaymentTables } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import { SOL_MINT } from "../../address.ts";
+import type { AnyWorkflow, EffectHandler, Watcher } from "../../engine/index.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Signer } from "../../ledger/sign-transaction.ts";
+import { InvalidOptions } from "../../options.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { exchangeRouting } from "../swap/route-exchange.ts";
+import type { Exchanger } from "../swap/swap-provider.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets, Token } from "../assets.ts";
+import { watchLanding } from "../watch-signatures.ts";
+import { checkPurses } from "./check-purses.ts";
+import { depositAddressWorkflow } from "./deposit-address-workflow.ts";
+import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
+import type { DepositKeys } from "./deposit-keys.ts";
+import { paymentWorkflow } from "./payment-workflow.ts";
+import { worthAtMost } from "./prices.ts";
+import type { PriceSource } from "./prices.ts";
+import { privateTransferWorkflow } from "./private-transfer-workflow.ts";
+import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
+import { orderRouting } from "./route-order.ts";
+import { routingCost } from "./routing-cost.ts";
+import { spendingCheck } from "./unknown-spending.ts";
+import { refundCosts } from "./refund-cost.ts";
+import { payersScreening } from "./screening.ts";
+import type { Screen } from "./screening.ts";
+import { addressSettlement } from "./settle-address.ts";
+import { watchAttempts } from "./watch-attempts.ts";
+import { watchDeposits } from "./watch-deposits.ts";
+import { watchStrays } from "./watch-strays.ts";
+
+/** How private mode is run. */
+export interface PrivateRoutingTerms {
+  /** Pays network fees and rent. */
+  readonly sponsor: Signer;
+  /** Receives the fees. */
+  readonly treasury: Address;
+  readonly prices: PriceSource;
+  /** Routing fee in hundredths of a percent of what the recipients get. */
+  readonly feeBps: number;
+  readonly depositWindowMs: number;
+  readonly mostRecipients: number;
+  /** Null when the host screens nobody. */
+  readonly screen: Screen | null;
+}
+
+/** What private mode adds to the service. */
+export interface PrivateRouting {
+  readonly terms: PrivateRoutingTerms;
+  readonly keys: DepositKeys;
+  readonly orders: PrivateTransferWorkflow;
+  readonly addresses: DepositAddressWorkflow;
+  readonly workflows: readonly AnyWorkflow[];
+  readonly watchers: Readonly<Record<"attempts" | "deposits" | "lateDeposits" | "slowDeposits", Watcher>>;
+  /** Warns of what is missing to begin with. */
+  check(): Promise<void>;
+  /** The fee of a same-asset quote, in the asset itself. */
+  price(
+    asset: Token,
+    amount: bigint,
+    recipients: readonly Address[] | null,
+  ): Promise<Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">>;
+}
+
+/** The options with their defaults. */
+type CheckedOptions = Readonly<Required<Omit<PrivateRoutingOptions, "screen">>> & {
+  readonly screen?: Screen | undefined;
+};
+
+/** Private mode as the options have it, or null when it is off. */
+export function openPrivateRouting(
+  options: CheckedOptions | undefined,
+  shared: Omit<Parameters<typeof createPrivateRouting>[0], "terms">,
+): PrivateRouting | null {
+  if (options === undefined) return null;
+  const { treasury, maxRecipients, screen = null, ...rest } = options;
+  const terms = { ...rest, screen, treasury: treasury as Address, mostRecipients: maxRecipients };
+  return createPrivateRouting({ terms, ...shared });
+}
+
+/** An address whose order is over is looked at this often: a day's orders at a thirtieth of the calls. */
+const LATE_INTERVAL_MS = 30_000;
+/** And in the slow lane this often. */
+const SLOW_INTERVAL_MS = 60 * 60_000;
+const BPS = 10_000n;
+
+function createPrivateRouting({
+  terms,
+  keys,
+  intervalMs,
+  announce,
+  ...shared
+}: {
+  readonly terms: PrivateRoutingTerms;
+  readonly keys: DepositKeys;
+  readonly intervalMs: number;
+  readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly assets: Assets;
+  /** Null while no swap provider is configured. */
+  readonly exchanger: Exchanger | null;
+}): PrivateRouting {
+  const { ledger } = shared;
+  const { prices, feeBps, treasury } = terms;
+  const sponsor = terms.sponsor.address;
+  const direct = shared.exchanger?.direct ?? null;
+  if (direct !== null && [sponsor, treasury].includes(direct.signer.address)) {
+    // Fees would come out of the inventory, and nobody could tell whose money is missing.
+    const problem = "swap.provider: its signer is the sponsor or the treasury; give it a wallet of its own";
+    throw new InvalidOptions("createPaymentService", [problem]);
+  }
+  const cosigners = direct === null ? [] : [direct.signer];
+  const hasPaidWithoutUs = spendingCheck(shared);
+  const payments = paymentWorkflow({
+    ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs },
+  });
+  const sends = orderRouting({ ...shared, sponsor, payments });
+  const orders = privateTransferWorkflow(exchangeRouting({ ...shared, sponsor, payments }, sends), announce);
+  const mayServePayers = payersScreening({ ...shared, screen: terms.screen }, [sponsor]);
+  const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
+  const addresses = depositAddressWorkflow(
+    addressSettlement({ ...shared, keys, sponsor, treasury, payments, refundCost, mayServePayers }),
+    mayServePayers,
+    async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
+  );
+  const watching = { ...shared, hasPaidWithoutUs };
+  return {
+    terms,
+    keys,
+    orders,
+    addresses,
+    workflows: [orders, addresses, payments],
+    watchers: {
+      attempts: watchAttempts(watchLanding({ ...shared, intervalMs })),
+      deposits: watchStrays(watchDeposits({ ...watching, intervalMs }), shared),
+      lateDeposits: watchDeposits({ ...watching, intervalMs: LATE_INTERVAL_MS }),
+      slowDeposits: watchDeposits({ ...watching, intervalMs: SLOW_INTERVAL_MS }),
+    },
+    check: () => checkPurses({ ...shared, sponsor, treasury }),
+    async price(asset, amount, recipients) {
+      const mint = ledgerMint(asset);
+      const present =
+        mint === null || recipients === null ? [] : await ledger.haveTokenAccounts(recipients, mint);
+      // Nobody named: priced for one, who may need an account.
+      const pricedAccounts =
+        mint === null ? 0 : recipients === null ? 1 : present.filter((has) => !has).length;
+      const cost = await routingCost(ledger, { sponsor, treasury }, asset, {
+        recipients: recipients?.length ?? 1,
+        pricedAccounts,
+      });
+      const rate = mint === null ? { give: 1n, get: 1n } : await rateOf(prices, asset.mint);
+      return {
+        networkFee: worthAtMost(cost.networkFees, rate),
+        rent: worthAtMost(cost.accountRent, rate),
+        routingFee: (amount * BigInt(feeBps) + BPS - 1n) / BPS,
+        pricedAccounts,
+      };
+    },
+  };
+}
+
+async function rateOf(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
+  try {
+    return await prices.rate(SOL_MINT, mint);
+  } catch (cause) {
+    throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "upstream", retryAfter: 30 }, { cause });
+  }
+}

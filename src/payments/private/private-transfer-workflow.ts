@@ -1,0 +1,45 @@
+/** `private-transfer` acted out: its payouts, and the rows its steps write. */
+import { privateTransfer } from "../../../machines/index.ts";
+import type { AnnounceParams, TransferMeta } from "../../../machines/index.ts";
+import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+import { workflow } from "../../engine/index.ts";
+import type { EffectHandler, Workflow } from "../../engine/index.ts";
+import { noticeWrites } from "../notice-writes.ts";
+import type { OrderRouting } from "./route-order.ts";
+
+/** The registered chart of private mode. */
+export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTables>;
+
+export function privateTransferWorkflow(
+  routing: OrderRouting,
+  announce: EffectHandler<AnnounceParams, never, PaymentTables>,
+): PrivateTransferWorkflow {
+  return workflow(privateTransfer)<PaymentTables>({
+    version: 1,
+    effects: {
+      route: (_params, { instance }) => routing.route(instance),
+      reroute: ({ payment, fault }, { instance }) => routing.reroute(instance, payment, fault),
+      announce,
+    },
+    project: ({ id, before, after, event, effects }, at) => {
+      const { status } = after.meta as unknown as TransferMeta;
+      const { reason, signature, blockTime, charged } = after.context;
+      const fee = status === "cancelled" ? 0n : charged === null ? null : BigInt(charged);
+      const shown = { status, reason, signature, blockTime, fee };
+      const notices = noticeWrites(id, shown, effects, at);
+      // The first step belongs to the commit that inserts the row, already as it should be.
+      if (before === null) return notices;
+      const isCancelled = before.value !== "cancelled" && after.value === "cancelled";
+      const paid =
+        event?.type === "PAYOUT_FINALIZED"
+          ? event.indexes.map((index): PaymentWrite => ({
+              table: "recipients",
+              id: `${id}:${index}`,
+              set: { status: "paid", signature: event.signature },
+            }))
+          : [];
+      const set = { ...shown, ...(isCancelled ? { cancelledAt: at } : {}) };
+      return [{ table: "transactions", id, set }, ...paid, ...notices];
+    },
+  });
+}

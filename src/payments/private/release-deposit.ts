@@ -1,0 +1,105 @@
+/** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
+import type { DepositRecord } from "../../../storage/records.ts";
+import type {
+  PaymentStorage,
+  PaymentTables,
+  PaymentWrite,
+  TransactionView,
+} from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Engine } from "../../engine/index.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
+import type { DepositKeys } from "./deposit-keys.ts";
+import { explanationOf, unknownSpending } from "./unknown-spending.ts";
+
+/** What was released. */
+export interface ReleasedDeposit {
+  readonly transactionId: string;
+  readonly address: string;
+  /** Why it was held, null when it was not. */
+  readonly heldReason: string | null;
+  /** Transactions of the address that this database did not know and that the operator has hereby vouched for. */
+  readonly explained: readonly string[];
+}
+
+/** The address may not be released; the message says what to do. */
+export class ReleaseRefused extends Error {
+  override readonly name = "ReleaseRefused";
+}
+
+/**
+ * Lets go of an address, whatever it is held for, and has it settled anew, closed ones included. Works for ever. Throws
+ * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
+ *
+ * The operator says by it that every transaction the address has signed was rightly signed, that whoever paid in may be
+ * served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
+ * word is not enough: see `refuseUnlessRecognised`.
+ */
+export async function releaseDeposit(
+  {
+    storage,
+    ledger,
+    keys,
+    engine,
+    addresses,
+  }: {
+    readonly storage: PaymentStorage;
+    readonly ledger: Ledger;
+    readonly keys: DepositKeys;
+    readonly engine: Engine<PaymentTables>;
+    readonly addresses: DepositAddressWorkflow;
+  },
+  transactionId: string,
+): Promise<ReleasedDeposit> {
+  const view = await storage.transaction(transactionId);
+  const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
+  if (view === null || deposit === undefined) {
+    throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+  }
+  const explained = await unknownSpending({ storage, ledger }, deposit.id);
+  await refuseUnlessRecognised({ ledger, keys }, view, deposit, explained);
+  const writes: PaymentWrite[] = [
+    { table: "deposits", id: deposit.id, set: { heldReason: null } },
+    ...explained.map((signature): PaymentWrite => ({
+      table: "facts",
+      insert: { id: explanationOf(signature), value: transactionId },
+    })),
+  ];
+  const sent = await engine.send(addresses, deposit.id, { type: "RELEASE" }, { writes });
+  // Refused: somebody else has released it between our two lines, and that is as good.
+  if (sent.kind !== "stepped" && sent.kind !== "refused") {
+    throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
+  }
+  return { transactionId, address: deposit.id, heldReason: deposit.heldReason, explained };
+}
+
+/**
+ * While an order is open, its payouts go on once its address is released. A transaction that this database does not know
+ * may have made them already, so each must be recognised by the marker of a payment here: the chain refuses that payment a
+ * second time. A marker that was swept refuses nothing, and then only the database that knows of it can go on.
+ */
+async function refuseUnlessRecognised(
+  { ledger, keys }: { readonly ledger: Ledger; readonly keys: DepositKeys },
+  { transaction, payments }: TransactionView,
+  deposit: DepositRecord,
+  unknown: readonly string[],
+): Promise<void> {
+  if (unknown.length === 0 || OVER.has(transaction.status)) return;
+  const open = payments.filter(({ status }) => status !== "finalized" && status !== "failed");
+  const makers = await Promise.all(
+    open.map(({ mark }) => ledger.markedBy(deposit.id as Address, keys.seed(deposit, mark))),
+  );
+  const recognised = new Set(
+    makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),
+  );
+  const doubtful = unknown.filter((signature) => !recognised.has(signature));
+  if (doubtful.length === 0) return;
+  throw new ReleaseRefused(
+    `deposit address ${deposit.id} has signed ${doubtful.join(", ")}, which this database does not know, while its order ` +
+      "is still open here: released, it could pay somebody twice. Go on with the newest copy of the database that there is",
+  );
+}
+
+const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);

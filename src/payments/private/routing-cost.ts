@@ -1,0 +1,65 @@
+/** What routing one order can cost the sponsor at most, in lamports. */
+import type { Address } from "../../address.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Token } from "../assets.ts";
+import { sweepsFor } from "./plan-settlement.ts";
+
+/** What is spent for good, and what is only laid out until the sweep brings it back. */
+export interface RoutingCost {
+  readonly networkFees: bigint;
+  /** Rent of the token accounts that the sponsor makes for recipients. */
+  readonly accountRent: bigint;
+  /** Rent of markers, loans, and what refunds cost, which they pay themselves. */
+  readonly deposits: bigint;
+}
+
+/** See `packPayees`: so many always go into one transaction. */
+const SOL_PER_TRANSACTION = 15;
+const TOKENS_PER_TRANSACTION = 6;
+/** A refund of what was paid too much, and one of what came too late. */
+const REFUNDS = 2;
+const STABLECOINS = 2;
+const TOKEN_ACCOUNT_BYTES = 165;
+const ANY_SEED = "0".repeat(32);
+
+/** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
+export async function routingCost(
+  ledger: RoutingLedger,
+  { sponsor, treasury }: { readonly sponsor: Address; readonly treasury: Address },
+  asset: Token,
+  { recipients, pricedAccounts }: { readonly recipients: number; readonly pricedAccounts: number },
+): Promise<RoutingCost> {
+  const mint = ledgerMint(asset);
+  const perTransaction = mint === null ? SOL_PER_TRANSACTION : TOKENS_PER_TRANSACTION;
+  const payouts = Math.ceil(recipients / perTransaction);
+  const sweeps = sweepsFor(payouts + REFUNDS);
+  const [fee, emptyRent, tokenRent] = await Promise.all([
+    ledger.feeOf({
+      feePayer: sponsor,
+      moves: [
+        { does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor },
+        {
+          does: "transfer",
+          mint,
+          decimals: asset.decimals,
+          from: treasury,
+          to: sponsor,
+          amount: 1n,
+          accountPayer: mint === null ? null : sponsor,
+        },
+      ],
+    }),
+    ledger.rentMinimum(0),
+    ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
+  ]);
+  return {
+    networkFees: fee * BigInt(payouts + sweeps),
+    accountRent: tokenRent * BigInt(pricedAccounts),
+    deposits:
+      emptyRent * BigInt((payouts + REFUNDS) * (mint === null ? 2 : 1)) +
+      (fee * 2n + tokenRent) * BigInt(REFUNDS) +
+      // The treasury may have to be given its accounts when the address is swept.
+      tokenRent * BigInt(STABLECOINS),
+  };
+}

@@ -1,0 +1,41 @@
+/** What every payment out of a deposit address is made with. */
+import type { Address } from "../../address.ts";
+import type { Token } from "../assets.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Move } from "../../ledger/routing.ts";
+import type { StoredMove } from "./stored-plan.ts";
+
+/** Who pays for a transaction, and out of which address it is made. */
+export interface RoutingTerms {
+  readonly address: Address;
+  readonly sponsor: Address;
+  /** Lamports that an empty account must hold. */
+  readonly rentMinimum: bigint;
+}
+
+/** The first move of every payment: the chain takes each mark once. */
+export function markOf({ address, sponsor }: RoutingTerms, mark: string): StoredMove {
+  return { does: "mark", base: address, mark, payer: sponsor };
+}
+
+/**
+ * What lets an address pay in SOL whatever it holds: the sponsor lends it the rent minimum, so that no remainder can
+ * fall below it, not even after one lamport more has just come in. Empty for tokens.
+ */
+export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {
+  return ledgerMint(asset) === null
+    ? [transfer(asset, { from: sponsor, to: address, amount: rentMinimum, accountPayer: null })]
+    : [];
+}
+
+type Transfer = Extract<Move, { does: "transfer" }>;
+
+/** One transfer of an asset. */
+export function transfer(
+  asset: Token,
+  leg: { from: Address; to: Address; amount: bigint; accountPayer: Address | null },
+): Transfer {
+  const mint = ledgerMint(asset);
+  const accountPayer = mint === null ? null : leg.accountPayer;
+  return { does: "transfer", mint, decimals: asset.decimals, ...leg, accountPayer };
+}

@@ -1,0 +1,86 @@
+/** Whether a deposit address has paid without us: then this database is an old copy, and nothing more may be signed. */
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { OutgoingTransaction } from "../../ledger/routing.ts";
+
+/** What a held address says of itself when its own signature is on the chain and in no row. */
+export const UNKNOWN_SPENDING = "unknown_spending";
+
+interface Asked {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+}
+
+/**
+ * Signatures of carried-out transactions that the address signed, that no attempt in this database is, and that no
+ * operator has explained (DESIGN 6: that is what makes restoring a backup safe). Markers alone would not do: they are
+ * gone once an address was swept. Only a first word when thousands of transactions name the address: while there is a
+ * marker, it has the last one.
+ */
+export async function unknownSpending(
+  { storage, ledger }: Asked,
+  address: string,
+): Promise<readonly string[]> {
+  const { transactions } = await ledger.signedBy(address as Address);
+  return (await spendingElsewhere(storage, transactions)).unknown;
+}
+
+/** Those of an address's transactions that moved something and were not signed here, vouched for by an operator or not. */
+export async function spendingElsewhere(
+  storage: PaymentStorage,
+  transactions: readonly OutgoingTransaction[],
+): Promise<{ readonly unknown: readonly string[]; readonly explained: readonly string[] }> {
+  const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
+  const known = new Set((await storage.attempts(landed)).map(({ id }) => id));
+  const elsewhere = landed.filter((signature) => !known.has(signature));
+  const facts = await Promise.all(elsewhere.map((signature) => storage.fact(explanationOf(signature))));
+  return {
+    unknown: elsewhere.filter((_, index) => facts[index] === null),
+    explained: elsewhere.filter((_, index) => facts[index] !== null),
+  };
+}
+
+/** The fact by which an operator vouches for a signature that this database does not know. */
+export function explanationOf(signature: string): string {
+  return `explained:${signature}`;
+}
+
+/** Whether an address has paid without us, as far as this process knows. */
+export type SpendingCheck = (address: string) => Promise<boolean>;
+
+/** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * The same question, asked of the chain once per address and process. Once is enough: a database becomes old by being
+ * restored, which no process at work on it lives to see, and whatever is signed after that is in it.
+ *
+ * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
+ * cancelled; planning payouts, refunds and sweeps look at the chain anew each time. So every address of a restored copy is
+ * checked before the first thing that could pay twice, or tell a caller that nobody was paid, and the hundred thousand
+ * that nobody has anything to do with cost a start nothing. `reconcile` looks at all of them.
+ */
+export function spendingCheck(asked: Asked): SpendingCheck {
+  const clean = new Set<string>();
+  return async (address) => {
+    if (clean.has(address)) return false;
+    if ((await unknownSpending(asked, address)).length > 0) return true;
+    if (clean.size >= MOST_REMEMBERED) clean.clear();
+    clean.add(address);
+    return false;
+  };
+}
+
+/** Freezes an address: nothing is signed for it, and nothing decided, until an operator has looked. */
+export async function holdAddress(storage: PaymentStorage, address: string, reason: string): Promise<void> {
+  await storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] }]);
+}
+
+/** Throws, and holds the address, when it has paid without us: nobody is paid by an old copy of a database. */
+export async function refuseUnknownSpending(asked: Asked, address: string): Promise<void> {
+  const unknown = await unknownSpending(asked, address);
+  if (unknown.length === 0) return;
+  await holdAddress(asked.storage, address, UNKNOWN_SPENDING);
+  throw new Error(`deposit address ${address} is held: it signed ${unknown.join(", ")}, unknown here`);
+}

@@ -1,0 +1,211 @@
+/** One deposit address: what the database says of it held against what the chain says. */
+import type { DepositRecord, EntryRecord, PaymentRecord } from "../../../storage/records.ts";
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { ChartSnapshot } from "../../engine/index.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Funds, OutgoingTransaction } from "../../ledger/routing.ts";
+import type { Clock } from "../../runtime.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets, Token } from "../assets.ts";
+import type { DepositKeys } from "../private/deposit-keys.ts";
+import { readPlan } from "../private/stored-plan.ts";
+import { spendingElsewhere } from "../private/unknown-spending.ts";
+import { recorded, tallyOf } from "./tally.ts";
+import type { Tally } from "./tally.ts";
+
+/** What examining needs. */
+export interface Examination {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly keys: DepositKeys;
+}
+
+/** What the database says of an address. */
+export interface AddressFacts {
+  readonly deposit: DepositRecord;
+  readonly orderStatus: string;
+  readonly payments: readonly PaymentRecord[];
+  readonly entries: readonly EntryRecord[];
+  /** Where its machine is, such as `resting`; null when it has none. */
+  readonly state: string | null;
+  /** What a reading from before this slot shows is less than what is recorded. */
+  readonly settledSlot: number;
+}
+
+/** A payment whose row says something else than the chain. */
+export interface Contradiction {
+  readonly payment: string;
+  readonly recorded: PaymentRecord["status"];
+  readonly onChain: "landed" | "landed_with_error";
+}
+
+/** What was found. */
+export interface Examined {
+  readonly facts: AddressFacts;
+  readonly tallies: readonly { readonly asset: Token; readonly tally: Tally }[];
+  /** Signatures of the address that landed and that this database does not know. */
+  readonly unknownSignatures: readonly string[];
+  /** Payments that were never signed here, by their words, whose marker is on the chain all the same. */
+  readonly unknownMarkers: readonly string[];
+  readonly contradictions: readonly Contradiction[];
+}
+
+/** A node may be behind: so often it is asked again, with this pause. */
+const MOST_LOOKS = 10;
+const PAUSE_MS = 1_000;
+
+/**
+ * Reads the database first and the chain after it, so that whatever is recorded is on the chain that is read. Throws
+ * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
+ * be concluded.
+ */
+export async function examineAddress(examination: Examination, id: string): Promise<Examined> {
+  const { storage, ledger, clock, assets } = examination;
+  const mints = mintsOf(assets);
+  for (let look = 1; look <= MOST_LOOKS; look++) {
+    const facts = await readFacts(storage, id);
+    const { slot, ...held } = await ledger.fundsOfOwner(id as Address, mints, "finalized");
+    if (slot < facts.settledSlot) {
+      await clock.sleep(PAUSE_MS);
+      continue;
+    }
+    const { transactions } = await ledger.signedBy(id as Address);
+    const { unknown, explained } = await spendingElsewhere(storage, transactions);
+    return {
+      facts,
+      tallies: talliesOf(assets, facts, held, {
+        landed: transactions.filter((each) => each.slot <= slot),
+        isVouchedFor: explained.length > 0,
+      }),
+      unknownSignatures: unknown,
+      unknownMarkers: await markersOfUnsigned(examination, facts),
+      contradictions: contradictionsOf(facts, transactions),
+    };
+  }
+  throw new LedgerUnavailable(`the ledger shows ${id} only as it was before its last recorded payment`);
+}
+
+/**
+ * Addresses that are closed and empty by their own lines, and whose accounts the chain shows to be empty: looked at
+ * together, without the history of each. Years of them would otherwise take days. Those that need more are left out.
+ */
+export async function examineClosed(
+  { storage, ledger, assets }: Examination,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Examined>> {
+  const all = await Promise.all(ids.map((id) => readFacts(storage, id)));
+  const closed = all.filter((facts) => isClosedAndEmpty(assets, facts));
+  if (closed.length === 0) return new Map();
+  const addresses = closed.map(({ deposit }) => deposit.id as Address);
+  const { slot, funds } = await ledger.funds(addresses, mintsOf(assets), "finalized");
+  const examined = new Map<string, Examined>();
+  closed.forEach((facts, index) => {
+    const held = funds[index];
+    if (held === undefined || slot < facts.settledSlot || unitsOf(held).some((units) => units > 0n)) return;
+    examined.set(facts.deposit.id, {
+      facts,
+      tallies: talliesOf(assets, facts, held, { landed: [], isVouchedFor: false }),
+      unknownSignatures: [],
+      unknownMarkers: [],
+      contradictions: [],
+    });
+  });
+  return examined;
+}
+
+async function readFacts(storage: PaymentStorage, id: string): Promise<AddressFacts> {
+  const [deposit] = await storage.deposits([id]);
+  const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
+  if (deposit === undefined || view === null) throw new Error(`deposit address ${id} is not stored`);
+  const [entries, instance] = await Promise.all([storage.entries(id), storage.load(id)]);
+  const snapshot = instance === null ? null : (JSON.parse(instance.snapshot) as ChartSnapshot);
+  const { settledSlot = 0 } = (snapshot?.context ?? {}) as { readonly settledSlot?: number };
+  return {
+    deposit,
+    orderStatus: view.transaction.status,
+    payments: view.payments,
+    entries,
+    state: typeof snapshot?.value === "string" ? snapshot.value : null,
+    settledSlot,
+  };
+}
+
+function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }: AddressFacts): boolean {
+  return (
+    state === "closed" &&
+    deposit.heldReason === null &&
+    payments.every(({ status }) => status === "finalized" || status === "failed") &&
+    assets.tokens.every((asset) => recorded(tallyOf(entries.filter(isOf(asset)), [], 0n, false)) === 0n)
+  );
+}
+
+/** `landed` are the address's own transactions that `held` shows. */
+function talliesOf(
+  assets: Assets,
+  { payments, entries }: AddressFacts,
+  held: Funds,
+  {
+    landed,
+    isVouchedFor,
+  }: { readonly landed: readonly OutgoingTransaction[]; readonly isVouchedFor: boolean },
+): Examined["tallies"] {
+  const booked = new Set(entries.map(({ signature }) => signature));
+  const succeeded = new Set(landed.filter(({ error }) => error === null).map(({ signature }) => signature));
+  const unrecorded = payments
+    .filter(({ signature }) => signature !== null && succeeded.has(signature) && !booked.has(signature))
+    .flatMap(({ plan }) => readPlan(plan).movements);
+  return assets.tokens.map((asset, index) => {
+    const ofAsset = isOf(asset);
+    const units = unitsOf(held)[index] ?? 0n;
+    const tally = tallyOf(entries.filter(ofAsset), unrecorded.filter(ofAsset), units, isVouchedFor);
+    return { asset, tally };
+  });
+}
+
+/** A row may lag behind the chain; it must not say the opposite. */
+function contradictionsOf(
+  { payments }: AddressFacts,
+  transactions: readonly OutgoingTransaction[],
+): readonly Contradiction[] {
+  const outgoing = new Map(transactions.map((each) => [each.signature, each]));
+  return payments.flatMap(({ id: payment, status, signature }): Contradiction[] => {
+    const transaction = outgoing.get(signature ?? "");
+    if (transaction === undefined) return [];
+    const onChain = transaction.error === null ? "landed" : "landed_with_error";
+    const isContradiction = onChain === "landed" ? status === "failed" : status === "finalized";
+    return isContradiction ? [{ payment, recorded: status, onChain }] : [];
+  });
+}
+
+/** A marker tells of a payment even where the nodes have lost its transaction. */
+async function markersOfUnsigned(
+  { ledger, keys }: Examination,
+  { deposit, payments }: AddressFacts,
+): Promise<readonly string[]> {
+  const unsigned = payments.filter(
+    ({ status, signature, kind }) => status === "planned" && signature === null && kind !== "sweep",
+  );
+  if (unsigned.length === 0) return [];
+  const markers = unsigned.map(({ mark }) =>
+    ledger.markerAddress(deposit.id as Address, keys.seed(deposit, mark)),
+  );
+  const { funds } = await ledger.funds(markers, [], "finalized");
+  return unsigned.filter((_, index) => (funds[index]?.lamports ?? 0n) > 0n).map(({ mark }) => mark);
+}
+
+function mintsOf(assets: Assets): readonly Address[] {
+  return assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+}
+
+/** In the order of the token list, SOL first. */
+function unitsOf({ lamports, tokens }: Funds): readonly bigint[] {
+  return [lamports, ...tokens];
+}
+
+function isOf({ mint: wanted }: Token): (line: { readonly mint: string }) => boolean {
+  return ({ mint }) => mint === wanted;
+}

@@ -1,0 +1,77 @@
+/** What a reconciliation has to say of one address, and which of it means that something is not explained. */
+import { formatAmount } from "../../amount.ts";
+import type { Examined } from "./examine-address.ts";
+
+/** One thing to know about an address. */
+export type Finding =
+  /** Transactions of the address that landed and that this database does not know: it may be an old copy. */
+  | { readonly finding: "unknown_spending"; readonly signatures: readonly string[] }
+  /** Payments that were never signed here and whose marker is on the chain: as above. */
+  | { readonly finding: "unknown_marker"; readonly marks: readonly string[] }
+  /** The chain holds so much less than what came in and went out on record. */
+  | { readonly finding: "missing"; readonly asset: string; readonly amount: string }
+  /** A payment whose row says something else than the chain. */
+  | {
+      readonly finding: "contradiction";
+      readonly payment: string;
+      readonly recorded: string;
+      readonly onChain: "landed" | "landed_with_error";
+    }
+  /** Nothing more will be spent on the order, and the sponsor's lamports for it are still promised. */
+  | { readonly finding: "open_reservation"; readonly lamports: string }
+  /** Nothing is signed for the address before an operator has looked. Explained, but it waits. */
+  | { readonly finding: "held"; readonly reason: string }
+  /** Nobody looks at the address any more, and there is money: `release` sends it back. Explained, but it waits. */
+  | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
+
+/** An address that needs a word of explanation. Amounts are decimal strings in whole units. */
+export interface AddressFindings {
+  readonly transactionId: string;
+  readonly address: string;
+  /** The order's. */
+  readonly status: string;
+  readonly findings: readonly Finding[];
+}
+
+const EXPLAINED: ReadonlySet<Finding["finding"]> = new Set(["held", "unclaimed"]);
+
+/** Whether nothing is left that nobody can explain. */
+export function areExplained(findings: readonly Finding[]): boolean {
+  return findings.every(({ finding }) => EXPLAINED.has(finding));
+}
+
+/** Whether money went out of the address that this database does not know of. */
+export function isSpentElsewhere(findings: readonly Finding[]): boolean {
+  return findings.some(({ finding }) => SPENT_ELSEWHERE.has(finding));
+}
+
+const SPENT_ELSEWHERE: ReadonlySet<Finding["finding"]> = new Set([
+  "unknown_spending",
+  "unknown_marker",
+  "missing",
+]);
+
+/** States in which an address waits for nothing but money that comes late, or for an operator. */
+const AT_REST: ReadonlySet<string> = new Set(["resting", "slowLane", "closed"]);
+
+/** `reserved` are the lamports that are still promised to the order, if any. */
+export function findingsOf(examined: Examined, reserved: bigint | null): readonly Finding[] {
+  const { facts, tallies, unknownSignatures, unknownMarkers, contradictions } = examined;
+  const { deposit, state } = facts;
+  const findings: Finding[] = [];
+  if (unknownSignatures.length > 0) {
+    findings.push({ finding: "unknown_spending", signatures: unknownSignatures });
+  }
+  if (unknownMarkers.length > 0) findings.push({ finding: "unknown_marker", marks: unknownMarkers });
+  for (const { asset, tally } of tallies) {
+    const say = (amount: bigint) => ({ asset: asset.symbol, amount: formatAmount(amount, asset.decimals) });
+    if (tally.missing > 0n) findings.push({ finding: "missing", ...say(tally.missing) });
+    if (tally.held > 0n && state === "closed") findings.push({ finding: "unclaimed", ...say(tally.held) });
+  }
+  findings.push(...contradictions.map((each) => ({ finding: "contradiction" as const, ...each })));
+  if (reserved !== null && state !== null && AT_REST.has(state)) {
+    findings.push({ finding: "open_reservation", lamports: String(reserved) });
+  }
+  if (deposit.heldReason !== null) findings.push({ finding: "held", reason: deposit.heldReason });
+  return findings;
+}

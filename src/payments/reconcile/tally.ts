@@ -1,0 +1,91 @@
+/** The sums of deposit addresses in one asset: what the database has on record, and what the chain has besides. */
+import type { Movement } from "../../../machines/index.ts";
+import type { EntryRecord } from "../../../storage/records.ts";
+
+/**
+ * Base units of one asset. Always: deposits + loans + arriving + lending − payouts − refunds − fees − dust − repayments −
+ * leaving − vouched − missing = held.
+ */
+export interface Tally {
+  /** On record: what came in. */
+  readonly deposits: bigint;
+  readonly loans: bigint;
+  /** On record: what went out. */
+  readonly payouts: bigint;
+  readonly refunds: bigint;
+  readonly fees: bigint;
+  readonly dust: bigint;
+  readonly repayments: bigint;
+  /** On the chain, and not on record yet: money that somebody has sent. */
+  readonly arriving: bigint;
+  /** On the chain, and not on record yet: what payments of ours have moved out, and what the sponsor lent them. */
+  readonly leaving: bigint;
+  readonly lending: bigint;
+  /** Gone by transactions that are on no record here, and that an operator has vouched for. */
+  readonly vouched: bigint;
+  /** Gone, and nobody knows where: the only sum that must be 0. */
+  readonly missing: bigint;
+  /** What the chain shows. */
+  readonly held: bigint;
+}
+
+type Recorded = "deposits" | "loans" | "payouts" | "refunds" | "fees" | "dust" | "repayments";
+
+const SUM_OF: Readonly<Record<EntryRecord["kind"], Recorded>> = {
+  deposit: "deposits",
+  loan: "loans",
+  payout: "payouts",
+  refund: "refunds",
+  fee: "fees",
+  dust: "dust",
+  repayment: "repayments",
+};
+
+/** Nothing at all. */
+export const EMPTY_TALLY: Tally = {
+  deposits: 0n,
+  loans: 0n,
+  payouts: 0n,
+  refunds: 0n,
+  fees: 0n,
+  dust: 0n,
+  repayments: 0n,
+  arriving: 0n,
+  leaving: 0n,
+  lending: 0n,
+  vouched: 0n,
+  missing: 0n,
+  held: 0n,
+};
+
+/**
+ * Compares the lines of one address and asset with what the chain shows. `unrecorded` are the movements of payments that
+ * the chain shows as landed and that have no line yet. More than that can only have come from outside; less is missing, unless an operator has vouched for
+ * a transaction of the address that is on no record here.
+ */
+export function tallyOf(
+  entries: readonly Pick<EntryRecord, "kind" | "amount">[],
+  unrecorded: readonly Pick<Movement, "kind" | "amount">[],
+  held: bigint,
+  isVouchedFor: boolean,
+): Tally {
+  const sums = { ...EMPTY_TALLY, held };
+  for (const { kind, amount } of entries) sums[SUM_OF[kind]] += amount;
+  for (const { kind, amount } of unrecorded) sums[kind === "loan" ? "lending" : "leaving"] += BigInt(amount);
+  const surplus = held - (recorded(sums) + sums.lending - sums.leaving);
+  if (surplus >= 0n) return { ...sums, arriving: surplus };
+  return { ...sums, [isVouchedFor ? "vouched" : "missing"]: -surplus };
+}
+
+/** What should be there by the lines alone. */
+export function recorded(tally: Pick<Tally, Recorded>): bigint {
+  const { deposits, loans, payouts, refunds, fees, dust, repayments } = tally;
+  return deposits + loans - payouts - refunds - fees - dust - repayments;
+}
+
+/** Both together. */
+export function addTallies(one: Tally, other: Tally): Tally {
+  const sums = { ...one };
+  for (const key of Object.keys(one) as (keyof Tally)[]) sums[key] += other[key];
+  return sums;
+}

@@ -1,0 +1,115 @@
+/** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
+import { createHash } from "node:crypto";
+import bs58 from "bs58";
+import type { QuoteRecord } from "../../../storage/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Ledger, VerifiedPayment } from "../../ledger/ledger.ts";
+import type { Clock } from "../../runtime.ts";
+import type { Assets } from "../assets.ts";
+import { isoTime } from "../iso-time.ts";
+import { exchangeRefusal } from "./exchange-refusal.ts";
+import { offerOf } from "./price-swap.ts";
+import { readSignedExchange } from "./read-signed-exchange.ts";
+import { keepReserved, promisesAt, releaseReserved, reserve } from "./reserve.ts";
+import { readExchange } from "./stored-exchange.ts";
+import type { QuotedExchange } from "./stored-exchange.ts";
+import type { Exchanger, SenderSigned } from "./swap-provider.ts";
+
+/** A swap with what goes into the commit that takes it. */
+export interface ExaminedExchange {
+  readonly verified: VerifiedPayment;
+  /** What stays set aside until it has landed or is proved dead. */
+  readonly reservations: readonly string[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** A swap that its sender has signed. */
+export interface SignedSwap extends SenderSigned {
+  readonly verified: VerifiedPayment;
+}
+
+/** The two looks at a wallet's swap, in the contract's order of checks. */
+export interface ExchangeExamination {
+  /** Asks no node. Throws INVALID_SIGNATURE. */
+  readonly readSigned: (signedTransaction: string, quote: QuoteRecord) => SignedSwap;
+  /** Throws what the chain or the provider has against it. */
+  readonly examine: (signed: SignedSwap, quote: QuoteRecord) => Promise<ExaminedExchange>;
+}
+
+export function createExchangeExamination({
+  storage,
+  ledger,
+  assets,
+  clock,
+  exchanger,
+}: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly clock: Clock;
+  readonly exchanger: Exchanger | null;
+}): ExchangeExamination {
+  const quoted = (quote: QuoteRecord): QuotedExchange => {
+    const exchange = readExchange(quote);
+    if (exchange === null) throw new Error(`quote ${quote.id} has no transaction to sign`);
+    return exchange;
+  };
+
+  /** What the quote has set aside is kept. Where nothing is, it is a price without a promise: it must still be had. */
+  const keep = async (
+    quote: QuoteRecord,
+    { reservations }: QuotedExchange,
+  ): Promise<Pick<ExaminedExchange, "reservations" | "writes">> => {
+    const kept = await keepReserved(storage, reservations);
+    if (kept !== null) return { reservations: reservations.map(({ id }) => id), writes: kept };
+    if (exchanger === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    const now = clock.now();
+    const { id, version, inputMint, outputMint, inputAmount, outputAmount, accountId, expiresAt } = quote;
+    const wanted = { give: assets.named(inputMint), get: assets.named(outputMint), amount: inputAmount };
+    const previous = reservations.map((each) => each.id);
+    const promises = promisesAt(storage, now, previous);
+    const offer = await offerOf(exchanger, { ...wanted, accountId }, promises.promised);
+    if (offer.outputAmount < outputAmount) {
+      const details = { quoteId: id, reason: "expired", expiresAt: isoTime(expiresAt) } as const;
+      throw new PaymentError("INVALID_QUOTE", details);
+    }
+    const owner = `${id}:${version}:used`;
+    const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
+    return {
+      reservations: names.map((each) => each.id),
+      writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
+    };
+  };
+
+  return {
+    readSigned(signedTransaction, quote) {
+      const exchange = quoted(quote);
+      const read = readSignedExchange(signedTransaction, exchange, quote.sender as Address);
+      if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
+      const { signed } = read;
+      const { message, blockhash, lastValidBlockHeight } = exchange.unsigned;
+      return {
+        ...signed,
+        verified: {
+          bytes: signed.bytes,
+          signature: bs58.encode(signed.signature),
+          messageHash: createHash("sha256").update(message).digest("hex"),
+          blockhash,
+          lastValidBlockHeight,
+        },
+      };
+    },
+    async examine(signed, quote) {
+      const give = assets.named(quote.inputMint);
+      const refusal = await exchangeRefusal(ledger, assets, {
+        ...signed,
+        give,
+        inputAmount: quote.inputAmount,
+      });
+      if (refusal !== null) throw refusal;
+      return { verified: signed.verified, ...(await keep(quote, quoted(quote))) };
+    },
+  };
+}

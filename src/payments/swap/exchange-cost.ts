@@ -1,0 +1,51 @@
+/** What carrying out one private swap can cost the sponsor at most, in lamports. */
+import type { Address } from "../../address.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Token } from "../assets.ts";
+import { routingCost } from "../private/routing-cost.ts";
+import type { RoutingCost } from "../private/routing-cost.ts";
+import type { Exchanger } from "./swap-provider.ts";
+
+/** Bytes of a token account, for its rent. */
+const TOKEN_ACCOUNT_BYTES = 165;
+const ANY_SEED = "0".repeat(32);
+
+/** The exchange itself, which one more than a payout has to sign, and everything that any order costs besides. */
+export async function exchangeCost(
+  ledger: RoutingLedger,
+  {
+    sponsor,
+    treasury,
+    desk,
+  }: {
+    readonly sponsor: Address;
+    readonly treasury: Address;
+    readonly desk: NonNullable<Exchanger["direct"]>;
+  },
+  {
+    give,
+    get,
+    pricedAccounts,
+  }: { readonly give: Token; readonly get: Token; readonly pricedAccounts: number },
+): Promise<RoutingCost> {
+  const moves = desk.moves({
+    ...{ give, get, inputAmount: 1n, outputAmount: 1n },
+    ...{ from: treasury, to: treasury, accountPayer: sponsor },
+  });
+  const [others, fee, emptyRent, tokenRent] = await Promise.all([
+    routingCost(ledger, { sponsor, treasury }, give, { recipients: 0, pricedAccounts: 0 }),
+    ledger.feeOf({
+      feePayer: sponsor,
+      moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],
+    }),
+    ledger.rentMinimum(0),
+    ledgerMint(get) === null ? 0n : ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
+  ]);
+  const markAndLoan = ledgerMint(give) === null ? 2n : 1n;
+  return {
+    networkFees: others.networkFees + fee,
+    accountRent: tokenRent * BigInt(pricedAccounts),
+    deposits: others.deposits + emptyRent * markAndLoan,
+  };
+}

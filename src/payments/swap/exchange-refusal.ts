@@ -1,0 +1,89 @@
+/** Why a wallet's swap would not go through, in the words of the contract, before anything is kept. */
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { TransactionFault } from "../../ledger/routing.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets, Token } from "../assets.ts";
+import type { BuiltExchange } from "./swap-provider.ts";
+
+/** What the sender has to have for an exchange. */
+export interface ExchangeCosts extends BuiltExchange {
+  readonly sender: Address;
+  readonly give: Token;
+  readonly inputAmount: bigint;
+}
+
+/**
+ * Looks at what the sender has, then runs the message without signatures. Null when the chain would take it. Both at
+ * confirmed.
+ */
+export async function exchangeRefusal(
+  ledger: Ledger,
+  assets: Assets,
+  exchange: ExchangeCosts,
+): Promise<PaymentError | null> {
+  const { plan, unsigned, sender, give, inputAmount, rent } = exchange;
+  const sol = assets.named("SOL");
+  const mint = ledgerMint(give);
+  const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
+  const lamports = funds[0]?.lamports ?? 0n;
+  const held = mint === null ? lamports : (funds[0]?.tokens[0] ?? 0n);
+  if (held < inputAmount) return tooLittle(give, "amount", inputAmount, held);
+  const withFee = (mint === null ? inputAmount : 0n) + unsigned.networkFee;
+  if (lamports < withFee) return tooLittle(sol, "fee", withFee, lamports);
+  const withRent = withFee + rent;
+  if (lamports < withRent) return tooLittle(sol, "rent", withRent, lamports);
+
+  const fault = await ledger.tryTransaction(plan ?? { feePayer: sender, moves: [] }, unsigned);
+  if (fault === null) return null;
+  // It could pay, and would be left with less than an account must hold.
+  const isLeftWithTooLittle = fault.kind === "fee_payer";
+  return isLeftWithTooLittle
+    ? tooLittle(sol, "rent", withRent + (await ledger.rentMinimum(0)), lamports)
+    : refusalOf(fault, exchange);
+}
+
+function tooLittle(
+  { symbol, mint, decimals }: Token,
+  component: "amount" | "fee" | "rent",
+  required: bigint,
+  available: bigint,
+): PaymentError {
+  return new PaymentError("INSUFFICIENT_BALANCE", {
+    asset: symbol,
+    mint,
+    required: formatAmount(required, decimals),
+    available: formatAmount(available, decimals),
+    shortfall: formatAmount(required > available ? required - available : 0n, decimals),
+    component,
+  });
+}
+
+/** The sender has enough, so whatever fails has another reason, and may be the provider's. */
+function refusalOf(
+  { kind, move, error }: TransactionFault,
+  { plan, sender }: BuiltExchange & { sender: Address },
+) {
+  switch (kind) {
+    case "blockhash":
+      return new PaymentError("INVALID_SIGNATURE", { reason: "blockhash_expired" });
+    case "already_processed":
+      return new PaymentError("DUPLICATE_TRANSACTION", {});
+    case "source":
+    case "payee": {
+      const leg = plan?.moves[move ?? -1];
+      const atFault = leg?.does !== "transfer" ? null : kind === "source" ? leg.from : leg.to;
+      // The desk has been emptied, or its account frozen, by somebody else than this service.
+      if (atFault !== null && atFault !== sender) {
+        return new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+      }
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "frozen", logs: [error] });
+    }
+    case "fee_payer":
+    case "marked":
+    case "other":
+      return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "program_error", logs: [error] });
+  }
+}

@@ -1,0 +1,39 @@
+/** Whether a caller has signed the very transaction that its quote gave out, and nothing else. */
+import bs58 from "bs58";
+import type { Address } from "../../address.ts";
+import { isSignedBy } from "../../ledger/ed25519.ts";
+import type { SignatureFault } from "../../ledger/ledger.ts";
+import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-format.ts";
+import type { BuiltExchange, SenderSigned } from "./swap-provider.ts";
+
+// What the largest transaction, of 1,232 bytes, takes in base64. Longer text is refused unread.
+const LONGEST_TEXT = 4 * Math.ceil(1_232 / 3);
+
+/**
+ * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
+ * is verified over it. Signatures in other places than the sender's are not kept: they are still to be made.
+ */
+export function readSignedExchange(
+  putativeTransaction: string,
+  built: BuiltExchange,
+  sender: Address,
+): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
+  if (putativeTransaction.length > LONGEST_TEXT) return { refused: "too_large" };
+  const bytes = Buffer.from(putativeTransaction, "base64");
+  // Node's decoder skips what it does not know. Only canonical text survives the way back.
+  if (bytes.toString("base64") !== putativeTransaction) return { refused: "not_base64" };
+  const transaction = splitTransaction(bytes);
+  if (transaction === null) return { refused: "undecodable" };
+  const { message, signers } = built.unsigned;
+  const isQuoted =
+    transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message);
+  if (!isQuoted) return { refused: "content_mismatch" };
+  // The sender pays the fee, so its signature is the first, and the transaction's identity.
+  const [signature] = transaction.signatures;
+  if (signature === undefined || isBlank(signature)) return { refused: "missing_signature" };
+  if (!isSignedBy(bs58.decode(sender), message, signature)) return { refused: "bad_signature" };
+  const missing = signers.slice(1).map(() => null);
+  return {
+    signed: { ...built, sender, signature, bytes: joinTransaction(message, [signature, ...missing]) },
+  };
+}

@@ -1,0 +1,92 @@
+/** Setting aside what an offer takes up: until its quote lapses, or until its swap has landed or is proved dead. */
+import type { ReservationRecord } from "../../../storage/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { Promised, WantedReservation } from "./swap-provider.ts";
+
+/** What is promised of resources at one moment, and what has lapsed and can be given away again. */
+export interface Promises {
+  readonly promised: Promised;
+  /**
+   * Releases what had lapsed of the resources that were asked for. It belongs into the commit that reserves: nobody has to
+   * sweep, and what is kept at that very moment makes the commit fail instead.
+   */
+  readonly releaseLapsed: () => readonly PaymentWrite[];
+}
+
+/** `except` are reservations that are given back in the same commit, and so do not count. */
+export function promisesAt(
+  storage: Pick<PaymentStorage, "reservations">,
+  now: number,
+  except: readonly string[] = [],
+): Promises {
+  const lapsed = new Map<string, ReservationRecord>();
+  return {
+    async promised(resource) {
+      let total = 0n;
+      for (const row of await storage.reservations(resource)) {
+        if (except.includes(row.id)) continue;
+        if (row.lapsesAt !== null && row.lapsesAt <= now) lapsed.set(row.id, row);
+        else total += row.amount;
+      }
+      return total;
+    },
+    releaseLapsed: () =>
+      [...lapsed.values()].map(({ id, version }) => ({
+        table: "reservations",
+        id,
+        set: { releasedAt: now },
+        expectedVersion: version,
+      })),
+  };
+}
+
+/** Where a reservation is found again. */
+export type ReservationName = Pick<ReservationRecord, "id" | "resource">;
+
+/** What was set aside: rows to insert, and their names. */
+export interface Reserved {
+  readonly names: readonly ReservationName[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** What is set aside for `owner`, which is a quote of one version, or a payment. */
+export function reserve(
+  owner: string,
+  wanted: readonly WantedReservation[],
+  { createdAt, lapsesAt }: Pick<ReservationRecord, "createdAt" | "lapsesAt">,
+): Reserved {
+  const rows = wanted.map(({ resource, amount, most }, index) => ({
+    most,
+    row: { id: `${owner}:${index}`, version: 1, resource, amount, createdAt, lapsesAt, releasedAt: null },
+  }));
+  return {
+    names: rows.map(({ row: { id, resource } }) => ({ id, resource })),
+    writes: rows.map(({ row, most }) => ({
+      table: "reservations",
+      insert: row,
+      ...(most === null ? {} : { atMost: { total: most } }),
+    })),
+  };
+}
+
+/**
+ * Keeps what a quote has set aside, for as long as its swap takes; null when nothing was, or it has lapsed and somebody
+ * needed the room. Should that happen at this very moment, the commit is refused.
+ */
+export async function keepReserved(
+  storage: Pick<PaymentStorage, "reservations">,
+  names: readonly ReservationName[],
+): Promise<readonly PaymentWrite[] | null> {
+  const writes: PaymentWrite[] = [];
+  for (const { id, resource } of names) {
+    const row = (await storage.reservations(resource)).find((each) => each.id === id);
+    if (row === undefined) return null;
+    writes.push({ table: "reservations", id, set: { lapsesAt: null }, expectedVersion: row.version });
+  }
+  return writes.length === 0 ? null : writes;
+}
+
+/** Gives back what was set aside, whatever has become of it. */
+export function releaseReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
+  return ids.map((id) => ({ table: "reservations", id, set: { releasedAt: at } }));
+}

@@ -1,0 +1,125 @@
+/** A payment service with private mode on: sponsor and treasury funded, SOL at 150 dollars. */
+import { createFreezeAccountInstruction } from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
+import { SOL_MINT } from "../../src/address.ts";
+import { formatAmount, parseAmount } from "../../src/amount.ts";
+import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
+import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../src/payment-service-options.ts";
+import type { Caller } from "../../src/payments/caller.ts";
+import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
+import { fixedPrices } from "../../src/payments/private/prices.ts";
+import type { QuoteBody } from "../../src/payments/quote-body.ts";
+import type { Funds } from "../../src/local/index.ts";
+import type { Wallet } from "./chain-fixture.ts";
+import { land } from "../ledger/signed-transaction.ts";
+import { serviceFixture } from "./service-fixture.ts";
+import type { ServiceFixture } from "./service-fixture.ts";
+
+/** What a test of private mode works with. */
+export interface PrivateFixture extends ServiceFixture {
+  readonly sponsor: Wallet;
+  readonly treasury: Wallet;
+  /** Quotes and posts an order. */
+  order(
+    caller: Caller,
+    order: Order,
+  ): Promise<{ readonly quote: QuoteBody; readonly body: CreatedOrderBody }>;
+  /** Sends money to an address from outside, and lets it be finalized and seen. */
+  deposit(address: string, funds: Funds): Promise<void>;
+  /** Lets slots pass until what is under way has become final, as often as it takes. */
+  settle(rounds?: number): Promise<void>;
+  /** Has the issuer freeze the wallet's token account. */
+  freeze(wallet: Wallet, asset: "USDC" | "USDT"): Promise<void>;
+  /** What an address holds, finalized, in base units: lamports, USDC, USDT. */
+  held(address: string): Promise<readonly [bigint, bigint, bigint]>;
+}
+
+/** An order in words. */
+export interface Order {
+  readonly sender: Wallet;
+  readonly to: readonly { readonly address: string; readonly amount: string }[];
+  readonly asset?: string;
+}
+
+export async function privateFixture(
+  options: Partial<PaymentServiceOptions> = {},
+  routing: Partial<PrivateRoutingOptions> = {},
+): Promise<PrivateFixture> {
+  let wallets: { sponsor: Wallet; treasury: Wallet } | undefined;
+  const fixture = await serviceFixture(options, (chain) => {
+    const sponsor = chain.wallet("sponsor", { lamports: 10_000_000_000n });
+    const treasury = chain.wallet("treasury", { lamports: 1_000_000_000n });
+    wallets = { sponsor, treasury };
+    return {
+      privateRouting: {
+        sponsor: keypairSigner(sponsor.secretKey),
+        treasury: treasury.address,
+        prices: fixedPrices({
+          [SOL_MINT]: 1_000_000_000n,
+          [chain.mints.USDC]: 150_000_000n,
+          [chain.mints.USDT]: 150_000_000n,
+        }),
+        ...routing,
+      },
+    };
+  });
+  if (wallets === undefined) throw new Error("the wallets are founded before the service is made");
+  const { service, chain, ledger, mints } = fixture;
+
+  const settle = async (rounds = 6): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      await service.settled();
+      chain.advance(round === 0 ? 2 : 35);
+      await service.settled();
+    }
+  };
+
+  return {
+    ...fixture,
+    ...wallets,
+    settle,
+    async order(caller, { sender, to, asset = "USDC" }) {
+      const decimals = asset === "SOL" ? 9 : 6;
+      const sum = to.reduce((total, { amount }) => total + units(amount, decimals), 0n);
+      const recipients = to.map((share) => ({ ...share }));
+      const { body: quote } = await service.createQuote(caller, {
+        ...{ inputAsset: asset, outputAsset: asset, amount: formatAmount(sum, decimals), mode: "private" },
+        recipients,
+      });
+      const { body } = await service.createTransaction(caller, {
+        type: to.length === 1 ? "send" : "payroll",
+        ...{ mode: "private", quoteId: quote.quoteId, sender: sender.address, recipients },
+      });
+      return { quote, body: body as CreatedOrderBody };
+    },
+    async deposit(address, funds) {
+      chain.fund(address, funds);
+      chain.advance(35);
+      await service.settled();
+    },
+    async freeze(wallet, asset) {
+      const authority = new PublicKey(chain.faucet.address);
+      const account = new PublicKey(fixture.tokenAccountOf(wallet, asset));
+      const mint = new PublicKey(mints[asset]);
+      await land(fixture, {
+        signers: [chain.faucet],
+        instructions: [createFreezeAccountInstruction(account, mint, authority)],
+      });
+    },
+    async held(address) {
+      const { funds } = await ledger.funds(
+        [address as Wallet["address"]],
+        [mints.USDC, mints.USDT],
+        "finalized",
+      );
+      return [funds[0]?.lamports ?? 0n, funds[0]?.tokens[0] ?? 0n, funds[0]?.tokens[1] ?? 0n];
+    },
+  };
+}
+
+/** Base units of a decimal string. */
+export function units(amount: string, decimals: number): bigint {
+  const read = parseAmount(amount, decimals);
+  if ("fault" in read) throw new Error(`${amount} is no amount: ${read.fault}`);
+  return read.amount;
+}

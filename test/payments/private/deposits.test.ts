@@ -1,0 +1,169 @@
+/** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
+import { afterEach, expect, test } from "vitest";
+import type { Caller } from "../../../src/payments/caller.ts";
+import { units } from "../../kit/private-fixture.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { MINUTE, scene } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+interface Setting extends Ordered {
+  readonly caller: Caller;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+}
+
+async function setting(asset: "USDC" | "SOL" = "USDC", amount = "5"): Promise<Setting> {
+  world = await scene();
+  const { customer: caller, alice, bob } = world;
+  return { caller, alice, bob, ...(await world.sendTo({ asset, amount })) };
+}
+
+test("P7: too little waits, and a second deposit completes it", async () => {
+  const { caller, bob, id, address, due } = await setting();
+  await world.deposit(address, { usdc: due - 1n });
+  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
+  await world.deposit(address, { usdc: 1n });
+  await world.settle();
+  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
+  expect(await world.held(bob.address)).toEqual([1_000_000_000n, 5_000_000n, 0n]);
+  await world.judge();
+});
+
+test("P7: too little at the end of the window is refunded, and the order has failed", async () => {
+  const { caller, alice, bob, id, address, due } = await setting();
+  await world.deposit(address, { usdc: due - 1n });
+  await world.pass(31 * MINUTE);
+  await world.settle();
+  const failed = await world.service.transaction(caller, id);
+  expect(failed).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0" });
+  expect(failed.refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  const refunded = units(failed.refunds[0]?.amount ?? "0", 6);
+  expect((await world.held(alice.address))[1]).toBe(1n + refunded);
+  expect((await world.held(world.treasury.address))[1]).toBe(due - 1n - refunded);
+  expect((await world.held(bob.address))[1]).toBe(0n);
+  await world.judge();
+});
+
+test("nothing at the end of the window is DEPOSIT_TIMEOUT", async () => {
+  const { caller, id } = await setting();
+  await world.pass(31 * MINUTE);
+  await world.settle();
+  expect(await world.service.transaction(caller, id)).toMatchObject({
+    status: "failed",
+    reason: "DEPOSIT_TIMEOUT",
+    fee: "0",
+  });
+  await world.judge();
+});
+
+test("P8: too much pays exactly what was ordered, and the rest goes back", async () => {
+  const { caller, alice, bob, id, address, due } = await setting();
+  await world.deposit(address, { usdc: due + 3_000_000n });
+  await world.settle(10);
+  const done = await world.service.transaction(caller, id);
+  expect(done).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
+  expect((await world.held(bob.address))[1]).toBe(5_000_000n);
+  const refunded = units(done.refunds[0]?.amount ?? "0", 6);
+  expect(refunded).toBeGreaterThan(2_900_000n);
+  expect((await world.held(alice.address))[1]).toBe(1n + refunded);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P10: what comes after the end is refunded and never routed", async () => {
+  const { caller, alice, bob, id, address, due } = await setting();
+  await world.pass(31 * MINUTE);
+  await world.settle();
+  await world.deposit(address, { usdc: due });
+  await world.settle(10);
+  const late = await world.service.transaction(caller, id);
+  expect(late).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT", refunds: [{ status: "paid" }] });
+  expect((await world.held(bob.address))[1]).toBe(0n);
+  expect((await world.held(alice.address))[1]).toBeGreaterThan(4_900_000n);
+  await world.judge();
+});
+
+test("P6: cancelled, then funded: refunded, and it stays cancelled", async () => {
+  const { caller, alice, id, address, due } = await setting();
+  await world.service.cancelTransaction(caller, id);
+  await world.deposit(address, { usdc: due });
+  await world.settle(10);
+  expect(await world.service.transaction(caller, id)).toMatchObject({
+    status: "cancelled",
+    fee: "0",
+    refunds: [{ status: "paid" }],
+  });
+  expect((await world.held(alice.address))[1]).toBeGreaterThan(4_900_000n);
+  await world.judge();
+});
+
+test("P3, P4: a deposit that has just landed refuses the cancellation before anybody watched", async () => {
+  const { caller, id, address, due } = await setting();
+  world.chain.fund(address, { usdc: due });
+  await expect(world.service.cancelTransaction(caller, id)).rejects.toMatchObject({
+    code: "ALREADY_PROCESSED",
+    details: { reason: "deposit_detected", currentStatus: "pending" },
+  });
+  await world.settle(10);
+  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("P12: SOL to a USDC order goes back once the order is over", async () => {
+  const { caller, alice, id, address, due } = await setting();
+  await world.deposit(address, { lamports: 5_000_000n });
+  await world.deposit(address, { usdc: due });
+  await world.settle(10);
+  const done = await world.service.transaction(caller, id);
+  expect(done).toMatchObject({ status: "completed", refunds: [{ asset: "SOL", status: "paid" }] });
+  expect((await world.held(alice.address))[0]).toBe(
+    1_000_000_000n + units(done.refunds[0]?.amount ?? "0", 9),
+  );
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P12: USDT to a USDC order goes back once the order is over, and pays nobody", async () => {
+  const { caller, alice, bob, id, address, due } = await setting();
+  await world.deposit(address, { usdt: due });
+  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
+  await world.passAndSettle(31 * MINUTE, 8);
+  const ended = await world.service.transaction(caller, id);
+  expect(ended).toMatchObject({
+    status: "failed",
+    reason: "INCOMPLETE_DEPOSIT",
+    fee: "0",
+    refunds: [{ asset: "USDT", status: "paid" }],
+  });
+  expect(await world.held(bob.address)).toEqual([1_000_000_000n, 0n, 0n]);
+  expect((await world.held(alice.address))[2]).toBe(1n + units(ended.refunds[0]?.amount ?? "0", 6));
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P26: the owner's lamports and all its associated accounts are looked at in one reading", async () => {
+  const { caller, id, address, due } = await setting();
+  await world.deposit(address, { lamports: 20_000_000n, usdt: 2_000_000n, usdc: due + 2_000_000n });
+  await world.settle(8);
+  for (let round = 0; round < 3; round++) await world.passAndSettle(11 * MINUTE, 6);
+  const { refunds } = await world.service.transaction(caller, id);
+  expect(refunds.map(({ asset, status }) => `${asset} ${status}`).toSorted()).toEqual([
+    ...["SOL paid", "USDC paid", "USDT paid"],
+  ]);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("a private send of SOL pays exactly, and its address ends at nothing", async () => {
+  const { caller, bob, id, address, due } = await setting("SOL", "0.5");
+  await world.deposit(address, { lamports: due });
+  await world.settle(10);
+  expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
+  expect((await world.held(bob.address))[0]).toBe(1_500_000_000n);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});

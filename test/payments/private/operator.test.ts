@@ -1,0 +1,210 @@
+/** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
+import { afterEach, expect, test } from "vitest";
+import type { Screen } from "../../../src/payments/private/screening.ts";
+import { readPlan, writePlan } from "../../../src/payments/private/stored-plan.ts";
+import { recorder } from "../../core/recorder.ts";
+import { DAY, MINUTE, scene, SOL } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+const heldFor = async ({ address }: Ordered): Promise<string | null | undefined> =>
+  (await world.storage.deposits([address]))[0]?.heldReason;
+
+/** Refuses one address; everybody it was asked about is remembered. */
+function refusing(): { readonly screen: Screen; refuse(address: string): void; readonly asked: string[] } {
+  const refused = new Set<string>();
+  const asked: string[] = [];
+  return {
+    asked,
+    refuse: (address) => void refused.add(address),
+    screen: async (address, { role, transactionId }) => {
+      asked.push(`${role} ${address} ${transactionId === null ? "before" : "after"}`);
+      return refused.has(address) ? "refused" : "ok";
+    },
+  };
+}
+
+test("a screened sender or recipient is refused before anything is taken, without a reason", async () => {
+  const screening = refusing();
+  world = await scene({}, { screen: screening.screen });
+  screening.refuse(world.bob.address);
+  await expect(world.sendTo()).rejects.toMatchObject({
+    code: "VALIDATION_ERROR",
+    details: { fields: [{ path: "recipients.0.address", message: "this address is not served" }] },
+  });
+  screening.refuse(world.alice.address);
+  await expect(world.sendTo()).rejects.toMatchObject({ details: { fields: [{ path: "sender" }] } });
+  expect(screening.asked[0]).toBe(`sender ${world.alice.address} before`);
+});
+
+test("a screening that cannot answer takes no order, and after a deposit it is asked again until it can", async () => {
+  let isDown = true;
+  const screen: Screen = async () => {
+    if (isDown) throw new Error("the list is out of reach");
+    return "ok";
+  };
+  world = await scene({}, { screen });
+  await expect(world.sendTo()).rejects.toMatchObject({
+    code: "ROUTING_UNAVAILABLE",
+    details: { reason: "upstream" },
+  });
+  isDown = false;
+  const order = await world.sendTo();
+  isDown = true;
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(4);
+  expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
+  isDown = false;
+  await world.passAndSettle(2 * MINUTE, 10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("a refused depositor holds the money: nothing is paid out or back until the operator releases it", async () => {
+  const screening = refusing();
+  world = await scene({}, { screen: screening.screen });
+  const order = await world.sendTo();
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
+  screening.refuse(carol.address);
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  await world.payTokens(carol, order.address, "USDC", order.due);
+  await world.passAndSettle(DAY, 4);
+  expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [], refunds: [] });
+  expect(await heldFor(order)).toBe("screening");
+  expect(screening.asked).toContain(`depositor ${carol.address} after`);
+  expect((await world.held(order.address))[1]).toBe(order.due);
+  expect(await world.service.releaseDeposit(order.id)).toMatchObject({
+    transactionId: order.id,
+    address: order.address,
+    heldReason: "screening",
+    explained: [],
+  });
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("a refused depositor of a cancelled order gets nothing back either", async () => {
+  const screening = refusing();
+  world = await scene({}, { screen: screening.screen });
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  const carol = world.wallet("carol", { lamports: 2n * SOL });
+  screening.refuse(carol.address);
+  await world.pay(carol, order.address, SOL);
+  await world.passAndSettle(MINUTE, 6);
+  expect(await world.stateOf(order)).toBe("held");
+  expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
+  await world.service.releaseDeposit(order.id);
+  await world.settle(8);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "SOL", status: "paid" }] });
+  await world.passAndSettle(11 * MINUTE, 6);
+  await world.judge();
+});
+
+test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async () => {
+  const screening = refusing();
+  world = await scene({}, { screen: screening.screen });
+  const order = await world.sendTo();
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  await world.payTokens(carol, order.address, "USDC", order.due + 3_000_000n);
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
+  const asked = screening.asked.filter((each) => each.startsWith("depositor"));
+  expect(asked.some((each) => each.includes(carol.address))).toBe(true);
+  expect(asked.some((each) => each.includes(world.sponsor.address))).toBe(false);
+  expect(asked.some((each) => each.includes(order.address))).toBe(false);
+  await world.judge();
+});
+
+test("past its cap on the sponsor's money an order waits for the operator, and every release grants as much again", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  const lift = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "drop" } : undefined,
+  );
+  await world.deposit(order.address, { usdc: order.due + 4_000_000n });
+  // As if a hundred attempts had landed with an error before this one.
+  const [payout] = (await world.storage.transaction(order.id))?.payments ?? [];
+  const plan = readPlan(payout?.plan ?? "{}");
+  const set = { plan: writePlan({ ...plan, costs: [...(plan.costs ?? []), String(SOL)] }) };
+  await world.storage.commit([{ writes: [{ table: "payments", id: payout?.id ?? "", set }] }]);
+  lift();
+  await world.settle(6);
+  // The payout was signed before; what is refused is the refund that comes after it.
+  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  expect(await heldFor(order)).toBe("sponsor_cap");
+  const shown = await world.shown(order);
+  expect(shown).toMatchObject({ status: "completed", refunds: [{ status: "held", signature: null }] });
+  let releases = 0;
+  while ((await world.shown(order)).refunds[0]?.status !== "paid") {
+    await world.service.releaseDeposit(order.id);
+    releases += 1;
+    if (releases > 2_000) throw new Error("no number of releases is enough");
+    if (releases % 100 === 0) await world.passAndSettle(2 * MINUTE, 4);
+  }
+  expect(releases).toBeGreaterThan(50);
+  await world.passAndSettle(11 * MINUTE, 4);
+  await world.judge();
+});
+
+test("what came to an address that was closed long ago is refunded on the operator's word", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  await world.passAndSettle(DAY + MINUTE, 1);
+  await world.passAndSettle(61 * DAY, 1);
+  expect(await world.stateOf(order)).toBe("closed");
+  await world.deposit(order.address, { usdc: order.due });
+  await world.passAndSettle(DAY, 2);
+  expect(await world.stateOf(order)).toBe("closed");
+  expect(await world.service.releaseDeposit(order.id)).toMatchObject({ heldReason: null });
+  await world.settle(8);
+  await world.passAndSettle(11 * MINUTE, 4);
+  expect(await world.shown(order)).toMatchObject({
+    status: "failed",
+    reason: "DEPOSIT_TIMEOUT",
+    refunds: [{ asset: "USDC", status: "paid" }],
+  });
+  expect(await world.stateOf(order)).toBe("closed");
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("releasing twice at once, and what is no private transaction", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  await Promise.all([world.service.releaseDeposit(order.id), world.service.releaseDeposit(order.id)]);
+  await world.settle(2);
+  await expect(world.service.releaseDeposit("tx_0")).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
+  await world.judge();
+});
+
+test("a start warns of a sponsor with too little, naming what is missing, and of a treasury that does not exist", async () => {
+  const { logger, lines } = recorder();
+  world = await scene();
+  await world.service.stop();
+  const poor = world.wallet("poor sponsor", { lamports: 1_000_000n });
+  const nobody = (await import("@solana/web3.js")).Keypair.generate().publicKey.toBase58();
+  const { keypairSigner } = await import("../../../src/ledger/sign-transaction.ts");
+  const { FIXED_PRICES } = { FIXED_PRICES: { rate: async () => ({ give: 1n, get: 1n }) } };
+  const service = world.another({
+    logger,
+    privateRouting: { sponsor: keypairSigner(poor.secretKey), treasury: nobody, prices: FIXED_PRICES },
+  });
+  await service.start();
+  await service.stop();
+  const warned = lines.filter(({ level }) => level === "warn");
+  expect(warned.map(({ message }) => message)).toEqual([
+    "the sponsor of private mode has too little for so many sends at once",
+    "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
+  ]);
+  expect(warned[0]?.fields).toMatchObject({
+    sponsor: poor.address,
+    missing: expect.stringMatching(/^0\.\d+$/) as string,
+  });
+});

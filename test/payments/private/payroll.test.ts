@@ -1,0 +1,223 @@
+/** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
+import { afterEach, expect, test } from "vitest";
+import { Keypair } from "@solana/web3.js";
+import { SOL_MINT } from "../../../src/address.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { DAY, MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+test("P17: of forty payees one whose account is frozen fails alone; the others are paid once and the rest goes back", async () => {
+  world = await scene();
+  const { customer: caller, alice } = world;
+  const payees = Array.from({ length: 40 }, (_, index) =>
+    world.wallet(`payee ${index}`, { lamports: 1_000_000n, ...(index % 2 === 0 ? { usdc: 1n } : {}) }),
+  );
+  const { body } = await world.order(caller, {
+    sender: alice,
+    to: payees.map(({ address }) => ({ address, amount: "0.5" })),
+  });
+  const ninth = payees[8] ?? world.bob;
+  await world.freeze(ninth, "USDC");
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle(24);
+  const ended = await world.service.transaction(caller, body.transactionId);
+  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT", refunds: [{ status: "paid" }] });
+  expect(ended.recipients.filter(({ status }) => status === "unpaid").map(({ address }) => address)).toEqual([
+    ninth.address,
+  ]);
+  for (const [index, payee] of payees.entries()) {
+    const before = index % 2 === 0 ? 1n : 0n;
+    expect((await world.held(payee.address))[1]).toBe(before + (index === 8 ? 0n : 500_000n));
+  }
+  expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+/** A payroll of `amount` USDC each, and its address funded. */
+async function payroll(payees: readonly Wallet[], amount = "0.5"): Promise<Ordered> {
+  const { body } = await world.order(world.customer, {
+    sender: world.alice,
+    to: payees.map(({ address }) => ({ address, amount })),
+  });
+  return orderedAs(body);
+}
+
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+const payeesWith = (count: number, usdc: bigint | null): Wallet[] =>
+  Array.from({ length: count }, (_, index) =>
+    world.wallet(`payee ${index}`, { lamports: 1_000_000n, ...(usdc === null ? {} : { usdc }) }),
+  );
+
+test("P17: a payee who handed its token account over is not paid, nor is the thief; the others are", async () => {
+  world = await scene();
+  const payees = payeesWith(8, 1n);
+  const thief = world.wallet("thief", { lamports: SOL });
+  const [victim] = payees;
+  if (victim === undefined) throw new Error("there are eight");
+  const order = await payroll(payees);
+  await world.handOver(victim, "USDC", thief);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(20);
+  const ended = await world.shown(order);
+  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT", refunds: [{ status: "paid" }] });
+  expect(ended.recipients.map(({ status }) => status)).toEqual(["unpaid", ...times(7, "paid")]);
+  const stolen = await world.ledger.fundsOfOwner(thief.address, [world.mints.USDC], "finalized");
+  // What was in it when it was handed over, and no more.
+  expect(stolen.tokens).toEqual([1n]);
+  for (const payee of payees.slice(1)) expect((await world.held(payee.address))[1]).toBe(500_001n);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("P17: frozen after the simulation and before the landing, a payee still fails alone", async () => {
+  world = await scene();
+  const payees = payeesWith(6, 1n);
+  const [, late] = payees;
+  if (late === undefined) throw new Error("there are six");
+  const order = await payroll(payees);
+  // What was simulated is dropped on its way; the same bytes arrive when the account is frozen.
+  const lift = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "drop" } : undefined,
+  );
+  await world.deposit(order.address, { usdc: order.due });
+  lift();
+  await world.freeze(late, "USDC");
+  await world.settle(4);
+  await world.passAndSettle(2 * MINUTE, 20);
+  const ended = await world.shown(order);
+  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
+  expect(ended.recipients.map(({ status }) => status)).toEqual(["paid", "unpaid", ...times(4, "paid")]);
+  for (const payee of payees) {
+    expect((await world.held(payee.address))[1]).toBe(payee === late ? 1n : 500_001n);
+  }
+  await world.passAndSettle(11 * MINUTE, 8);
+  await world.judge();
+});
+
+test("P17: with the treasury's account frozen everybody is paid, and the sweep waits for the operator", async () => {
+  world = await scene();
+  await world.openAccount(world.treasury, "USDC");
+  await world.freeze(world.treasury, "USDC");
+  const payees = payeesWith(7, 1n);
+  const order = await payroll(payees);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  for (const payee of payees) expect((await world.held(payee.address))[1]).toBe(500_001n);
+  const kept = (await world.held(order.address))[1];
+  expect(kept).toBeGreaterThan(0n);
+  // Tried again in longer and longer pauses, and then no more.
+  await world.passAndSettle(2 * DAY, 4);
+  expect(await world.stateOf(order)).toBe("held");
+  const tries = (await world.storage.transaction(order.id))?.payments.filter(({ kind }) => kind === "sweep");
+  expect(tries?.map(({ status, reason }) => [status, reason])).toEqual(times(8, ["failed", "payee"]));
+  await world.thaw(world.treasury, "USDC");
+  await world.service.releaseDeposit(order.id);
+  await world.settle(6);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  expect((await world.held(world.treasury.address))[1]).toBe(kept);
+  await world.judge();
+});
+
+test("P16: accounts closed after the quote cost the sponsor no rent: each such payee fails alone", async () => {
+  world = await scene();
+  const payees = payeesWith(14, 0n);
+  const order = await payroll(payees);
+  for (const payee of payees.slice(0, 7)) await world.closeAccount(payee, "USDC");
+  const [before] = await world.held(world.sponsor.address);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(30);
+  const ended = await world.shown(order);
+  expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
+  expect(ended.recipients.map(({ status }) => status)).toEqual([...times(7, "unpaid"), ...times(7, "paid")]);
+  await world.passAndSettle(11 * MINUTE, 8);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  const [after] = await world.held(world.sponsor.address);
+  // Network fees alone; the treasury's own account is made once.
+  const rent = await world.ledger.rentMinimum(165);
+  expect(before - after).toBeLessThan(rent + rent / 4n);
+  await world.judge();
+});
+
+test("P16: what a payee's account costs comes out of lamports that were sent to the address, if any, and is on its books", async () => {
+  world = await scene();
+  const payees = payeesWith(2, 0n);
+  const [closed] = payees;
+  if (closed === undefined) throw new Error("there are two");
+  const order = await payroll(payees);
+  await world.closeAccount(closed, "USDC");
+  await world.deposit(order.address, { lamports: 10_000_000n });
+  const [before] = await world.held(world.sponsor.address);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(14);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const rent = await world.ledger.rentMinimum(165);
+  const entries = await world.storage.entries(order.address);
+  expect(entries.filter(({ kind, mint }) => kind === "payout" && mint === SOL_MINT)).toMatchObject([
+    { amount: rent },
+  ]);
+  const [after] = await world.held(world.sponsor.address);
+  expect(before - after).toBeLessThan(rent + rent / 4n);
+  await world.passAndSettle(11 * MINUTE, 6);
+  await world.judge();
+});
+
+test("P16: five hundred fresh accounts under a quote priced for one are not taken", async () => {
+  world = await scene({}, { maxRecipients: 500 });
+  const recipients = Array.from({ length: 500 }, () => ({
+    address: Keypair.generate().publicKey.toBase58(),
+    amount: "0.01",
+  }));
+  const { body: quote } = await world.service.createQuote(world.customer, {
+    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+  });
+  const refused = world.service.createTransaction(world.customer, {
+    ...{ type: "payroll", mode: "private", quoteId: quote.quoteId, sender: world.alice.address, recipients },
+  });
+  await expect(refused).rejects.toMatchObject({
+    code: "INVALID_QUOTE",
+    details: { reason: "recipients_mismatch" },
+  });
+});
+
+test.each([
+  ["USDC", "0.001", 85],
+  ["SOL", "0.002", 34],
+] as const)(
+  "P19: a payroll of 500 in %s: no transaction over 1,232 bytes, each recipient in one payment, each paid once",
+  async (asset, amount, payouts) => {
+    world = await scene({}, { maxRecipients: 500, depositWindowMs: DAY });
+    world.chain.fund(world.sponsor.address, { lamports: 10n * SOL });
+    const recipients = Array.from({ length: 500 }, () => Keypair.generate().publicKey.toBase58());
+    const { body } = await world.order(world.customer, {
+      sender: world.alice,
+      to: recipients.map((address) => ({ address, amount })),
+      asset,
+    });
+    const order = orderedAs(body);
+    const sizes: number[] = [];
+    world.chain.faults.add(({ method, params }) => {
+      if (method === "sendTransaction") sizes.push(Buffer.from(String(params[0]), "base64").length);
+      return undefined;
+    });
+    await world.deposit(order.address, asset === "SOL" ? { lamports: order.due } : { usdc: order.due });
+    await world.settle(40);
+    const done = await world.shown(order);
+    expect(done).toMatchObject({ status: "completed" });
+    expect(done.signatures.length).toBeLessThanOrEqual(payouts);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_232);
+    const each = units(amount, asset === "SOL" ? 9 : 6);
+    const { funds } = await world.ledger.funds(recipients as never[], [world.mints.USDC], "finalized");
+    expect(funds.every(({ lamports, tokens }) => (asset === "SOL" ? lamports : tokens[0]) === each)).toBe(
+      true,
+    );
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  },
+  180_000,
+);

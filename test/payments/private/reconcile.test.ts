@@ -1,0 +1,354 @@
+/** Reconciling: what came in is what went out, to the base unit, and the chain says so too. */
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
+import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
+import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import type { Address } from "../../../src/address.ts";
+import type { Funds } from "../../../src/local/index.ts";
+import { memoryStorage } from "../../../storage/memory.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { privateFixture, units } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+
+let world: PrivateFixture;
+afterEach(() => world.close());
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+interface Ordered {
+  readonly caller: Caller;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+  readonly id: string;
+  readonly address: Address;
+  readonly due: bigint;
+}
+
+async function orderFor(amount = "5"): Promise<Ordered> {
+  world = await privateFixture();
+  const caller = await world.caller();
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n });
+  const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount }] });
+  return {
+    ...{ caller, alice, bob },
+    id: body.transactionId,
+    address: body.ephemeralAddress as Address,
+    due: units(body.depositAmount, 6),
+  };
+}
+
+const sumsOf = ({ assets }: Reconciliation, asset: string) => assets.find((sums) => sums.asset === asset);
+
+/** Moves USDC out of a deposit address as a thief with the master secret would, or another self of the database. */
+async function spendElsewhere({ id, address, bob }: Ordered, amount: bigint): Promise<string> {
+  const { ledger, chain, mints, sponsor } = world;
+  const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
+  const unsigned = await ledger.buildTransaction({
+    feePayer: sponsor.address,
+    moves: [
+      {
+        ...{ does: "transfer", mint: mints.USDC, decimals: 6, from: address, to: bob.address, amount },
+        accountPayer: sponsor.address,
+      },
+    ],
+  });
+  const signers = [keypairSigner(sponsor.secretKey), keys.signer({ masterVersion: 1, transactionId: id })];
+  const { bytes, signature } = await signTransaction(unsigned, signers);
+  await ledger.broadcast(bytes);
+  chain.advance(35);
+  return signature;
+}
+
+test("E12: a send is explained at every slot of its way, in flight as well, and adds up at its end", async () => {
+  const { address, due } = await orderFor();
+  world.chain.fund(address, { usdc: due });
+  for (let slot = 0; slot < 120; slot += 4) {
+    world.chain.advance(4);
+    // Before and after the service has heard of it.
+    expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+    await world.service.settled();
+    expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+  }
+  const reconciliation = await world.service.reconcile();
+  expect(reconciliation).toMatchObject({ addresses: 1, isExplained: true });
+  const fee = due - 5_000_000n;
+  expect(sumsOf(reconciliation, "USDC")).toEqual({
+    asset: "USDC",
+    ...{ deposits: `5.${fee}`, payouts: "5", fees: `0.${fee}` },
+    ...{ loans: "0", refunds: "0", dust: "0", repayments: "0" },
+    ...{ arriving: "0", leaving: "0", lending: "0", vouched: "0", missing: "0", held: "0" },
+  });
+});
+
+test("money out of an address that the database does not know is said, not explained, and freezes the address", async () => {
+  const ordered = await orderFor();
+  await world.deposit(ordered.address, { usdc: ordered.due - 1n });
+  const signature = await spendElsewhere(ordered, 2_000_000n);
+  const found = await world.service.reconcile();
+  expect(found).toMatchObject({
+    isExplained: false,
+    findings: [
+      {
+        ...{ transactionId: ordered.id, address: ordered.address, status: "pending" },
+        findings: [
+          { finding: "unknown_spending", signatures: [signature] },
+          { finding: "missing", asset: "USDC", amount: "2" },
+          { finding: "held", reason: "unknown_spending" },
+        ],
+      },
+    ],
+  });
+  expect(sumsOf(found, "USDC")).toMatchObject({ missing: "2" });
+  expect((await world.storage.deposits([ordered.address]))[0]?.heldReason).toBe("unknown_spending");
+  // Frozen: what completes the deposit is not paid out any more.
+  await world.deposit(ordered.address, { usdc: 3_000_000n });
+  await world.settle();
+  expect((await world.held(ordered.bob.address))[1]).toBe(2_000_000n);
+  expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
+});
+
+test("what an operator has vouched for is explained from then on", async () => {
+  const ordered = await orderFor();
+  await world.service.cancelTransaction(ordered.caller, ordered.id);
+  await world.deposit(ordered.address, { usdc: 900n });
+  await spendElsewhere(ordered, 600n);
+  expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
+  const released = await world.service.releaseDeposit(ordered.id);
+  expect(released).toMatchObject({ heldReason: "unknown_spending", explained: [expect.any(String)] });
+  await world.settle();
+  const after = await world.service.reconcile();
+  expect(after).toMatchObject({ isExplained: true, findings: [] });
+  expect(sumsOf(after, "USDC")).toMatchObject({ deposits: "0.0009", vouched: "0.0006", held: "0.0003" });
+});
+
+test("a payment that failed on record and has landed on the chain is a contradiction", async () => {
+  const ordered = await orderFor();
+  await world.deposit(ordered.address, { usdc: ordered.due });
+  await world.settle();
+  const view = await world.storage.transaction(ordered.id);
+  const payout = view?.payments.find(({ kind }) => kind === "payout");
+  await world.storage.commit([
+    { writes: [{ table: "payments", id: payout?.id ?? "", set: { status: "failed" } }] },
+  ]);
+  expect((await world.service.reconcile()).findings[0]?.findings).toEqual([
+    { finding: "contradiction", payment: payout?.id, recorded: "failed", onChain: "landed" },
+  ]);
+});
+
+test("the sponsor's lamports that stay promised to an order at rest are found", async () => {
+  const ordered = await orderFor();
+  await world.deposit(ordered.address, { usdc: ordered.due });
+  await world.settle();
+  await world.storage.commit([
+    { writes: [{ table: "reservations", id: ordered.id, set: { releasedAt: null } }] },
+  ]);
+  expect(await world.service.reconcile()).toMatchObject({
+    isExplained: false,
+    findings: [{ findings: [{ finding: "open_reservation" }] }],
+  });
+});
+
+test("what comes to a closed address is explained, and waits for a release that sends it back", async () => {
+  const { alice, address, due, id } = await orderFor();
+  await world.deposit(address, { usdc: due });
+  await world.settle();
+  await world.pass(62 * DAY);
+  await world.settle();
+  expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+  await world.deposit(address, { usdc: 4_000_000n });
+  const waiting = await world.service.reconcile();
+  expect(waiting).toMatchObject({
+    isExplained: true,
+    findings: [{ findings: [{ finding: "unclaimed", asset: "USDC", amount: "4" }] }],
+  });
+  expect(sumsOf(waiting, "USDC")).toMatchObject({ arriving: "4", held: "4" });
+  await world.service.releaseDeposit(id);
+  await world.settle(10);
+  expect((await world.held(alice.address))[1]).toBeGreaterThan(3_500_000n);
+  expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+});
+
+test("a chain that cannot be read lets nothing be concluded", async () => {
+  const ordered = await orderFor();
+  await world.deposit(ordered.address, { usdc: ordered.due - 1n });
+  await spendElsewhere(ordered, 2_000_000n);
+  const silent = ledgerWith({ signedBy: () => Promise.reject(new LedgerUnavailable("no endpoint answers")) });
+  await expect(world.another({ ledger: silent }).reconcile()).rejects.toThrow(LedgerUnavailable);
+  expect((await world.storage.deposits([ordered.address]))[0]?.heldReason).toBeNull();
+});
+
+test("a node that lags behind what is recorded is waited for, and then not believed", async () => {
+  const ordered = await orderFor();
+  await world.deposit(ordered.address, { usdc: ordered.due });
+  await world.settle();
+  let looks = 0;
+  const behind = ledgerWith({
+    fundsOfOwner: async (...asked) => {
+      looks += 1;
+      return { ...(await world.ledger.fundsOfOwner(...asked)), slot: 1, lamports: 1n };
+    },
+  });
+  let isDone = false;
+  const refused = world
+    .another({ ledger: behind })
+    .reconcile()
+    .then(
+      () => "believed",
+      (error: unknown) => error,
+    )
+    .finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise((resolve) => setImmediate(resolve));
+    world.clock.advance(1_000);
+  }
+  expect(await refused).toBeInstanceOf(LedgerUnavailable);
+  expect(looks).toBe(10);
+});
+
+function ledgerWith(changes: Partial<Ledger>): Ledger {
+  return new Proxy(world.ledger, {
+    get: (ledger, name, receiver) =>
+      Reflect.get(name in changes ? changes : ledger, name, receiver) as unknown,
+  });
+}
+
+test("without private mode there is nothing to reconcile, and that is said", async () => {
+  world = await privateFixture();
+  const plain = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
+  await expect(plain.reconcile()).rejects.toMatchObject({ code: "ROUTING_UNAVAILABLE" });
+  await expect(plain.releaseDeposit("tx_1")).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
+});
+
+const ASSETS = ["SOL", "USDC", "USDT"] as const;
+type Asset = (typeof ASSETS)[number];
+const FUNDS: Readonly<Record<Asset, keyof Funds>> = { SOL: "lamports", USDC: "usdc", USDT: "usdt" };
+const DECIMALS: Readonly<Record<Asset, number>> = { SOL: 9, USDC: 6, USDT: 6 };
+
+interface Gift {
+  readonly asset: Asset;
+  readonly percent: number;
+  readonly odd: bigint;
+  readonly isLate: boolean;
+}
+
+const gift: fc.Arbitrary<Gift> = fc.record({
+  asset: fc.constantFrom(...ASSETS),
+  /** Of what is due, in percent, give or take a base unit or two. */
+  percent: fc.constantFrom(0, 1, 40, 60, 100, 130),
+  odd: fc.bigInt({ min: 1n, max: 9n }),
+  /** Before the window's end or after it. */
+  isLate: fc.boolean(),
+});
+
+const orders = fc.array(
+  fc.record({
+    asset: fc.constantFrom(...ASSETS),
+    payees: fc.integer({ min: 1, max: 8 }),
+    amount: fc.integer({ min: 10, max: 99 }).map((cents) => `0.${cents}`),
+    gifts: fc.array(gift, { minLength: 1, maxLength: 3 }),
+  }),
+  { minLength: 3, maxLength: 4 },
+);
+
+test(
+  "E12: deposits are payouts, fees, refunds and dust, to the base unit, whatever was sent when",
+  { timeout: 120_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(orders, async (chosen) => {
+        world = await privateFixture();
+        const caller = await world.caller();
+        const sent: Record<Asset, bigint> = { SOL: 0n, USDC: 0n, USDT: 0n };
+        const rich = { lamports: 1_000_000_000n, usdc: 1_000_000_000n, usdt: 1_000_000_000n };
+        world.chain.advance(35);
+        const treasury = await world.held(world.treasury.address);
+        const wallets: { readonly address: string; readonly role: "payouts" | "refunds" }[] = [];
+        const posted: { address: string; due: bigint; gifts: readonly Gift[] }[] = [];
+        for (const [number, { asset, payees, amount, gifts }] of chosen.entries()) {
+          const sender = world.wallet(`sender ${number}`, rich);
+          const to = Array.from({ length: payees }, (_, index) =>
+            world.wallet(`payee ${number} ${index}`, rich),
+          );
+          wallets.push({ address: sender.address, role: "refunds" });
+          wallets.push(...to.map(({ address }) => ({ address, role: "payouts" as const })));
+          const { body } = await world.order(caller, {
+            ...{ sender, asset },
+            to: to.map(({ address }) => ({ address, amount })),
+          });
+          posted.push({
+            address: body.ephemeralAddress,
+            due: units(body.depositAmount, DECIMALS[asset]),
+            gifts,
+          });
+        }
+        const give = async (isLate: boolean): Promise<void> => {
+          for (const { address, due, gifts } of posted) {
+            for (const { asset, percent, odd } of gifts.filter((each) => each.isLate === isLate)) {
+              // What a wallet could not be sent: less lamports than an account must hold.
+              const amount = (due * BigInt(percent)) / 100n + odd + (asset === "SOL" ? 1_000_000n : 0n);
+              world.chain.fund(address, { [FUNDS[asset]]: amount });
+              sent[asset] += amount;
+              world.chain.advance(7);
+              expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+              await world.service.settled();
+            }
+          }
+          await world.settle(8);
+          expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
+        };
+        await give(false);
+        await world.pass(31 * MINUTE);
+        await world.settle(8);
+        await give(true);
+        await world.pass(60 * MINUTE);
+        await world.settle(8);
+
+        const reconciliation = await world.service.reconcile();
+        expect(reconciliation).toMatchObject({ isExplained: true, findings: [], addresses: chosen.length });
+        const held = await Promise.all(
+          wallets.map(async ({ address, role }) => ({ role, funds: await world.held(address) })),
+        );
+        const earned = await world.held(world.treasury.address);
+        for (const [index, asset] of ASSETS.entries()) {
+          const sums = sumsOf(reconciliation, asset);
+          const read = (name: Exclude<keyof NonNullable<typeof sums>, "asset">): bigint =>
+            sums?.[name] === "0" ? 0n : units(sums?.[name] ?? "", DECIMALS[asset]);
+          const received = (role: "payouts" | "refunds"): bigint =>
+            held
+              .filter((each) => each.role === role)
+              .reduce((sum, { funds }) => sum + (funds[index] ?? 0n) - 1_000_000_000n, 0n);
+          // What the reconciliation says, and what the wallets of everybody else say.
+          expect({ asset, deposits: read("deposits") + read("arriving") }).toEqual({
+            asset,
+            deposits: sent[asset],
+          });
+          expect({ asset, payouts: read("payouts") }).toEqual({ asset, payouts: received("payouts") });
+          expect({ asset, refunds: read("refunds") }).toEqual({ asset, refunds: received("refunds") });
+          expect({ asset, kept: read("fees") + read("dust") }).toEqual({
+            asset,
+            kept: (earned[index] ?? 0n) - (treasury[index] ?? 0n),
+          });
+          expect(read("deposits") + read("loans") + read("arriving")).toBe(
+            read("payouts") +
+              read("refunds") +
+              read("fees") +
+              read("dust") +
+              read("repayments") +
+              read("held"),
+          );
+        }
+        await world.close();
+      }),
+      { numRuns: 3, seed: 12, endOnFailure: true },
+    );
+    world = await privateFixture();
+  },
+);

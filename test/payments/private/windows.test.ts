@@ -1,0 +1,246 @@
+/** Deposits and time: many small ones, the last second of the window, dead nodes, and what is looked at how often. */
+import { createTransferCheckedInstruction } from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
+import { afterEach, expect, test } from "vitest";
+import type { FaultRule } from "paystate/local";
+import { signed } from "../../ledger/signed-transaction.ts";
+import { DAY, HOUR, MINUTE, scene, SOL } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+/** Counts the calls that reach the node from now on, by method. */
+function counting(): { readonly total: () => number; readonly of: (method: string) => number } {
+  const calls = new Map<string, number>();
+  world.chain.faults.add(({ method }) => {
+    calls.set(method, (calls.get(method) ?? 0) + 1);
+    return undefined;
+  });
+  return {
+    total: () => [...calls.values()].reduce((sum, count) => sum + count, 0),
+    of: (method) => calls.get(method) ?? 0,
+  };
+}
+
+const steps = async ({ address }: Ordered): Promise<number> =>
+  (await world.storage.load(address))?.version ?? 0;
+
+test("P9: two payers are summed, each counted once, however often the chain is looked at", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 4_000_000n });
+  const dave = world.wallet("dave", { lamports: SOL, usdc: 4_000_000n });
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  for (const payer of [carol, dave]) {
+    await world.payTokens(payer, order.address, "USDC", 3_000_000n);
+    for (let look = 0; look < 40; look++) await world.service.settled();
+  }
+  await world.settle(10);
+  const done = await world.shown(order);
+  expect(done).toMatchObject({ status: "completed", refunds: [{ asset: "USDC", status: "paid" }] });
+  const entries = await world.storage.entries(order.address);
+  const received = entries.filter(({ kind, mint }) => kind === "deposit" && mint === world.mints.USDC);
+  expect(received.reduce((sum, { amount }) => sum + amount, 0n)).toBe(6_000_000n);
+  await world.judge();
+});
+
+test("P14: a deposit that failed on the chain is none", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 1_000n });
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  const account = (owner: string): PublicKey =>
+    new PublicKey(world.tokenAccountOf({ ...carol, address: owner as never }, "USDC"));
+  const transfer = createTransferCheckedInstruction(
+    account(carol.address),
+    new PublicKey(world.mints.USDC),
+    account(order.address),
+    new PublicKey(carol.address),
+    order.due,
+    6,
+  );
+  const bytes = Buffer.from(await signed(world, { signers: [carol], instructions: [transfer] }), "base64");
+  await world.ledger.broadcast(bytes).catch(() => undefined);
+  await world.settle(4);
+  expect(await world.shown(order)).toMatchObject({ status: "pending" });
+  expect(await world.storage.entries(order.address)).toEqual([]);
+  await world.passAndSettle(31 * MINUTE);
+  expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT" });
+  await world.judge();
+});
+
+test("P15: a hundred dust transactions change no status, write nothing and cost no call of their own", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.deposit(order.address, { usdc: 1n });
+  const before = await steps(order);
+  const calls = counting();
+  for (let index = 0; index < 98; index++) await world.deposit(order.address, { usdc: 1n });
+  expect(await world.shown(order)).toMatchObject({ status: "pending" });
+  expect(await steps(order)).toBe(before);
+  expect(await world.storage.entries(order.address)).toEqual([]);
+  // One look each; nobody asks what the transactions were.
+  expect(calls.of("getSignaturesForAddress") + calls.of("getTransaction")).toBe(0);
+  expect(calls.total()).toBeLessThan(300);
+  // It is not lost: the deposit that makes it whole is counted together with it.
+  await world.deposit(order.address, { usdc: order.due - 99n });
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
+  const deposits = (await world.storage.entries(order.address)).filter(({ kind }) => kind === "deposit");
+  expect(deposits.map(({ amount }) => amount)).toEqual([order.due]);
+  await world.judge();
+});
+
+test("P15: dust after the end is told from the books only when something else is, and is refunded to nobody", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  expect(await world.stateOf(order)).toBe("resting");
+  const before = await steps(order);
+  for (let index = 0; index < 30; index++) {
+    await world.deposit(order.address, { usdc: 3n });
+    await world.pass(MINUTE);
+  }
+  expect(await steps(order)).toBe(before);
+  await world.passAndSettle(DAY, 4);
+  expect(await world.stateOf(order)).toBe("slowLane");
+  expect((await world.shown(order)).refunds).toEqual([]);
+  expect((await world.storage.entries(order.address)).map(({ kind, amount }) => [kind, amount])).toEqual([
+    ["deposit", 90n],
+  ]);
+  await world.judge();
+});
+
+test.each([
+  ["USDC", { usdc: 1n }],
+  ["SOL", { lamports: 1n }],
+] as const)(
+  "P15: one unit of %s sent just before a payout or a sweep lands breaks neither",
+  async (asset, unit) => {
+    world = await scene();
+    const order = await world.sendTo({ asset, amount: "0.5" });
+    let dusted = 0;
+    world.chain.faults.add(({ method }) => {
+      // After the simulation, before the bytes arrive.
+      if (method === "sendTransaction" && dusted < 4) {
+        dusted += 1;
+        world.chain.fund(order.address, unit);
+      }
+      return undefined;
+    });
+    await world.deposit(order.address, asset === "SOL" ? { lamports: order.due } : { usdc: order.due });
+    await world.settle(8);
+    expect(await world.shown(order)).toMatchObject({ status: "completed", signatures: [expect.any(String)] });
+    // Each loss makes the next pause longer.
+    for (const minutes of [11, 21, 41]) await world.passAndSettle(minutes * MINUTE, 4);
+    expect(dusted).toBeGreaterThan(1);
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  },
+);
+
+test("P25: with every websocket dead for an hour polling completes the order", async () => {
+  world = await scene();
+  world.chain.faults.add(({ transport }) => (transport === "websocket" ? { kind: "hang" } : undefined));
+  const order = await world.sendTo();
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+const OUT: FaultRule = () => ({ kind: "refuse", status: 503 });
+
+/** Lets an outage last: the ledger's own pauses, and the tries of its callers, pass on the clock. */
+async function outage(ms: number): Promise<void> {
+  const lift = world.chain.faults.add(OUT);
+  const until = world.clock.now() + ms;
+  while (world.clock.now() < until) {
+    world.clock.advance(5_000);
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+  lift();
+  for (let turn = 0; turn < 200; turn++) {
+    world.clock.advance(50);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("P25: an hour without any node in the middle of the payout changes no status, and then it completes", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.deposit(order.address, { usdc: order.due });
+  expect(await world.shown(order)).toMatchObject({ status: "processing" });
+  await outage(HOUR);
+  expect(await world.shown(order)).toMatchObject({ status: "processing" });
+  await world.passAndSettle(2 * MINUTE, 12);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  await world.passAndSettle(11 * MINUTE, 4);
+  await world.judge();
+});
+
+test("P30: a deposit in the last second of the window counts, though no node answers until long after it", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.pass(30 * MINUTE - 1_000);
+  world.chain.fund(order.address, { usdc: order.due });
+  await outage(20 * MINUTE);
+  world.chain.advance(35);
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("P30: the window does not close by our clock, but by a finalized block's that is past it", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  world.clock.advance(31 * MINUTE);
+  // No slot has passed: the newest finalized block is still from before.
+  await world.service.settled();
+  expect(await world.shown(order)).toMatchObject({ status: "pending" });
+  world.chain.fund(order.address, { usdc: order.due });
+  world.chain.advance(35);
+  await world.settle(10);
+  // Whatever the first block past the window shows counts.
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  await world.judge();
+});
+
+test("P10: late money is refunded at most once in ten minutes, whoever sends it how often", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  for (let index = 0; index < 5; index++) {
+    await world.deposit(order.address, { usdc: 1_000_000n });
+    await world.passAndSettle(MINUTE, 4);
+  }
+  expect((await world.shown(order)).refunds.length).toBe(1);
+  await world.passAndSettle(11 * MINUTE, 6);
+  const { refunds } = await world.shown(order);
+  expect(refunds).toMatchObject([{ status: "paid" }, { status: "paid" }]);
+  await world.passAndSettle(11 * MINUTE, 6);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("an address is watched for a day after the last thing that happened, then for sixty in the slow lane, then no more", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  await world.passAndSettle(DAY - MINUTE, 1);
+  expect(await world.stateOf(order)).toBe("resting");
+  await world.passAndSettle(2 * MINUTE, 1);
+  expect(await world.stateOf(order)).toBe("slowLane");
+  await world.deposit(order.address, { usdc: 2_000_000n });
+  await world.passAndSettle(2 * HOUR, 8);
+  await world.passAndSettle(11 * MINUTE, 4);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
+  await world.passAndSettle(61 * DAY, 2);
+  expect(await world.stateOf(order)).toBe("closed");
+  const calls = counting();
+  await world.pass(DAY);
+  expect(calls.of("getMultipleAccounts")).toBe(0);
+  await world.judge();
+});

@@ -1,0 +1,355 @@
+/** A private swap on the real programs: deposited, exchanged in one transaction at the price of that moment, or refunded. */
+import { afterEach, describe, expect, test } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
+import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { expectRefusal } from "../wallet-world.ts";
+
+type Amounts = readonly [bigint, bigint, bigint];
+
+const DESK: Amounts = [INVENTORY.lamports ?? 0n, INVENTORY.usdc ?? 0n, INVENTORY.usdt ?? 0n];
+const NOTHING: Amounts = [0n, 0n, 0n];
+const ASSETS = ["SOL", "USDC", "USDT"] as const;
+type Asset = (typeof ASSETS)[number];
+const decimalsOf = (asset: string): number => (asset === "SOL" ? 9 : 6);
+const fundsOf = (asset: Asset, amount: bigint) =>
+  asset === "SOL" ? { lamports: amount } : asset === "USDC" ? { usdc: amount } : { usdt: amount };
+
+/** Private mode's other options, for a service that is never started. */
+const ROUTING = {
+  treasury: "11111111111111111111111111111112",
+  prices: { rate: async () => ({ give: 1n, get: 1n }) },
+};
+
+let world: SwapFixture;
+let caller: Caller;
+let alice: Wallet;
+/** Dollars for one SOL, in a market that a test moves; null while the market is closed. */
+let dollars: bigint | null;
+
+const market: PriceSource = {
+  async rate(give, get) {
+    if (dollars === null) throw new Error("the market is closed");
+    const worth = (mint: string): bigint =>
+      mint === SOL_MINT ? 1_000_000_000n : (dollars ?? 0n) * 1_000_000n;
+    return { give: worth(give), get: worth(get) };
+  },
+};
+
+async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<void> {
+  dollars = 150n;
+  world = await swapFixture(settings);
+  caller = await world.caller();
+  alice = world.wallet("alice", { lamports: 1_000_000_000n });
+  world.chain.advance(35);
+}
+afterEach(() => world.close());
+
+async function changed(address: string, before: Amounts): Promise<Amounts> {
+  const held = await world.held(address);
+  return [held[0] - before[0], held[1] - before[1], held[2] - before[2]];
+}
+
+/** Orders a swap and deposits what it asks for, or so much more. */
+async function ordered(
+  give: Asset,
+  get: Asset,
+  amount: string,
+  more: { slippageBps?: number; excess?: bigint } = {},
+) {
+  const { excess = 0n, ...words } = more;
+  const { quote, body } = await world.orderSwap(caller, { sender: alice, give, get, amount, ...words });
+  const due = units(body.depositAmount, decimalsOf(give));
+  const deposit = () => world.deposit(body.ephemeralAddress, fundsOf(give, due + excess));
+  return { quote, id: body.transactionId, address: body.ephemeralAddress, due, deposit };
+}
+
+const shown = (id: string) => world.service.transaction(caller, id);
+
+/** Lets time and slots pass for so many minutes. */
+async function wait(minutes: number): Promise<void> {
+  for (let part = 0; part < minutes * 2; part++) {
+    await world.pass(30_000);
+    await world.settle(2);
+  }
+}
+
+describe("exchanged", () => {
+  test.each([
+    ["SOL", "USDC", "2"],
+    ["USDC", "SOL", "150"],
+    ["USDC", "USDT", "25"],
+    ["USDT", "USDC", "25.000001"],
+  ] as const)(
+    "E12, P18: from %s to %s, and everything adds up to the base unit",
+    async (give, get, amount) => {
+      await open();
+      const sponsor = await world.held(world.sponsor.address);
+      const treasury = await world.held(world.treasury.address);
+      const had = await world.held(alice.address);
+      const { quote, id, address, due, deposit } = await ordered(give, get, amount);
+      expect(quote).toMatchObject({ inputAmount: amount, feeAsset: give, mode: "private" });
+      expect(due).toBe(units(amount, decimalsOf(give)));
+      await deposit();
+      await world.settle();
+
+      const done = await shown(id);
+      expect(done).toMatchObject({ status: "completed", type: "swap", fee: quote.fee, refunds: [] });
+      expect(done.recipients).toMatchObject([{ address: alice.address, status: "paid" }]);
+      expect(done.signatures).toHaveLength(1);
+      const got = units(done.recipients[0]?.amount ?? "0", decimalsOf(get));
+      expect(got).toBeGreaterThanOrEqual(units(quote.minOutputAmount, decimalsOf(get)));
+      const fee = units(quote.fee, decimalsOf(give));
+      const only = (asset: Asset, value: bigint): bigint[] =>
+        ASSETS.map((each) => (each === asset ? value : 0n));
+
+      expect(await world.held(address)).toEqual(NOTHING);
+      expect(await changed(alice.address, had)).toEqual(only(get, got));
+      expect(await changed(world.desk, DESK)).toEqual(
+        ASSETS.map((each) => (each === give ? due - fee : each === get ? -got : 0n)),
+      );
+      expect(await changed(world.treasury.address, treasury)).toEqual(only(give, fee));
+      // The sponsor pays the network and the accounts that were priced, and nothing else.
+      const [spent, ...tokens] = await changed(world.sponsor.address, sponsor);
+      expect(tokens).toEqual([0n, 0n]);
+      expect(spent).toBeLessThan(0n);
+      expect(await world.promised(get)).toBe(0n);
+    },
+  );
+
+  test("webhooks are told the estimate first and what was paid in the end", async () => {
+    await open({ desk: { prices: market } });
+    const told: string[] = [];
+    world.service.subscribe({ accountId: caller.accountId }, ({ event, data }) =>
+      told.push(`${event} ${data.recipients[0]?.amount ?? ""}`),
+    );
+    const { quote, id, deposit } = await ordered("SOL", "USDC", "1");
+    dollars = 151n;
+    await deposit();
+    await world.settle();
+    const paid = (await shown(id)).recipients[0]?.amount ?? "";
+    expect(Number(paid)).toBeGreaterThan(Number(quote.outputAmount));
+    expect(told).toEqual([
+      `transaction.pending ${quote.outputAmount}`,
+      `transaction.confirmed ${paid}`,
+      `transaction.completed ${paid}`,
+    ]);
+  });
+
+  test("P21: a quote that has expired before the deposit is priced anew, at the least or better", async () => {
+    await open({ desk: { prices: market } });
+    const { quote, id, deposit } = await ordered("SOL", "USDC", "1", { slippageBps: 200 });
+    await world.pass(10 * 60_000);
+    dollars = 148n;
+    await deposit();
+    await world.settle();
+    const { status, recipients } = await shown(id);
+    expect(status).toBe("completed");
+    const paid = Number(recipients[0]?.amount);
+    expect(paid).toBeLessThan(Number(quote.outputAmount));
+    expect(paid).toBeGreaterThanOrEqual(Number(quote.minOutputAmount));
+  });
+
+  test("P8: what was deposited too much is refunded and not exchanged", async () => {
+    await open();
+    const { quote, id, deposit } = await ordered("USDC", "SOL", "150", { excess: 20_000_000n });
+    await deposit();
+    await world.settle();
+    const { status, refunds, recipients } = await shown(id);
+    expect(status).toBe("completed");
+    expect(recipients[0]?.amount).toBe(quote.outputAmount);
+    expect(refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
+  });
+
+  test("a price that could not be signed for within two minutes is found anew", async () => {
+    await open({ desk: { prices: market } });
+    const { quote, id, deposit } = await ordered("SOL", "USDC", "1", { slippageBps: 500 });
+    const [lamports] = await world.held(world.sponsor.address);
+    const kept = 1_000_000n;
+    await world.move(world.sponsor, {
+      does: "transfer",
+      ...{ mint: null, decimals: 9, amount: lamports - kept - 5_000n },
+      ...{ from: world.sponsor.address, to: world.treasury.address, accountPayer: null },
+    });
+    await deposit();
+    await wait(3);
+    expect(await shown(id)).toMatchObject({ status: "processing" });
+    dollars = 148n;
+    world.chain.fund(world.sponsor.address, { lamports: 1_000_000_000n });
+    await wait(3);
+    const { status, recipients } = await shown(id);
+    expect(status).toBe("completed");
+    expect(Number(recipients[0]?.amount)).toBeLessThan(Number(quote.outputAmount));
+    const { payments = [] } = (await world.storage.transaction(id)) ?? {};
+    const exchanges = payments.filter(({ kind }) => kind === "exchange").map((each) => each.status);
+    expect(exchanges.length).toBeGreaterThan(1);
+    expect(exchanges.filter((each) => each !== "failed")).toEqual(["finalized"]);
+  });
+
+  test("a price that comes back within five minutes is taken", async () => {
+    await open({ desk: { prices: market } });
+    const { id, deposit } = await ordered("SOL", "USDC", "1");
+    dollars = 100n;
+    await deposit();
+    await world.settle();
+    expect(await shown(id)).toMatchObject({ status: "processing" });
+    await wait(2);
+    dollars = 150n;
+    await wait(1);
+    expect(await shown(id)).toMatchObject({ status: "completed" });
+  });
+});
+
+describe("refunded", () => {
+  /** What is the same of every refunded swap. */
+  async function expectRefund(id: string, address: string, reason: string): Promise<void> {
+    const failed = await shown(id);
+    expect(failed).toMatchObject({ status: "failed", reason, fee: "0", recipients: [{ status: "unpaid" }] });
+    expect(failed.refunds).toMatchObject([{ status: "paid" }]);
+    expect(await world.held(address)).toEqual(NOTHING);
+    for (const asset of ASSETS) expect(await world.promised(asset)).toBe(0n);
+  }
+
+  test("P21: a price that stays below the least is waited out for five minutes, then refunded", async () => {
+    await open({ desk: { prices: market } });
+    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    dollars = 140n;
+    await deposit();
+    await wait(4);
+    expect(await shown(id)).toMatchObject({ status: "processing", reason: null });
+    await wait(2);
+    await expectRefund(id, address, "SLIPPAGE_EXCEEDED");
+    expect(await changed(world.desk, DESK)).toEqual(NOTHING);
+    expect(world.deskSigned()).toBe(0);
+  });
+
+  test("P22: liquidity that is gone after the deposit is waited for, then refunded", async () => {
+    await open();
+    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    const { USDC } = world.mints;
+    await world.move(world.deskWallet, {
+      does: "transfer",
+      ...{ mint: USDC, decimals: 6, amount: DESK[1] },
+      ...{ from: world.desk, to: world.sponsor.address, accountPayer: world.desk },
+    });
+    await deposit();
+    await wait(6);
+    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+  });
+
+  test("P22: a provider that cannot be asked is waited for, then refunded", async () => {
+    await open({ desk: { prices: market } });
+    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    dollars = null;
+    await deposit();
+    await wait(6);
+    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+  });
+
+  test("the exchange is atomic: a payee that cannot take its side costs the desk nothing", async () => {
+    await open();
+    world.chain.fund(alice.address, { usdc: 1n });
+    world.chain.advance(35);
+    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    await world.freeze(alice, "USDC");
+    await deposit();
+    await world.settle();
+    await expectRefund(id, address, "PAYOUT_FAILED");
+    expect(await changed(world.desk, DESK)).toEqual(NOTHING);
+  });
+
+  test("P16: an account that was closed after the quote is made at nobody's cost", async () => {
+    await open();
+    const { USDT } = world.mints;
+    world.chain.fund(alice.address, { usdc: 1n });
+    world.chain.fund(world.treasury.address, { usdc: 1n });
+    await world.move(world.deskWallet, {
+      does: "transfer",
+      ...{ mint: USDT, decimals: 6, amount: 1n },
+      ...{ from: world.desk, to: alice.address, accountPayer: world.desk },
+    });
+    const { quote, id, address, deposit } = await ordered("USDC", "USDT", "25");
+    expect(quote.fees.rent).toBe("0");
+    await world.move(
+      alice,
+      {
+        does: "transfer",
+        ...{ mint: USDT, decimals: 6, amount: 1n },
+        ...{ from: alice.address, to: world.desk, accountPayer: null },
+      },
+      { does: "close", mint: USDT, owner: alice.address, to: alice.address },
+    );
+    await deposit();
+    await world.settle();
+    await expectRefund(id, address, "PAYOUT_FAILED");
+  });
+
+  test("P22: a desk whose account is frozen while the exchange is planned is tried again and then given up", async () => {
+    await open();
+    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    await world.freeze(world.deskWallet, "USDC");
+    await deposit();
+    await wait(7);
+    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+    const view = await world.storage.transaction(id);
+    expect(view?.payments.filter(({ kind }) => kind === "exchange").length).toBeLessThan(40);
+  });
+});
+
+describe("refused", () => {
+  test("more than an account's tenth of the inventory, before anything is deposited", async () => {
+    await open({ desk: { prices: market } });
+    const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "110", mode: "private" as const };
+    await expectRefusal(world.service.createQuote(caller, request), "INSUFFICIENT_LIQUIDITY", {
+      available: "15000",
+    });
+  });
+
+  test("an amount that the fee would eat, naming the least that is left something of", async () => {
+    await open();
+    const quoting = (amount: string) =>
+      world.service.createQuote(caller, { inputAsset: "USDC", outputAsset: "SOL", amount, mode: "private" });
+    const refused = (await quoting("0.001").catch((error: unknown) => error)) as {
+      readonly details: { readonly minimum: string };
+    };
+    await expectRefusal(quoting("0.001"), "AMOUNT_TOO_SMALL", { minimum: refused.details.minimum });
+    expect((await quoting(refused.details.minimum)).body.outputAmount).not.toBe("0");
+  });
+
+  test("nothing is set aside for a private quote, nor for an order without its deposit", async () => {
+    await open();
+    await ordered("SOL", "USDC", "1");
+    expect(await world.promised("USDC")).toBe(0n);
+  });
+
+  test("P27: a swap of one of the service's own addresses", async () => {
+    await open();
+    const { body: quote } = await world.service.createQuote(caller, {
+      ...{ inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" },
+    });
+    const posted = world.service.createTransaction(caller, {
+      ...{ type: "swap", mode: "private", quoteId: quote.quoteId, sender: world.desk },
+      recipients: [{ address: world.desk, amount: quote.outputAmount }],
+    });
+    await expectRefusal(posted, "INVALID_RECIPIENT", { reason: "own_address" });
+  });
+
+  test("a desk that is the sponsor or the treasury too, before anything runs", async () => {
+    await open();
+    const options = { privateRouting: { sponsor: keypairSigner(world.deskWallet.secretKey) } };
+    const make = () => world.another({ privateRouting: { ...ROUTING, ...options.privateRouting } });
+    expect(make).toThrow(/swap\.provider/);
+  });
+
+  test("a private swap while private mode is off", async () => {
+    await open();
+    const off = world.another({ privateRouting: undefined } as never);
+    const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" as const };
+    await expectRefusal(off.createQuote(caller, request), "ROUTING_UNAVAILABLE", { reason: "paused" });
+  });
+});

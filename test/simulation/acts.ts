@@ -1,0 +1,103 @@
+/** The acts that flows are made of. */
+import { isPaymentError } from "../../src/errors.ts";
+import { signPayment } from "../kit/chain-fixture.ts";
+import type { Act, Stage } from "./flow.ts";
+
+/** What every payment of a simulation is worth: 1 USDC. */
+export const AMOUNT = "1";
+/** The same in base units. */
+export const AMOUNT_UNITS = 1_000_000n;
+
+// The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
+const MOST_ROUNDS = 200;
+/** More slots than finality takes, and time for a few looks at them. */
+const SLOTS_A_ROUND = 40;
+const LOOK_MS = 3_000;
+
+/** Alice quotes, signs and posts a send of this name, with the same keys and bytes however often it takes. */
+export function post(payment: string): Act {
+  return async ({ service, world: { caller, alice, recipient, taken } }) => {
+    const request = { inputAsset: "USDC", outputAsset: "USDC", amount: AMOUNT, sender: alice.address };
+    const recipients = [{ address: recipient(payment).address, amount: AMOUNT }];
+    const quoted = { idempotencyKey: `quote-${payment}` };
+    const { body: quote } = await service.createQuote(caller, { ...request, recipients }, quoted);
+    const signedTransaction = signPayment(Buffer.from(quote.transaction ?? "", "base64"), alice.secretKey);
+    const { body } = await service.createTransaction(
+      caller,
+      { type: "send", quoteId: quote.quoteId, sender: alice.address, recipients, signedTransaction },
+      { idempotencyKey: `post-${payment}` },
+    );
+    taken.set(payment, body.transactionId);
+  };
+}
+
+/** A cancellation that is granted, or was granted by a process that died before it could say so. */
+export function cancel(payment: string): Act {
+  return tryToCancel(payment, { code: "CANNOT_CANCEL", currentStatus: "cancelled" });
+}
+
+/** A cancellation that is refused with one of these codes and statuses, or granted when none of them holds yet. */
+export function tryToCancel(payment: string, ...refusals: readonly Refusal[]): Act {
+  return async (stage) => {
+    const refused = await cancelNow(payment, stage);
+    if (refused === null) {
+      stage.world.cancelled.add(payment);
+      return;
+    }
+    const isExpected = refusals.some(
+      ({ code, currentStatus }) => code === refused.code && currentStatus === refused.currentStatus,
+    );
+    if (!isExpected) throw new Error(`${payment} was refused: ${JSON.stringify(refused)}`);
+  };
+}
+
+/** A cancellation that is never granted, and refused in just this way. */
+export function failToCancel(payment: string, { code, currentStatus }: Refusal): Act {
+  return async (stage) => {
+    const refused = await cancelNow(payment, stage);
+    if (refused?.code !== code || refused.currentStatus !== currentStatus) {
+      throw new Error(`${payment} was answered ${JSON.stringify(refused)}, not ${code} as ${currentStatus}`);
+    }
+  };
+}
+
+/** Null when it was granted. */
+async function cancelNow(payment: string, { service, world }: Stage): Promise<Refusal | null> {
+  try {
+    await service.cancelTransaction(world.caller, world.taken.get(payment) ?? "");
+    return null;
+  } catch (error) {
+    if (isPaymentError(error, "CANNOT_CANCEL") || isPaymentError(error, "ALREADY_PROCESSED")) {
+      return { code: error.code, currentStatus: error.details.currentStatus };
+    }
+    throw error;
+  }
+}
+
+/** How a cancellation may be refused. */
+export interface Refusal {
+  readonly code: "ALREADY_PROCESSED" | "CANNOT_CANCEL";
+  readonly currentStatus: string;
+}
+
+/** Milliseconds pass. */
+export function time(ms: number): Act {
+  return ({ pass }) => pass(ms);
+}
+
+/** Slots pass. */
+export function slots(count: number): Act {
+  return (stage) => stage.slots(count);
+}
+
+/** Time and slots pass for as long as anything is left to do. */
+export const untilRest: Act = async ({ world, pass, slots: letSlotsPass, isAtRest }) => {
+  for (let round = 0; !(await isAtRest()); round++) {
+    if (round === MOST_ROUNDS) throw new Error("it never comes to rest");
+    const now = world.fixture.clock.now();
+    const due = await world.nextDue();
+    const jump = due === null || (await world.isWatching()) ? LOOK_MS : Math.max(0, due - now);
+    await pass(jump);
+    await letSlotsPass(SLOTS_A_ROUND);
+  }
+};

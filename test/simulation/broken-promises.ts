@@ -1,0 +1,105 @@
+/** What is promised of every payment at every moment, checked over a world that has come to rest. */
+import { brokenInvariants } from "../kit/check-invariants.ts";
+import { NOTICE_EVENTS } from "../../src/webhooks/notice-body.ts";
+import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
+import type { End, Flow } from "./flow.ts";
+import { eventOf } from "./world.ts";
+import type { World } from "./world.ts";
+
+/** One sentence per broken promise; empty when all hold. `undisturbed`: nobody died, so nothing came twice either. */
+export async function brokenPromises(
+  world: World,
+  flow: Flow,
+  undisturbed: boolean,
+): Promise<readonly string[]> {
+  const { storage, log } = world;
+  const workflows = world.workflows();
+  const setAside = await storage.deadLetters(10);
+  const payments = await Promise.all(
+    Object.entries(flow.ends).map(([payment, ends]) => brokenEnd(world, payment, ends)),
+  );
+  const ids = [...world.taken.values()];
+  return [
+    ...setAside.map(({ id }) => `${id} was set aside`),
+    ...(await brokenInvariants({ storage, log, workflows })),
+    ...payments.flat(),
+    ...(await brokenStatuses(storage, workflows, ids)),
+    ...(await brokenDeliveries(storage, ids)),
+    ...(await brokenArrivals(world, undisturbed)),
+  ];
+}
+
+/** How a payment ended, if it did not end in any of the ways in which it may. */
+async function brokenEnd(world: World, payment: string, ends: Flow["ends"][string]): Promise<string[]> {
+  const { storage, fixture, taken, cancelled, recipient } = world;
+  const id = taken.get(payment);
+  const transaction = id === undefined ? null : await storage.transaction(id);
+  if (id === undefined || transaction === null) return [`I6: ${payment} was acknowledged and is gone`];
+  const { status, reason } = transaction.transaction;
+  const notices = await storage.notices(id);
+  const deliveries = await storage.deliveries(id);
+  const statusOf = (noticeId: string): string =>
+    deliveries
+      .filter((delivery) => delivery.noticeId === noticeId)
+      .map((delivery) => delivery.status)
+      .join();
+  const { holdings } = await fixture.ledger.balances(recipient(payment).address);
+  const told = NOTICE_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
+  const ended = inWords({
+    status,
+    reason,
+    paid: holdings[0]?.amount ?? 0n,
+    told: told.map((notice) => `${notice.event} ${statusOf(notice.id)}`),
+  });
+  const allowed = ends.map(({ paid, told: events, givenUp = [], ...end }: End) =>
+    inWords({
+      status: end.status,
+      reason: end.reason ?? null,
+      paid,
+      told: events.map((event) => `${event} ${givenUp.includes(event) ? "abandoned" : "delivered"}`),
+    }),
+  );
+  return [
+    ...(allowed.includes(ended) ? [] : [`${payment} ended as ${ended}, not as ${allowed.join(" or ")}`]),
+    ...(cancelled.has(payment) && status !== "cancelled" ? [`I7: ${payment} was cancelled and sent`] : []),
+  ];
+}
+
+function inWords(end: {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly paid: bigint;
+  readonly told: readonly string[];
+}): string {
+  return `${end.status} (${end.reason ?? "no reason"}), ${end.paid} paid, told [${end.told.join(", ")}]`;
+}
+
+/** I11 and H7 at the receiver: every notice arrives, in order, under one id and with the same bytes each time. */
+async function brokenArrivals(world: World, undisturbed: boolean): Promise<string[]> {
+  const arrived = new Map<string, { readonly body: string; readonly event: string; count: number }>();
+  const broken: string[] = [];
+  for (const request of world.received()) {
+    const id = String(request.headers["webhook-id"]);
+    const body = request.body.toString("utf8");
+    const before = arrived.get(id);
+    if (before === undefined) arrived.set(id, { body, event: eventOf(request) ?? "nothing", count: 1 });
+    else if (before.body === body) before.count += 1;
+    else broken.push(`I11: ${id} came with other bytes`);
+  }
+  for (const transactionId of world.taken.values()) {
+    const notices = await world.storage.notices(transactionId);
+    const deliveries = await world.storage.deliveries(transactionId);
+    const ids = new Set(notices.map(({ id }) => id));
+    const order = [...arrived].filter(([id]) => ids.has(id)).map(([, { event }]) => event);
+    const expected = NOTICE_EVENTS.filter((event) => notices.some((notice) => notice.event === event));
+    if (order.join() !== expected.join()) {
+      broken.push(`the notices of ${transactionId} first came as ${order.join()}, not ${expected.join()}`);
+    }
+    for (const { noticeId, attempts } of deliveries) {
+      const came = arrived.get(noticeId)?.count ?? 0;
+      const isRight = undisturbed ? came === attempts : came >= attempts;
+      if (!isRight) broken.push(`H7: ${noticeId} came ${came} times in ${attempts} attempts`);
+    }
+  }
+  return broken;
+}

@@ -1,0 +1,206 @@
+/** The enumerator: lives a flow once to count its calls, then once more for each of them, killed before and after it. */
+import { expect, test } from "vitest";
+import { adapters } from "../kit/adapters.ts";
+import type { PaymentService } from "../../src/create-payment-service.ts";
+import type { Adapter } from "../kit/adapters.ts";
+import { turns } from "../kit/engine-world.ts";
+import { mortalProcess } from "../kit/mortal.ts";
+import type { Death, MortalProcess } from "../kit/mortal.ts";
+import { passTime } from "../kit/pass-time.ts";
+import { untilRest } from "./acts.ts";
+import { brokenPromises } from "./broken-promises.ts";
+import type { Flow, Stage } from "./flow.ts";
+import { LEASE_MS, openWorld, POLL_MS } from "./world.ts";
+import type { Surroundings, World } from "./world.ts";
+
+/** What becomes of the processes of a life. */
+export interface Ordeal {
+  /** Ends the test's name. */
+  readonly name: string;
+  /** So many processes in a row die at the same call, each a lease after the one before; the next one lives. */
+  readonly deaths: number;
+  /** A second process works beside the first from the beginning, and takes over what the dead leave. */
+  readonly beside: boolean;
+}
+
+export const KILLED_ONCE: Ordeal = { name: "killed once at any call", deaths: 1, beside: false };
+/** Fewer than the five crashes after which a task is set aside, counting that of the process before the flow's acts. */
+export const KILLED_AGAIN: Ordeal = {
+  name: "killed three times at any call",
+  deaths: 3,
+  beside: false,
+};
+export const TAKEN_OVER: Ordeal = {
+  name: "of two processes one is killed at any call",
+  deaths: 1,
+  beside: true,
+};
+
+/**
+ * Which calls are died at. `every`: each. `changing`: each that may change anything outside, and one in eight of the
+ * others, before and after which the world is the same. `some`: one in four of the former, one in sixteen of the latter.
+ * `few`: one in twelve and one in forty-eight. Which ones, a seed says.
+ */
+export type Thoroughness = "every" | "changing" | "some" | "few";
+
+/** How thoroughly a flow is killed on each adapter, by its name; `npm run test:long` is thorough everywhere. */
+export type Plan = Readonly<Record<string, Thoroughness>>;
+
+// What `vitest --mode` sets.
+const THOROUGH = process.env["MODE"] === "long";
+const SEED = Number(process.env["PAYSTATE_SEED"] ?? 1);
+const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonly other: number }>> = {
+  every: { changing: 1, other: 1 },
+  changing: { changing: 1, other: 8 },
+  some: { changing: 4, other: 16 },
+  few: { changing: 12, other: 48 },
+};
+const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "attempt"]);
+// Fewer calls than any flow makes: an enumeration that kills nobody proves nothing.
+const FEWEST_CALLS = 10;
+const MOST_TURNS = 5_000;
+/** For a machine that is busy with everything else, too, and for the long run. */
+const MOST_MS = 900_000;
+
+/** One test per adapter: whatever the flow holds, it holds at every death. */
+export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroundings, plan: Plan): void {
+  for (const adapter of adapters) {
+    const thoroughness = THOROUGH ? "every" : plan[adapter.name];
+    if (thoroughness === undefined) continue;
+    test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MOST_MS }, async () => {
+      const { calls, broken } = await liveThrough(flow, ordeal, undefined, around(), adapter);
+      expect(broken).toEqual([]);
+      expect(calls.length).toBeGreaterThan(FEWEST_CALLS);
+      for (const call of chosenCalls(calls, thoroughness)) {
+        for (const moment of ["before", "after"] as const) {
+          const place = `killed ${moment} call ${call} (${calls[call - 1]}, seed ${SEED})`;
+          const life = liveThrough(flow, ordeal, { call, moment }, around(), adapter);
+          const { broken: brokenNow } = await life.catch((cause: unknown) => {
+            throw new Error(place, { cause });
+          });
+          expect([place, ...brokenNow]).toEqual([place]);
+        }
+      }
+    });
+  }
+}
+
+/** The numbers, from 1, of the calls to die at. */
+function chosenCalls(calls: readonly string[], thoroughness: Thoroughness): readonly number[] {
+  const { changing, other } = ONE_IN[thoroughness];
+  const chosen: number[] = [];
+  for (const [index, method] of calls.entries()) {
+    const drawn = (Math.imul(index + 1, 0x9e37_79b1) ^ Math.imul(SEED, 0x85eb_ca6b)) >>> 16;
+    if (drawn % (CHANGING.has(method) ? changing : other) === 0) chosen.push(index + 1);
+  }
+  return chosen;
+}
+
+/** One life: the calls of its first process, and the promises that were broken in the end. */
+export async function liveThrough(
+  flow: Flow,
+  { deaths, beside }: Ordeal,
+  death: Death | undefined,
+  around: Surroundings,
+  adapter: Adapter,
+): Promise<{ readonly calls: readonly string[]; readonly broken: readonly string[] }> {
+  const world = await openWorld(around, adapter, Object.keys(flow.ends), flow);
+  try {
+    if (flow.before !== undefined) {
+      const early = mortalProcess(flow.before.death);
+      await play(world, flow.before.acts, 0, [early]);
+      early.kill();
+      for (const [payment, state] of Object.entries(flow.before.leaves)) {
+        const left = await world.stateOf(payment);
+        if (left !== state) throw new Error(`${payment} was left ${String(left)}, not ${state}`);
+      }
+    }
+    const survivors = beside ? [mortalProcess()] : [];
+    for (const survivor of survivors) await world.service(survivor);
+    const acts = [...flow.acts, untilRest];
+    const first = mortalProcess(death);
+    let process = first;
+    let act = await play(world, acts, 0, [process, ...survivors]);
+    for (let died = 1; process.isDead(); died++) {
+      const [survivor] = survivors;
+      if (survivor === undefined) {
+        // The leases of the dead run out before anybody else may do their work.
+        world.fixture.clock.advance(LEASE_MS);
+        process = mortalProcess(died < deaths ? death : undefined);
+      } else {
+        await takeOver(world);
+        process = survivor;
+      }
+      act = await play(world, acts, act, [process]);
+    }
+    return { calls: [...first.calls], broken: await brokenPromises(world, flow, death === undefined) };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Lives through acts from number `from` on with the first of these processes, until they are over or it dies. */
+async function play(
+  world: World,
+  acts: Flow["acts"],
+  from: number,
+  processes: readonly [MortalProcess, ...MortalProcess[]],
+): Promise<number> {
+  const [process] = processes;
+  let next = from;
+  const work = async (): Promise<void> => {
+    const stage = await stageOf(world, processes);
+    for (; next < acts.length; next++) await process.awaits(acts[next]?.(stage) ?? Promise.resolve());
+  };
+  await Promise.race([process.awaits(work()), process.died]);
+  return next;
+}
+
+/** The stage of one process, with others working beside it. */
+async function stageOf(
+  world: World,
+  processes: readonly [MortalProcess, ...MortalProcess[]],
+): Promise<Stage> {
+  const [process] = processes;
+  const services: PaymentService[] = [];
+  for (const each of processes) services.push(await world.service(each));
+  const [service] = services;
+  if (service === undefined) throw new Error("a stage needs a process");
+  const settled = async (): Promise<void> => {
+    // What one process does may be news to the one asked before it.
+    for (const each of services.length === 1 ? services : [...services, ...services]) {
+      await process.awaits(each.settled());
+    }
+  };
+  const { clock, chain } = world.fixture;
+  // A dead process asks nobody, also not through those who look at its world.
+  const nextDue = (): Promise<number | null> => process.awaits(world.nextDue());
+  return {
+    world,
+    service,
+    pass: (ms) =>
+      passTime({ clock, engine: { settled }, storage: { nextDue }, workflows: [] }, clock.now() + ms),
+    async slots(count) {
+      chain.advance(count);
+      await settled();
+    },
+    isAtRest: () =>
+      process.awaits(
+        Promise.all([world.nextDue(), world.isWatching()]).then(
+          ([due, isWatching]) => due === null && !isWatching,
+        ),
+      ),
+  };
+}
+
+/** E11: whoever lives holds, within lease and poll and without being told, everything that was due. */
+async function takeOver(world: World): Promise<void> {
+  const { clock } = world.fixture;
+  clock.advance(LEASE_MS + POLL_MS);
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const due = await world.nextDue();
+    if (due === null || due > clock.now()) return;
+    await turns(1);
+  }
+  throw new Error("nobody took over what the dead held");
+}

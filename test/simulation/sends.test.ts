@@ -1,0 +1,78 @@
+/** E5: the process of a send is killed at every single call it makes, before and after; the end is the same every time. */
+import { afterAll, beforeAll } from "vitest";
+import { AMOUNT_UNITS, post, slots, time, tryToCancel } from "./acts.ts";
+import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
+import type { Flow } from "./flow.ts";
+import { surroundings } from "./world.ts";
+import type { Surroundings } from "./world.ts";
+
+let around: Surroundings;
+beforeAll(async () => {
+  around = await surroundings();
+});
+afterAll(() => around.close());
+
+const BROADCAST_DELAY_MS = 1_000;
+const options = { broadcastDelayMs: BROADCAST_DELAY_MS };
+
+const send: Flow = {
+  holds: "E5: a send is paid once and every notice arrives",
+  options,
+  acts: [post("payment"), time(BROADCAST_DELAY_MS), slots(2), slots(40)],
+  ends: {
+    payment: [
+      {
+        status: "completed",
+        paid: AMOUNT_UNITS,
+        told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
+      },
+    ],
+  },
+};
+
+const sendThatDies: Flow = {
+  holds: "E5, W9: a send that no node ever takes is proved dead, paid to nobody and told so",
+  options,
+  faults: ({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined),
+  // Past the last valid height, and then past it at finalized: only that is proof.
+  acts: [post("payment"), time(BROADCAST_DELAY_MS), slots(151), slots(40), slots(40)],
+  ends: {
+    payment: [
+      {
+        status: "failed",
+        reason: "expired",
+        paid: 0n,
+        told: ["transaction.pending", "transaction.failed"],
+      },
+    ],
+  },
+};
+
+const cancelInTime: Flow = {
+  holds: "E5, W11: a cancellation is granted and the send never made, or refused and the send made once",
+  options,
+  acts: [
+    post("payment"),
+    // After a death it may be too late, and for a granted one it is.
+    tryToCancel(
+      "payment",
+      { code: "ALREADY_PROCESSED", currentStatus: "pending" },
+      { code: "CANNOT_CANCEL", currentStatus: "cancelled" },
+    ),
+  ],
+  ends: {
+    payment: [
+      { status: "cancelled", paid: 0n, told: [] },
+      {
+        status: "completed",
+        paid: AMOUNT_UNITS,
+        told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
+      },
+    ],
+  },
+};
+
+for (const flow of [send, sendThatDies]) {
+  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "every", SQLite: "few" });
+}
+testEveryDeath(cancelInTime, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
