@@ -1,4 +1,5 @@
 /** What the demo has to undo, however it ends: all through, by a failure, or by Ctrl-C. */
+import { complain, endBar } from "./screen.ts";
 
 const cleanUps: (() => Promise<void> | void)[] = [];
 let isCleaning = false;
@@ -19,7 +20,7 @@ export async function runWithCleanUp(demo: () => Promise<void>): Promise<void> {
   } catch (error) {
     // Once cleaning has begun, whatever fails fails because of that.
     if (isCleaning) return;
-    process.stderr.write(`demo: ${error instanceof Error ? error.message : String(error)}\n`);
+    complain(`demo: ${error instanceof Error ? error.message : String(error)}`);
     await endWith(1);
   }
 }
@@ -27,6 +28,7 @@ export async function runWithCleanUp(demo: () => Promise<void>): Promise<void> {
 async function endWith(exitCode: number): Promise<void> {
   if (isCleaning) return;
   isCleaning = true;
+  endBar();
   for (const cleanUp of cleanUps) await cleanUp();
   process.exit(exitCode);
 }

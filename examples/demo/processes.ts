@@ -1,5 +1,6 @@
 /** Child processes that say in one line of JSON that they are ready. */
 import { spawn } from "node:child_process";
+import { basename } from "node:path";
 import { createInterface } from "node:readline";
 
 /** A process that is ready. */
@@ -32,7 +33,7 @@ export function startProcess<Ready>(script: string, args: readonly string[]): Pr
     createInterface({ input: child.stdout }).once("line", (line) => {
       resolve({ ready: JSON.parse(line) as Ready, kill: () => end("SIGKILL") });
     });
-    void exited.then(() => reject(new Error(`${script} ended before it was ready`)));
+    void exited.then(() => reject(new Error(`${basename(script)} ended before it was ready`)));
   });
 }
 

@@ -4,11 +4,10 @@ import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createCA, createCert } from "mkcert";
 import { verifyServiceSignature } from "paystate";
+import type { Notice } from "paystate";
 
 /** One delivery as it arrived. */
-export interface ReceivedEvent {
-  readonly event: string;
-  readonly transactionId: string;
+export interface ReceivedNotice extends Pick<Notice, "event" | "transactionId" | "data"> {
   readonly verified: boolean;
 }
 
@@ -18,9 +17,7 @@ export interface Receiver {
   /** In PEM; whoever trusts it can deliver here. */
   readonly certificateAuthority: string;
   /** Deliveries for a transaction, in the order in which they came. */
-  eventsOf(transactionId: string): readonly ReceivedEvent[];
-  /** Resolves when the transaction's `transaction.completed` has come. */
-  completed(transactionId: string): Promise<void>;
+  noticesOf(transactionId: string): readonly ReceivedNotice[];
   readonly close: () => Promise<void>;
 }
 
@@ -38,17 +35,14 @@ export async function startReceiver(secret: string): Promise<Receiver> {
     domains: ["localhost", "127.0.0.1"],
     validity: 1,
   });
-  const received: ReceivedEvent[] = [];
-  const waiting = new Set<() => void>();
+  const received: ReceivedNotice[] = [];
 
   const server = createServer({ cert, key }, (request, response) => {
     void readBody(request).then((body) => {
       if (request.method === "POST") {
-        const { event, transactionId } = JSON.parse(body) as { event: string; transactionId: string };
+        const notice = JSON.parse(body) as Notice;
         const signature = request.headers["x-service-signature"];
-        const verified = verifyServiceSignature(body, String(signature), secret);
-        received.push({ event, transactionId, verified });
-        for (const look of waiting) look();
+        received.push({ ...notice, verified: verifyServiceSignature(body, String(signature), secret) });
       }
       response.writeHead(200).end();
     });
@@ -57,22 +51,10 @@ export async function startReceiver(secret: string): Promise<Receiver> {
     server.listen(0, "127.0.0.1", resolve);
   });
 
-  const eventsOf = (wanted: string): ReceivedEvent[] =>
-    received.filter(({ transactionId }) => transactionId === wanted);
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
     certificateAuthority: authority.cert,
-    eventsOf,
-    completed: (transactionId) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (!eventsOf(transactionId).some(({ event }) => event === "transaction.completed")) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    noticesOf: (wanted) => received.filter(({ transactionId }) => transactionId === wanted),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -13,13 +13,26 @@ export interface ChainReady {
   readonly mints: { readonly USDC: string; readonly USDT: string };
   readonly alice: DemoWallet;
   readonly bob: DemoWallet;
+  /** A hundred people; the last ten have never held USDC. */
+  readonly employees: readonly string[];
+  /** Issues the stablecoins, and can freeze anybody's account of them. */
+  readonly issuer: DemoWallet;
+  readonly operator: OperatorWallets;
+}
+
+/** What belongs to whoever runs the service. */
+export interface OperatorWallets {
+  /** Pays network costs in private mode. */
+  readonly sponsor: DemoWallet;
+  /** Receives the fees. */
+  readonly treasury: DemoWallet;
+  /** Trades with those who swap. */
+  readonly desk: DemoWallet;
 }
 
 /** The file the service is started with. */
-export interface ServiceSettings {
+export interface ServiceSettings extends Pick<ChainReady, "rpcUrl" | "mints" | "operator"> {
   readonly database: string;
-  readonly rpcUrl: string;
-  readonly mints: { readonly USDC: string; readonly USDT: string };
   /** 32 bytes in hexadecimal. */
   readonly masterSecret: string;
   /** The authority behind the receiver's certificate, in PEM. */

@@ -46,6 +46,7 @@ describe("ready", () => {
     expect(JSON.parse(line)).toStrictEqual({
       baseUrl: loopback,
       rpcUrl: loopback,
+      webSocketUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/) as string,
       apiKeys: { free: key, pro: key, enterprise: key },
       wallets: [wallet, wallet, wallet],
       tokens: [

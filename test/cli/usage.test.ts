@@ -6,10 +6,11 @@ afterAll(leaveNothing);
 
 const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
+const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
 test.concurrent.each([
-  ["", "expected a command: dev or machines"],
-  ["pay", 'there is no command "pay": expected dev or machines'],
+  ["", "expected a command: dev, machines, reconcile or release"],
+  ["pay", 'there is no command "pay": expected dev, machines, reconcile or release'],
   ["dev now", 'dev takes no argument "now"'],
   ["dev --colour", `Unknown option '--colour': expected ${DEV_OPTIONS}`],
   ["dev --format mermaid", `Unknown option '--format': expected ${DEV_OPTIONS}`],
@@ -19,8 +20,8 @@ test.concurrent.each([
   ["dev --port 65536", "--port 65536: expected a whole number from 0 to 65535"],
   ["dev --rpc-port 1e3", "--rpc-port 1e3: expected a whole number from 0 to 65535"],
   ["dev --slot-ms 9", "--slot-ms 9: expected a whole number from 10 to 60000"],
-  ["machines order", 'there is no machine "order": expected wallet-transfer or webhook-delivery'],
-  ["machines constructor", 'there is no machine "constructor": expected wallet-transfer or webhook-delivery'],
+  ["machines order", `there is no machine "order": expected ${MACHINES}`],
+  ["machines constructor", `there is no machine "constructor": expected ${MACHINES}`],
   ["machines --format svg", "--format svg: expected mermaid"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));
@@ -45,10 +46,12 @@ test.concurrent.each(["--help", "-h", "help", "dev --help"])(
 );
 
 test("`paystate machines` draws every chart, and by name one", async () => {
-  const both = await runCommand(["machines", "--format", "mermaid"]);
-  expect(both).toMatchObject({ code: 0, stderr: "" });
-  const [transfer, delivery, ...more] = both.stdout.split("\n\n");
-  expect(more).toEqual([]);
+  const all = await runCommand(["machines", "--format", "mermaid"]);
+  expect(all).toMatchObject({ code: 0, stderr: "" });
+  const charts = all.stdout.split("\n\n");
+  expect(charts.map((chart) => /^%% (\S+)\n/.exec(chart)?.[1])).toEqual(MACHINES.split(" or "));
+  const transfer = charts[0];
+  const delivery = charts.at(-1);
   expect(transfer).toMatch(/^%% wallet-transfer\nstateDiagram-v2\n {2}\[\*\] --> accepted\n/);
   expect(transfer).toContain("\n  accepted --> broadcasting: after broadcastDelay\n");
   expect(transfer).toContain("\n  completed --> [*]\n");

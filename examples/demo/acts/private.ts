@@ -1,0 +1,45 @@
+/** A private payment, with the service killed while the money is on its way. */
+import assert from "node:assert/strict";
+import { unitsIn } from "../amounts.ts";
+import { showUsdcOfBoth } from "../balances.ts";
+import { addressesIn, isEmpty } from "../explorer.ts";
+import { followToCompletion } from "../follow.ts";
+import { COMPLETED, showNotices } from "../notices.ts";
+import { deposit, quoteAndPost } from "../private-mode.ts";
+import { note, ok, title } from "../screen.ts";
+import type { Stage } from "../stage.ts";
+import { until } from "../until.ts";
+
+const AMOUNT = "25";
+
+export async function payPrivately(stage: Stage): Promise<void> {
+  const { chain, client, receiver } = stage;
+  const { alice, bob } = chain;
+  title(
+    `Alice pays Bob ${AMOUNT} USDC privately, and the service is killed (SIGKILL) with her money on its way`,
+  );
+  note("her deposit goes to an address made for this payment, and the service pays Bob from there");
+  const before = await showUsdcOfBoth("before", client, chain);
+  const { quote, order } = await quoteAndPost(stage, {
+    type: "send",
+    recipients: [{ address: bob.address, amount: AMOUNT }],
+  });
+  await deposit(stage, order);
+  const depositedAt = performance.now();
+  await stage.killAndRestartService();
+  const { signature } = await followToCompletion(client, order.transactionId);
+  const seconds = ((performance.now() - depositedAt) / 1_000).toFixed(1);
+
+  const after = await showUsdcOfBoth("after", client, chain);
+  assert(after.bob - before.bob === unitsIn(AMOUNT), "Bob was not paid exactly once");
+  assert(before.alice - after.alice === unitsIn(quote.inputAmount), "Alice did not pay exactly once");
+  ok(`Bob got exactly ${AMOUNT} USDC, once, ${seconds} s after the deposit: two finalities and a restart`);
+  assert(!(await addressesIn(chain, signature)).includes(alice.address), "the payment to Bob names Alice");
+  ok("the transaction that paid Bob does not name Alice");
+  note("(amounts are public, and whoever runs the service knows who paid whom)");
+  await until("the deposit address to be empty", async () =>
+    (await isEmpty(chain, order.ephemeralAddress)) ? true : undefined,
+  );
+  ok("the deposit address holds exactly nothing: no token, no lamport");
+  await showNotices(receiver, order.transactionId, COMPLETED);
+}

@@ -1,0 +1,177 @@
+/** `paystate reconcile` and `paystate release`, beside a running `paystate dev`, after it, and on a restored database. */
+import { copyFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import bs58 from "bs58";
+import { Keypair, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from "@solana/web3.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
+import type { Ended } from "./command.ts";
+import { call, connection, type DevSession, startDev, untilFinal } from "./dev-session.ts";
+
+const FAST_SLOTS = ["--slot-ms", "50"];
+
+let folder: string;
+let dev: DevSession;
+let transactionId: string;
+let address: string;
+
+beforeAll(async () => {
+  folder = await newDataFolder();
+  dev = await startDev(folder, { args: FAST_SLOTS });
+}, 60_000);
+
+afterAll(leaveNothing);
+
+const reconcile = (...args: string[]): Promise<Ended> => runCommand(["reconcile", "--data", folder, ...args]);
+
+interface Reconciled {
+  readonly isExplained: boolean;
+  readonly addresses: number;
+  readonly assets: readonly Readonly<Record<string, string>>[];
+  readonly findings: readonly { transactionId: string; findings: readonly Record<string, unknown>[] }[];
+}
+
+/** Orders a private send of half a SOL, whose address and due amount it remembers. */
+async function order(): Promise<{ readonly due: number }> {
+  const [alice, bob] = dev.wallets;
+  const recipients = [{ address: bob?.address, amount: "0.5" }];
+  const priced = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5", mode: "private", recipients };
+  const { body: quote } = await call(dev, "/quotes", priced);
+  const created = await call(dev, "/transactions", {
+    ...{ type: "send", mode: "private", quoteId: quote["quoteId"], sender: alice?.address, recipients },
+  });
+  expect(created.status).toBe(201);
+  transactionId = String(created.body["transactionId"]);
+  address = String(created.body["ephemeralAddress"]);
+  return { due: Math.round(Number(created.body["depositAmount"]) * 1e9) };
+}
+
+/** Pays from the first wallet, as any wallet would. */
+async function pay(lamports: number): Promise<void> {
+  const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
+  const to = { fromPubkey: alice.publicKey, toPubkey: new PublicKey(address), lamports };
+  await sendAndConfirmTransaction(connection(dev), new Transaction().add(SystemProgram.transfer(to)), [
+    alice,
+  ]);
+}
+
+test(
+  "beside a running paystate dev everything is explained, before, during and after a private send",
+  { timeout: 120_000 },
+  async () => {
+    const empty = await reconcile();
+    expect(empty).toMatchObject({ code: 0, stderr: "" });
+    expect(empty.stdout).toContain("0 deposit addresses: every base unit is explained.\n");
+    const { due } = await order();
+    // As a backup that was made before anything came.
+    await dev.end("SIGTERM");
+    await copyFile(join(folder, "payments.db"), join(folder, "backup.db"));
+    dev = await startDev(folder, { args: FAST_SLOTS });
+    await pay(due);
+    expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+    expect(await untilFinal(dev, transactionId)).toMatchObject({ status: "completed" });
+    const done = await reconcile("--json");
+    expect(done).toMatchObject({ code: 0, stderr: "" });
+    expect(done.stdout).toMatch(/^\{[^\n]*\}\n$/);
+    const { isExplained, addresses, assets, findings } = JSON.parse(done.stdout) as Reconciled;
+    expect({ isExplained, addresses, findings }).toEqual({ isExplained: true, addresses: 1, findings: [] });
+    expect(assets[0]).toMatchObject({
+      asset: "SOL",
+      deposits: String(due / 1e9),
+      payouts: "0.5",
+      missing: "0",
+    });
+    const page = await reconcile();
+    expect(page.stdout).toMatch(/^paid out +0\.5 +0 +0$/m);
+    expect(page.stdout).toMatch(/^1 deposit address: every base unit is explained\.$/m);
+  },
+);
+
+test(
+  "release has an address settled, and refuses what is no private transaction in a sentence",
+  { timeout: 60_000 },
+  async () => {
+    const released = await runCommand(["release", transactionId, "--data", folder]);
+    expect(released).toMatchObject({ code: 0, stderr: "" });
+    expect(released.stdout).toBe(
+      `${address} is released. What is there goes back as soon as the service is at work.\n`,
+    );
+    expect(await runCommand(["release", "tx_none", "--data", folder])).toMatchObject({
+      code: 1,
+      stderr: "paystate: there is no private transaction tx_none\n",
+    });
+  },
+);
+
+test("a stopped setup is asked without being started", { timeout: 60_000 }, async () => {
+  await dev.end("SIGTERM");
+  expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test(
+  "E17: on a database restored from before the payout it ends with 1, names the signature, and the address is frozen",
+  { timeout: 60_000 },
+  async () => {
+    for (const suffix of ["-wal", "-shm"]) await rm(join(folder, `payments.db${suffix}`), { force: true });
+    await copyFile(join(folder, "backup.db"), join(folder, "payments.db"));
+    const found = await reconcile("--json");
+    expect(found.code).toBe(1);
+    const { isExplained, findings } = JSON.parse(found.stdout) as Reconciled;
+    expect(isExplained).toBe(false);
+    expect(findings[0]).toMatchObject({ transactionId, address, status: "pending" });
+    expect(findings[0]?.findings.map(({ finding }) => finding)).toEqual(["unknown_spending", "held"]);
+    const page = await reconcile();
+    expect(page.code).toBe(1);
+    expect(page.stdout).toMatch(new RegExp(`^${transactionId} \\(pending\\) ${address}: has signed `, "m"));
+    expect(page.stdout).toContain("NOT everything is explained.\n");
+    const refused = await runCommand(["release", transactionId, "--data", folder]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^paystate: deposit address .* could pay somebody twice\. /);
+  },
+);
+
+test("a host asks its own service by the module that exports it", { timeout: 60_000 }, async () => {
+  const own = `${folder}-service.mjs`;
+  await writeFile(
+    own,
+    `export const service = {
+      reconcile: async () => ({ isExplained: true, addresses: 7, assets: [], findings: [] }),
+      releaseDeposit: async (transactionId) => ({ transactionId, address: "A", heldReason: "screened", explained: ["S"] }),
+    };
+    setInterval(() => {}, 1_000);`,
+  );
+  const page = await runCommand(["reconcile", "--service", own]);
+  expect(page).toMatchObject({ code: 0, stderr: "" });
+  expect(page.stdout).toContain("7 deposit addresses: every base unit is explained.\n");
+  const released = await runCommand(["release", "tx_1", "--service", own]);
+  expect(released.stdout).toBe(
+    "A is released. It was held: screened. You have vouched for S. What is there goes back as soon as the service is at work.\n",
+  );
+  await writeFile(own, "export const payments = {};");
+  expect(await runCommand(["reconcile", "--service", own])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: `paystate: ${own} exports no \`service\`: expected what createPaymentService returns, under this name\n`,
+  });
+  await rm(own);
+});
+
+test.each([
+  ["reconcile --data nowhere", "there is no paystate dev in nowhere: name its folder with --data", 2],
+  ["reconcile --service nowhere.js", "there is no nowhere.js: name a module that exports your service", 2],
+])("`paystate %s` is refused: %s", async (line, sentence, code) => {
+  const ended = await runCommand(line.split(" "));
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: "" });
+  expect(ended.stderr).toBe(`paystate: ${sentence}\n`);
+});
+
+test.each([
+  ["reconcile now", 'reconcile takes no argument "now"', 2],
+  ["reconcile --data a --service b", "expected --data or --service, not both", 2],
+  ["release", "release expects the id of a transaction", 1],
+  ["release tx_1 tx_2", 'release takes one transaction, and no "tx_2"', 1],
+])("`paystate %s` is refused as a wrong call: %s", async (line, sentence, code) => {
+  const ended = await runCommand(line.split(" "));
+  expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code, stdout: "" });
+  expect(ended.stderr).toBe(`paystate: ${sentence}\nRun \`paystate --help\` for what it takes.\n`);
+});

@@ -1,0 +1,109 @@
+/** Who did it: who made a marker, and whose money came to an address. */
+import { createTransferCheckedInstruction } from "@solana/spl-token";
+import { PublicKey, SystemProgram } from "@solana/web3.js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { land } from "../signed-transaction.ts";
+import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+
+const SOL = 1_000_000_000n;
+
+let fixture: RoutingFixture;
+let deposit: Party;
+beforeEach(async () => {
+  fixture = await routingFixture();
+  deposit = fixture.party({ lamports: 10n * SOL });
+});
+afterEach(() => fixture.close());
+
+test("a marker tells the transaction by which its base made it, also after dust was added to it", async () => {
+  const { ledger, chain, plan, mark, sol, nobody, carryOut } = fixture;
+  expect(await ledger.markedBy(deposit.address, "payout")).toBeNull();
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: 1n });
+  chain.advance(33);
+  expect(await ledger.markedBy(deposit.address, "payout")).toMatchObject({
+    signature: signed.signature,
+    error: null,
+  });
+});
+
+test("a marker that a stranger funded is foreign, and stays so when our own transaction then fails on it", async () => {
+  const { ledger, chain, plan, mark, sol, nobody, carryOut } = fixture;
+  chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: SOL });
+  chain.advance(33);
+  expect(await ledger.markedBy(deposit.address, "payout")).toBe("foreign");
+  await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  expect(await ledger.markedBy(deposit.address, "payout")).toBe("foreign");
+});
+
+test("made by its base and then taken away by a sweep, it still tells by whom it was made", async () => {
+  const { ledger, plan, mark, sol, nobody, carryOut, sponsor } = fixture;
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  const lamports = await ledger.rentMinimum(0);
+  const unmark = {
+    does: "unmark",
+    base: deposit.address,
+    seed: "payout",
+    to: sponsor.address,
+    lamports,
+  } as const;
+  await carryOut(plan(unmark), deposit);
+  expect(await ledger.markedBy(deposit.address, "payout")).toMatchObject({ signature: signed.signature });
+});
+
+test("whose tokens and lamports came is told by what each transaction took from whom, and who paid for it", async () => {
+  const { ledger, mints, party, ata, sponsor } = fixture;
+  const carol = party({ lamports: SOL, usdc: 50n });
+  const dave = party({ lamports: SOL });
+  const payer = party({ lamports: SOL });
+  const target = party({ usdc: 1n });
+  await land(fixture, {
+    signers: [payer, carol],
+    instructions: [
+      createTransferCheckedInstruction(
+        ata(carol.address),
+        new PublicKey(mints.USDC),
+        ata(target.address),
+        new PublicKey(carol.address),
+        20n,
+        6,
+      ),
+    ],
+  });
+  await land(fixture, {
+    signers: [dave],
+    instructions: [
+      SystemProgram.transfer({
+        fromPubkey: new PublicKey(dave.address),
+        toPubkey: new PublicKey(target.address),
+        lamports: SOL / 2n,
+      }),
+    ],
+  });
+  const { addresses, isWhole } = await ledger.payersOf(target.address, [mints.USDC]);
+  expect(isWhole).toBe(true);
+  for (const { address } of [carol, dave, payer]) expect(addresses).toContain(address);
+  // The faucet gave the first unit; nobody else did anything.
+  expect(addresses.filter((each) => ![carol.address, dave.address, payer.address].includes(each))).toEqual([
+    fixture.chain.faucet.address,
+  ]);
+  expect(addresses).not.toContain(sponsor.address);
+});
+
+test("what an address itself pays attributes nothing to it, and an address that nobody paid has no payers", async () => {
+  const { ledger, mints, plan, mark, sol, nobody, carryOut, chain } = fixture;
+  chain.advance(33);
+  const before = await ledger.payersOf(deposit.address, [mints.USDC]);
+  await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  expect(await ledger.payersOf(deposit.address, [mints.USDC])).toEqual(before);
+  expect(before.addresses).toEqual([chain.faucet.address]);
+  expect(await ledger.payersOf(nobody(), [mints.USDC])).toEqual({ addresses: [], isWhole: true });
+});
+
+test("P15: a hundred dust transactions make an attribution that says it is not whole", async () => {
+  const { ledger, mints, chain, nobody } = fixture;
+  const flooded = nobody();
+  for (let index = 0; index < 100; index++) chain.fund(flooded, { lamports: SOL });
+  chain.advance(33);
+  expect((await ledger.payersOf(flooded, [mints.USDC])).isWhole).toBe(false);
+});

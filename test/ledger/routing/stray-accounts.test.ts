@@ -1,0 +1,116 @@
+/** Token accounts beside the associated one: found, and paid from. */
+import {
+  AccountLayout,
+  createFreezeAccountInstruction,
+  createInitializeAccount3Instruction,
+  createMintToCheckedInstruction,
+  TOKEN_PROGRAM_ID,
+} from "@solana/spl-token";
+import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Address } from "../../../src/address.ts";
+import { land } from "../signed-transaction.ts";
+import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+
+let fixture: RoutingFixture;
+let deposit: Party;
+beforeEach(async () => {
+  fixture = await routingFixture();
+  deposit = fixture.party({ lamports: 1_000_000_000n, usdc: 7n });
+});
+afterEach(() => fixture.close());
+
+async function stray(owner: Address, mint: Address, amount: bigint): Promise<Address> {
+  const { chain, ledger } = fixture;
+  const account = Keypair.generate();
+  const faucet = new PublicKey(chain.faucet.address);
+  await land(fixture, {
+    signers: [chain.faucet, account],
+    instructions: [
+      SystemProgram.createAccount({
+        fromPubkey: faucet,
+        newAccountPubkey: account.publicKey,
+        lamports: Number(await ledger.rentMinimum(AccountLayout.span)),
+        space: AccountLayout.span,
+        programId: TOKEN_PROGRAM_ID,
+      }),
+      createInitializeAccount3Instruction(account.publicKey, new PublicKey(mint), new PublicKey(owner)),
+      ...(amount === 0n
+        ? []
+        : [createMintToCheckedInstruction(new PublicKey(mint), account.publicKey, faucet, amount, 6)]),
+    ],
+  });
+  return account.publicKey.toBase58() as Address;
+}
+
+test("P13: all accounts of the asked mints that hold something, the fullest first, without the associated and the frozen", async () => {
+  const { ledger, mints, chain, asIssuer } = fixture;
+  const less = await stray(deposit.address, mints.USDC, 10n);
+  const more = await stray(deposit.address, mints.USDC, 20n);
+  const other = await stray(deposit.address, mints.USDT, 15n);
+  const frozen = await stray(deposit.address, mints.USDC, 99n);
+  await stray(deposit.address, mints.USDC, 0n);
+  await asIssuer([
+    createFreezeAccountInstruction(
+      new PublicKey(frozen),
+      new PublicKey(mints.USDC),
+      new PublicKey(chain.faucet.address),
+    ),
+  ]);
+  const { accounts, slot } = await ledger.strayAccounts(
+    deposit.address,
+    [mints.USDC, mints.USDT],
+    "finalized",
+  );
+  expect(accounts).toEqual([
+    { address: more, mint: mints.USDC, amount: 20n },
+    { address: other, mint: mints.USDT, amount: 15n },
+    { address: less, mint: mints.USDC, amount: 10n },
+  ]);
+  expect(slot).toBe(chain.slot() - 32);
+  expect((await ledger.strayAccounts(fixture.nobody(), [mints.USDC], "finalized")).accounts).toEqual([]);
+});
+
+test("P13: a transfer can pay from such an account, to its owner's associated one as to anybody's", async () => {
+  const { ledger, mints, plan, mark, usdc, nobody, carryOut, holds } = fixture;
+  const fromAccount = await stray(deposit.address, mints.USDC, 20n);
+  const payee = nobody();
+  const legs = [usdc(deposit, deposit.address, 15n), usdc(deposit, payee, 5n)].map((move) => ({
+    ...move,
+    fromAccount,
+  }));
+  const outcome = await carryOut(plan(mark(deposit), ...legs), deposit);
+  expect(outcome).toMatchObject({ tried: null, landed: null });
+  const { funds } = await ledger.funds([deposit.address], [mints.USDC], "finalized");
+  expect(funds[0]?.tokens).toEqual([22n]);
+  expect((await holds(payee))[1]).toBe(5n);
+});
+
+test("an account that holds too little, is frozen, or is somebody else's is the source's fault", async () => {
+  const { mints, plan, mark, usdc, nobody, carryOut, asIssuer, chain } = fixture;
+  const short = await stray(deposit.address, mints.USDC, 3n);
+  const frozen = await stray(deposit.address, mints.USDC, 9n);
+  await asIssuer([
+    createFreezeAccountInstruction(
+      new PublicKey(frozen),
+      new PublicKey(mints.USDC),
+      new PublicKey(chain.faucet.address),
+    ),
+  ]);
+  const foreign = await stray(nobody(), mints.USDC, 9n);
+  for (const fromAccount of [short, frozen, foreign]) {
+    const move = { ...usdc(deposit, deposit.address, 5n), fromAccount };
+    expect((await carryOut(plan(mark(deposit, fromAccount.slice(0, 8)), move), deposit)).tried).toMatchObject(
+      {
+        kind: "source",
+        move: 1,
+      },
+    );
+  }
+});
+
+test("a transfer of SOL from another account than its owner is refused before a node is asked", async () => {
+  const { ledger, plan, sol, nobody } = fixture;
+  const move = { ...sol(deposit, nobody(), 1n), fromAccount: nobody() };
+  await expect(ledger.buildTransaction(plan(move))).rejects.toThrow(/SOL is paid from its owner/);
+});
