@@ -22,6 +22,8 @@ export default defineConfig({
     root,
     include: ["test/**/*.test.ts"],
     testTimeout: 20_000,
+    // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
+    maxWorkers: 2,
     // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
     server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
   },
