@@ -134,6 +134,11 @@ export interface Payers {
   readonly isWhole: boolean;
 }
 
+/** The length of a token account, for its rent: `rentMinimum(TOKEN_ACCOUNT_BYTES)`. */
+export const TOKEN_ACCOUNT_BYTES = 165;
+/** As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. */
+export const ANY_SEED = "0".repeat(32);
+
 /** What routing asks of the chain. */
 export interface RoutingLedger {
   /**

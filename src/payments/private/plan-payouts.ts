@@ -1,4 +1,5 @@
 /** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
+import { ANY_SEED } from "../../ledger/routing.ts";
 import type { RecipientRecord } from "../../../storage/records.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
@@ -14,8 +15,11 @@ const MOST_SOL_LEGS = 15;
 const MOST_TOKEN_LEGS = 6;
 /** What a packet holds. */
 const MOST_BYTES = 1_232;
-/** As long as every seed; which one it is does not change the size. */
-const ANY_SEED = "0".repeat(32);
+
+/** How many recipients of this asset one transaction pays at most; so many always fit. */
+export function mostLegs(asset: Token): number {
+  return ledgerMint(asset) === null ? MOST_SOL_LEGS : MOST_TOKEN_LEGS;
+}
 
 /** A recipient, and who pays for its token account should it have none. */
 export interface Payee {
@@ -84,7 +88,7 @@ export async function packPayees(
   payees: readonly Payee[],
 ): Promise<readonly (readonly Payee[])[]> {
   const chunks: (readonly Payee[])[] = [];
-  let most = ledgerMint(asset) === null ? MOST_SOL_LEGS : MOST_TOKEN_LEGS;
+  let most = mostLegs(asset);
   for (let start = 0; start < payees.length;) {
     const chunk = payees.slice(start, start + most);
     const plan = withSeeds(payoutPlan(terms, asset, chunk, ""), () => ANY_SEED);

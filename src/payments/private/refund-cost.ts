@@ -1,4 +1,5 @@
 /** What a refund holds back: its own transaction, its share of the sweep that follows, and the receiver's token account. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
@@ -10,11 +11,8 @@ import type { PriceSource } from "./prices.ts";
 /** What refunding an asset costs its receiver, in base units of that asset. */
 export type RefundCost = (asset: Token, receiver: Address) => Promise<bigint>;
 
-/** Bytes of a token account, for its rent. */
-const TOKEN_ACCOUNT_BYTES = 165;
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
-const ANY_SEED = "0".repeat(32);
 
 export function refundCosts({
   ledger,

@@ -1,8 +1,10 @@
 /** What routing one order can cost the sponsor at most, in lamports. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Token } from "../assets.ts";
+import { mostLegs } from "./plan-payouts.ts";
 import { sweepsFor } from "./plan-settlement.ts";
 
 /** What is spent for good, and what is only laid out until the sweep brings it back. */
@@ -14,14 +16,9 @@ export interface RoutingCost {
   readonly deposits: bigint;
 }
 
-/** See `packPayees`: so many always go into one transaction. */
-const SOL_PER_TRANSACTION = 15;
-const TOKENS_PER_TRANSACTION = 6;
 /** A refund of what was paid too much, and one of what came too late. */
 const REFUNDS = 2;
 const STABLECOINS = 2;
-const TOKEN_ACCOUNT_BYTES = 165;
-const ANY_SEED = "0".repeat(32);
 
 /** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
 export async function routingCost(
@@ -31,8 +28,7 @@ export async function routingCost(
   { recipients, pricedAccounts }: { readonly recipients: number; readonly pricedAccounts: number },
 ): Promise<RoutingCost> {
   const mint = ledgerMint(asset);
-  const perTransaction = mint === null ? SOL_PER_TRANSACTION : TOKENS_PER_TRANSACTION;
-  const payouts = Math.ceil(recipients / perTransaction);
+  const payouts = Math.ceil(recipients / mostLegs(asset));
   const sweeps = sweepsFor(payouts + REFUNDS);
   const [fee, emptyRent, tokenRent] = await Promise.all([
     ledger.feeOf({

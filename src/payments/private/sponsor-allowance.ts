@@ -1,4 +1,5 @@
 /** What the sponsor may spend on one order, and what it has spent: past that an operator has to look. */
+import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { DepositAddressContext } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
 import type { PaymentStorage } from "../../../storage/storage.ts";
@@ -43,9 +44,6 @@ export async function costOfLanding(
     networkFee + (missing === 0 ? 0n : BigInt(missing) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES)))
   );
 }
-
-/** Bytes of a token account, for its rent. */
-const TOKEN_ACCOUNT_BYTES = 165;
 
 /**
  * What may still be spent on the order of this address, in lamports. Attempts that are made at the same time do not see

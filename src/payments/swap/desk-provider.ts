@@ -1,4 +1,5 @@
 /** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is told. */
+import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import { z } from "zod";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
@@ -45,8 +46,6 @@ const deskOptions = z.strictObject({
 
 /** What one account may have in open quotes and swaps under way: a tenth of the inventory (CONTRACT, SOLANA "Swap"). */
 const ACCOUNT_SHARE = 10n;
-/** Bytes of a token account, for its rent. */
-const TOKEN_ACCOUNT_BYTES = 165;
 
 /**
  * A desk. In wallet mode it signs exactly the transaction that it built, in private mode one leg of the service's own; in

@@ -1,4 +1,5 @@
 /** What carrying out one private swap can cost the sponsor at most, in lamports. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets.ts";
@@ -6,10 +7,6 @@ import type { Token } from "../assets.ts";
 import { routingCost } from "../private/routing-cost.ts";
 import type { RoutingCost } from "../private/routing-cost.ts";
 import type { Exchanger } from "./swap-provider.ts";
-
-/** Bytes of a token account, for its rent. */
-const TOKEN_ACCOUNT_BYTES = 165;
-const ANY_SEED = "0".repeat(32);
 
 /** The exchange itself, which one more than a payout has to sign, and everything that any order costs besides. */
 export async function exchangeCost(
