@@ -162,7 +162,7 @@ export interface Ledger extends RoutingLedger {
    */
   paymentCost(mint: Address | null, recipients: readonly Address[] | null): Promise<PaymentCost>;
   /**
-   * Builds the unsigned transaction of a payment over the newest confirmed blockhash. It carries a `reference` of 32
+   * Builds the unsigned transaction of a payment over a confirmed blockhash, the newest a second ago at most. It carries a `reference` of 32
    * bytes that belongs to this payment alone: without one, the chain would take the second of two equal payments within
    * a block for a copy of the first. Throws `RangeError` for an amount outside 1 … 2^64 − 1 and for more recipients than
    * fit one transaction.

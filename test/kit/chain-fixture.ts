@@ -4,6 +4,7 @@ import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
+import type { Clock } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** A funded key pair. */
@@ -35,7 +36,8 @@ export async function chainFixture(): Promise<ChainFixture> {
   const chain = await createLocalChain({ clock, slotMs: 0 });
   // The first blocks of a chain have no finalized one before them.
   chain.advance(SLOTS_TO_FINALITY);
-  const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger => solanaLedger({ endpoints, clock });
+  const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger =>
+    solanaLedger({ endpoints, clock: blockClock(chain, clock) });
   const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
   return {
     chain,
@@ -53,6 +55,16 @@ export async function chainFixture(): Promise<ChainFixture> {
       await chain.close();
     },
   };
+}
+
+const SLOT_MS = 400;
+
+/**
+ * The clock of a ledger over a chain whose slots a test lets pass: each takes its time for the ledger too, so that what it
+ * remembers for a while gets older with the chain.
+ */
+export function blockClock(chain: Pick<LocalChain, "slot">, clock: Clock): Clock {
+  return { now: () => clock.now() + chain.slot() * SLOT_MS, sleep: clock.sleep };
 }
 
 // RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.

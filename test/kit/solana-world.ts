@@ -10,7 +10,7 @@ import {
   type RpcRequest,
 } from "../../src/local/index.ts";
 import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
-import { signPayment } from "./chain-fixture.ts";
+import { blockClock, signPayment } from "./chain-fixture.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
 /** How calls get to the chain: handed over within the process, or through its HTTP listener. */
@@ -85,7 +85,7 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
     url: `${base}/${road}?api-key=${SECRET}`,
     fetch: roads.fetch(road),
   }));
-  const ledger = solanaLedger({ endpoints, clock });
+  const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock) });
   const host = new URL(base).hostname;
   const mint = chain.mints.USDC as Address;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

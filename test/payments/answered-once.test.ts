@@ -44,7 +44,7 @@ describe("a request is answered once", () => {
   test("E4: one quote in two parallel transactions is used by exactly one", async () => {
     const { body, quote } = await pay();
     // Another transaction for the same quote: the same payment signed over a later blockhash.
-    fixture.chain.advance(1);
+    fixture.chain.advance(3);
     const { body: refreshed } = await fixture.service.refreshQuote(caller, quote.quoteId);
     const resigned = fixture.sign(refreshed.transaction ?? "", alice);
     const results = await Promise.allSettled([post(body), post({ ...body, signedTransaction: resigned })]);

@@ -250,6 +250,8 @@ describe("what does not fit is refused and nothing is kept", () => {
       code: "INSUFFICIENT_BALANCE",
       details: { asset: "SOL", component: "rent" },
     });
+    expect(details).not.toMatchObject({ shortfall: "0" });
+    fixture.chain.advance(25);
     expect((await fixture.service.refreshQuote(caller, poor.quote.quoteId)).body.fees.rent).not.toBe(
       poor.quote.fees.rent,
     );

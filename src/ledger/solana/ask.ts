@@ -4,6 +4,7 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import type { Remembered } from "./remembered.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
 
 /** All that a part of the ledger needs in order to ask. */
@@ -14,6 +15,9 @@ export interface Nodes extends HealthWatch {
   readonly chain: { genesisHash: string | null };
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
+  readonly remembered: Remembered;
+  /** The last block heights of the blockhashes that our own transactions were built over, the oldest first. */
+  readonly handedOut: Map<string, number>;
 }
 
 /** What a node is asked: one call, or several that must be answered by the same node. */

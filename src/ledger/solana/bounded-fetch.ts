@@ -3,6 +3,9 @@ import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import type { Pace } from "./pace.ts";
 
+// A reason of its own for each call would be an error with a stack, made only to be thrown away.
+const OVER = new Error("the call is over");
+
 /** The standard `fetch`, or an in-process function that answers like a node. */
 export type Fetch = typeof globalThis.fetch;
 
@@ -23,7 +26,7 @@ export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, clos
     await pace?.();
     closed.throwIfAborted();
     const stop = new AbortController();
-    const end = (): void => stop.abort();
+    const end = (): void => stop.abort(OVER);
     closed.addEventListener("abort", end, { once: true });
     const deadline = clock.sleep(DEADLINE_MS, stop.signal).then(() => undefined);
     try {

@@ -20,6 +20,7 @@ import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
 import { simulatePayment } from "./simulate-payment.ts";
+import { rememberAnswers } from "./remembered.ts";
 import { receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { verifyPayment } from "./verify-payment.ts";
@@ -44,6 +45,8 @@ export function ledgerOfNodes(
     clock,
     log,
     closed,
+    remembered: rememberAnswers(clock, closed),
+    handedOut: new Map(),
   };
   const survey = surveyOf(nodes);
   const surveyed =

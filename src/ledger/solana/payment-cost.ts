@@ -12,6 +12,7 @@ import type { PaymentCost } from "../ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount, isTokenProgram, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
 
@@ -48,24 +49,40 @@ export async function paymentCost(
   return { networkFee, rent };
 }
 
-/** Lamports that the network would charge for a message, priority fee included. */
+// The price of a signature and of a byte changes with a vote of the validators, if ever. What was built with a price of a
+// moment ago is still tried before it is signed.
+const PRICES_FOR_MS = 10_000;
+
+/** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
 export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
-  return await ask(nodes, async (connection) => {
-    const { value } = await connection.getFeeForMessage(message, "confirmed");
-    // Null: the node has not seen the message's blockhash.
-    if (value === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
-    expectShape(Number.isSafeInteger(value) && value >= 0, "fee");
-    return BigInt(value);
-  });
+  return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
+    ask(nodes, async (connection) => {
+      const { value } = await connection.getFeeForMessage(message, "confirmed");
+      // Null: the node has not seen the message's blockhash.
+      if (value === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
+      expectShape(Number.isSafeInteger(value) && value >= 0, "fee");
+      return BigInt(value);
+    }),
+  );
 }
 
-/** Lamports that an account of `bytes` must hold to exist. */
+/** All that a fee depends on: the signatures, and the instructions that bid for a place in a block. */
+function pricedParts({ header, staticAccountKeys, compiledInstructions }: Message | MessageV0): string {
+  const bids = compiledInstructions
+    .filter(({ programIdIndex }) => staticAccountKeys[programIdIndex]?.toBase58() === COMPUTE_BUDGET_PROGRAM)
+    .map(({ data }) => Buffer.from(data).toString("hex"));
+  return [header.numRequiredSignatures, compiledInstructions.length, ...bids].join(" ");
+}
+
+/** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
 export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
-  return await ask(nodes, async (connection) => {
-    const lamports = await connection.getMinimumBalanceForRentExemption(bytes, "confirmed");
-    expectShape(Number.isSafeInteger(lamports) && lamports >= 0, "rent");
-    return BigInt(lamports);
-  });
+  return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
+    ask(nodes, async (connection) => {
+      const lamports = await connection.getMinimumBalanceForRentExemption(bytes, "confirmed");
+      expectShape(Number.isSafeInteger(lamports) && lamports >= 0, "rent");
+      return BigInt(lamports);
+    }),
+  );
 }
 
 /** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */

@@ -11,6 +11,7 @@ import { decodeTransaction } from "./decode-transaction.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { readInstruction } from "./read-instruction.ts";
+import { askAnew } from "./remembered.ts";
 import { resolveInstructions } from "./resolve-instructions.ts";
 
 /** What a node says of a simulated run: the chain's error in its JSON form (null: none), and the log. */
@@ -46,7 +47,9 @@ export async function simulatePayment(
     throw new LedgerUnavailable("a lookup table that was found before is not found now");
   }
   const meanings = instructions.map(readInstruction);
-  return await explainFailure(nodes, err, logs, { payment, message: decoded.message, meanings });
+  // A price that rose may be the very reason.
+  const asking = { ...nodes, remembered: askAnew };
+  return await explainFailure(asking, err, logs, { payment, message: decoded.message, meanings });
 }
 
 function simulate(transaction: VersionedTransaction): Question<Simulation> {

@@ -1,9 +1,9 @@
 /** Proof that caller-signed bytes are exactly the declared payment (SOLANA, "Verifying a caller-signed transaction"). */
 import { createHash } from "node:crypto";
-import { ed25519 } from "@noble/curves/ed25519";
 import type { AccountInfo } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";
+import { isOfSmallOrder } from "../small-order.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { lastValidBlockHeight } from "./blockhash-window.ts";
@@ -61,14 +61,6 @@ function signerFault(
 }
 
 const POINT_BYTES = 32;
-
-/**
- * Anybody can sign for a key of small order (the System program's address is one). Node's verification lets such keys
- * and signatures pass; the chain's does not (`verify_strict` of ed25519-dalek).
- */
-function isOfSmallOrder(point: Uint8Array): boolean {
-  return ed25519.Point.fromHex(point, true).isSmallOrder();
-}
 
 async function contentFault(
   nodes: Nodes,

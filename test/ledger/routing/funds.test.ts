@@ -243,10 +243,12 @@ test("lamports that no transfer can move are not counted: those of a token accou
   ]);
 });
 
-test("E15: rentMinimum is what the chain says today", async () => {
-  const { ledger, chain } = fixture;
+test("E15: rentMinimum is what the chain said ten seconds ago at most, and asked for once in them", async () => {
+  const { ledger, chain, clock } = fixture;
   const before = await ledger.rentMinimum(165);
   chain.setRent(5_080n);
+  expect(await ledger.rentMinimum(165)).toBe(before);
+  clock.advance(10_000);
   expect(await ledger.rentMinimum(165)).toBe(5_080n * (128n + 165n));
   expect(before).not.toBe(5_080n * (128n + 165n));
 });

@@ -38,7 +38,7 @@ test("P29: a second attempt with the same mark is refused by the chain, whatever
   const payout = plan(mark(deposit), sol(deposit, first, 1_000_000_000n));
   // Both are signed while neither has landed, then one more with a newer blockhash, paying somebody else even.
   const twin = await sign(payout, deposit);
-  chain.advance(1);
+  chain.advance(3);
   expect(await carryOut(payout, deposit)).toMatchObject({ tried: null, landed: null });
   const later = plan(mark(deposit), sol(deposit, second, 2_000_000_000n));
   const refused = { kind: "marked", move: 0 };

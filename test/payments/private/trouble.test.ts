@@ -38,7 +38,7 @@ test("P29: a second attempt of a payout signed by force is refused by the chain 
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due + 9_000_000n });
   await world.service.settled();
-  world.chain.advance(2);
+  world.chain.advance(3);
   await world.service.settled();
   const [payout] = await paymentsOf(order, "payout");
   if (payout === undefined) throw new Error("a payout is under way");
