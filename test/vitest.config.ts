@@ -21,7 +21,9 @@ export default defineConfig({
   test: {
     root,
     include: ["test/**/*.test.ts"],
+    globalSetup: source("test/programs/compile.ts"),
     testTimeout: 20_000,
+    hookTimeout: 30_000,
     // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
     maxWorkers: 2,
     // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.

@@ -1,10 +1,11 @@
-/** The `paystate` command as a child process: started from the sources, watched, and ended by its handle. */
+/** The `paystate` command as a child process: compiled from the sources, watched, and ended by its handle. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { program } from "../programs/programs.ts";
 
 /** The project's root. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -89,7 +90,7 @@ export function startProgram(
 
 /** Starts `paystate` with these arguments. */
 export function startCommand(args: readonly string[], env?: Readonly<Record<string, string>>): Running {
-  return startProgram(process.execPath, ["--import", "tsx", "src/cli/main.ts", ...args], env);
+  return startProgram(process.execPath, [...program("paystate"), ...args], env);
 }
 
 /** Runs `paystate` to its end. */

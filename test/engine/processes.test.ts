@@ -5,11 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sqliteStorage } from "paystate/storage/sqlite";
+import { program } from "../programs/programs.ts";
 
-const script = fileURLToPath(new URL("processes/job-runner.ts", import.meta.url));
 const JOBS_EACH = 150;
 
 let folder: string;
@@ -30,7 +29,7 @@ interface Runner {
 }
 
 function startRunner(name: string, onJob: (runner: Runner) => void = () => undefined): Runner {
-  const args = ["--import", "tsx", script, path, name, String(JOBS_EACH)];
+  const args = [...program("job-runner"), path, name, String(JOBS_EACH)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   const stderr: string[] = [];
   child.stderr.on("data", (chunk) => stderr.push(String(chunk)));

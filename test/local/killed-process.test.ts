@@ -5,19 +5,17 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { Connection, Keypair, PublicKey, type VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { expect, onTestFinished, test } from "vitest";
 import { createLocalChain, type LocalChain } from "paystate/local";
+import { program } from "../programs/programs.ts";
 import { connect, NEW_YEAR, signed, somebody, transfer } from "./kit.ts";
-
-const PROGRAM = fileURLToPath(new URL("chain-process.ts", import.meta.url));
 
 /** How many payments are under way at once, so that the kill finds some at every stage. */
 const WRITERS = 4;
 
-/** Three processes that compile themselves first, on a machine that has other tests to run. */
+/** Three processes, on a machine that has other tests to run. */
 const STARTS_TIMEOUT_MS = 90_000;
 
 interface Running {
@@ -27,7 +25,7 @@ interface Running {
 }
 
 async function start(journal: string): Promise<Running> {
-  const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, journal], {
+  const child = spawn(process.execPath, [...program("chain-process"), journal], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

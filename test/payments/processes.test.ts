@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import fc from "fast-check";
@@ -36,8 +35,6 @@ const SLOT_MS = 100;
 const LEAST_HAPPENINGS = 4 * PAYMENTS;
 const ONE_USDC = 1_000_000n;
 const LOOK_MS = 50;
-
-const script = (name: string): string => fileURLToPath(new URL(`processes/${name}.ts`, import.meta.url));
 
 let folder: string;
 let receiver: HttpsReceiver;
@@ -74,7 +71,7 @@ test(
   async () => {
     const database = join(folder, "payments.db");
     let port = 0;
-    chain = keepAlive<ChainReady>(script("chain"), (): ChainSettings => ({
+    chain = keepAlive<ChainReady>("chain", (): ChainSettings => ({
       journal: join(folder, "chain.jsonl"),
       port,
       slotMs: SLOT_MS,
@@ -82,7 +79,7 @@ test(
     const { rpcUrl, mints, ...ready } = await chain.ready();
     port = Number(new URL(rpcUrl).port);
     const settings: ServiceSettings = { database, rpcUrl, mints, receiverAuthority: receiver.ca };
-    service = keepAlive<ServiceReady>(script("service"), () => settings);
+    service = keepAlive<ServiceReady>("service", () => settings);
     const { apiKey } = await service.ready();
 
     let happenings = 0;

@@ -4,10 +4,11 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ROUTES } from "../../src/http/routes.ts";
 import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { program } from "../programs/programs.ts";
 import { blocks, codeIn, fieldsOf, PAGE, ROOT, tableBelow } from "./page.ts";
 
 test("the diagrams are what `paystate machines --format mermaid` prints", () => {
-  const args = ["--import", "tsx", "src/cli/main.ts", "machines", "--format", "mermaid"];
+  const args = [...program("paystate"), "machines", "--format", "mermaid"];
   const printed = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
   expect(blocks("mermaid").join("\n")).toBe(printed);
 });
@@ -70,7 +71,7 @@ test("each dependency is named with its reason", () => {
 });
 
 test("the command's own help has no option that the page has not", () => {
-  const help = execFileSync(process.execPath, ["--import", "tsx", "src/cli/main.ts", "--help"], {
+  const help = execFileSync(process.execPath, [...program("paystate"), "--help"], {
     cwd: ROOT,
     encoding: "utf8",
   });

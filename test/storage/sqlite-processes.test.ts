@@ -5,12 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { range } from "../contracts/storage/samples.ts";
-
-const script = fileURLToPath(new URL("processes/writer.ts", import.meta.url));
+import { program } from "../programs/programs.ts";
 
 let folder: string;
 let path: string;
@@ -23,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 function startWriter(prefix: string, count: number) {
-  const child = spawn(process.execPath, ["--import", "tsx", script, path, prefix, String(count)], {
+  const child = spawn(process.execPath, [...program("writer"), path, prefix, String(count)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stderr: string[] = [];

@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { program } from "../../programs/programs.ts";
 
-/** A script that is kept running. */
+/** A program that is kept running. */
 export interface KeptAlive<Ready> {
   /** What the process that runs now, or is just starting, says once it is ready. */
   ready(): Promise<Ready>;
@@ -16,15 +17,18 @@ export interface KeptAlive<Ready> {
 // A service cannot start while its chain is down; more often than this it has another reason.
 const MOST_FAILED_STARTS = 20;
 
-/** Runs `script` with these settings, asked for at every start, as one argument of JSON. */
-export function keepAlive<Ready>(script: string, settings: () => unknown): KeptAlive<Ready> {
+/** Runs the program with these settings, asked for at every start, as one argument of JSON. */
+export function keepAlive<Ready>(
+  name: Parameters<typeof program>[0],
+  settings: () => unknown,
+): KeptAlive<Ready> {
   let running: { readonly child: ChildProcess; readonly exited: Promise<void> } | null = null;
   let hasEnded = false;
 
   const start = async (): Promise<Ready> => {
     const complaints: string[] = [];
     for (let failed = 0; failed < MOST_FAILED_STARTS && !hasEnded; failed++) {
-      const args = ["--import", "tsx", script, JSON.stringify(settings())];
+      const args = [...program(name), JSON.stringify(settings())];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
       child.stderr.on("data", (chunk) => complaints.push(String(chunk)));
       const exited = new Promise<void>((resolve) => {
@@ -37,7 +41,7 @@ export function keepAlive<Ready>(script: string, settings: () => unknown): KeptA
       const said = await Promise.race([line, exited]);
       if (said !== undefined) return JSON.parse(said) as Ready;
     }
-    throw new Error(`${script} could not be started: ${complaints.join("")}`);
+    throw new Error(`${name} could not be started: ${complaints.join("")}`);
   };
 
   let up = start();

@@ -1,0 +1,22 @@
+/** The programs that tests start as processes of their own. */
+import { join } from "node:path";
+
+/** By name, where each begins, from the project's root. */
+export const PROGRAMS = {
+  paystate: "src/cli/main.ts",
+  "job-runner": "test/engine/processes/job-runner.ts",
+  writer: "test/storage/processes/writer.ts",
+  "chain-process": "test/local/chain-process.ts",
+  chain: "test/payments/processes/chain.ts",
+  service: "test/payments/processes/service.ts",
+} as const;
+
+/** The variable that tells the tests' processes where the compiled programs are. */
+export const PROGRAMS_FOLDER = "PAYSTATE_TEST_PROGRAMS";
+
+/** The arguments with which Node runs a program. Errors show where they come from in the sources. */
+export function program(name: keyof typeof PROGRAMS): readonly string[] {
+  const folder = process.env[PROGRAMS_FOLDER];
+  if (folder === undefined) throw new Error("programs are compiled before the first test: run npm test");
+  return ["--enable-source-maps", join(folder, `${name}.js`)];
+}
