@@ -4,6 +4,8 @@ import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
 import type { DurableScope } from "../payments/count-hit.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "../payments/requests.ts";
+import { openApiDocument } from "./openapi/document.ts";
+import type { OpenApiDocument } from "./openapi/document.ts";
 
 /** The limits that are counted in this process, per minute. */
 export type WindowName = "reads" | "quotes" | "creates";
@@ -134,7 +136,18 @@ export const ROUTES: readonly Route[] = [
     body: "unread",
     answer: async ({ service, caller, id }) => ok(await service.deleteWebhook(caller, id)),
   },
+  {
+    method: "GET",
+    path: "/v1/openapi.json",
+    scope: "tokens:read",
+    limit: "reads",
+    body: "unread",
+    answer: async () => ok((described ??= openApiDocument(ROUTES))),
+  },
 ];
+
+/** Made when it is first asked for: most processes never are. */
+let described: OpenApiDocument | undefined;
 
 function ok(body: object): Reply {
   return { status: 200, text: JSON.stringify(body) };

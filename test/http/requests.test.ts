@@ -63,7 +63,7 @@ describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
 
   test("404: an unknown path is NOT_FOUND, an unknown id names what was not found", async () => {
     const client = await http.client();
-    for (const path of ["/", "/v1", "/v1/tokens/", "/v1/openapi.json", "/v1/transactions/a/b"]) {
+    for (const path of ["/", "/v1", "/v1/tokens/", "/v1/openapi", "/v1/transactions/a/b"]) {
       const missing = await client.get(path);
       expect(missing).toMatchObject({ status: 404, code: "NOT_FOUND" });
       expect(missing.details["path"]).toBe(`${way.basePath}${path}`);

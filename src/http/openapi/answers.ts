@@ -1,0 +1,189 @@
+/** What every endpoint answers, field by field: the words and shapes of the OpenAPI document. */
+import { z } from "zod";
+import type { Token } from "../../payments/assets.ts";
+import type { CancelledTransactionBody } from "../../payments/cancel-transaction.ts";
+import type { CreatedTransferBody } from "../../payments/create-transaction.ts";
+import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
+import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
+import type { BalancesBody } from "../../payments/read-balances.ts";
+import type { TransactionBody } from "../../payments/read-transaction.ts";
+import type { WebhookBody } from "../../payments/webhooks.ts";
+
+const text = (words: string): z.ZodString => z.string().describe(words);
+const amount = (words: string): z.ZodString =>
+  z
+    .string()
+    .regex(/^[0-9]+(\.[0-9]+)?$/)
+    .describe(words);
+const time = (words: string): z.ZodISODateTime => z.iso.datetime().describe(words);
+
+const quotePrice = {
+  quoteId: text("Names the quote; a refresh keeps it."),
+  outputAmount: amount("What the recipients get in all; of a swap what it is worth now."),
+  priceImpact: z.number().describe("Of a swap, in percent; 0 otherwise."),
+  expiresAt: time("30 seconds (wallet) or 60 seconds (private) after the quote was made or refreshed."),
+  inputAmount: amount("What is given; in private mode it includes the fee, and is what has to be deposited."),
+  fee: amount("The sum of `fees`, in `feeAsset`. In private mode the most that is kept, refunds aside."),
+  fees: z
+    .object({
+      network: amount("What the network charges."),
+      routing: amount("The service's own part; 0 in wallet mode."),
+      rent: amount("Token accounts that have to be made for recipients."),
+    })
+    .describe("In whole units of `feeAsset`."),
+  transaction: text(
+    "Wallet mode, with a sender and, unless it is a swap, recipients: the unsigned transaction in base64, for the wallet to sign.",
+  ).exactOptional(),
+};
+
+/** POST /v1/quotes. */
+const quote = z.object({
+  ...quotePrice,
+  inputAsset: text("Symbol of what is given."),
+  outputAsset: text("Symbol of what is got; another one makes it a swap."),
+  minOutputAmount: amount("Of a private swap the least that is paid out; below it the deposit is refunded."),
+  feeAsset: text("SOL in wallet mode, the input asset in private mode."),
+  mode: z.enum(["wallet", "private"]),
+  slippageBps: z
+    .int()
+    .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
+  createdAt: time("When it was made."),
+}) satisfies z.ZodType<QuoteBody>;
+
+/** POST /v1/quotes/{quoteId}/refresh. */
+const refreshedQuote = z.object({
+  ...quotePrice,
+  minOutputAmount: amount("Of swaps only.").exactOptional(),
+}) satisfies z.ZodType<RefreshedQuoteBody>;
+
+const deposit = {
+  ephemeralAddress: text(
+    "The one-time deposit address. Send to it from a wallet of your own, never from an exchange: refunds go to `sender`.",
+  ),
+  depositAmount: amount(
+    "How much to deposit: what the recipients get, and the fee. Less waits for the rest.",
+  ),
+  depositAsset: text("Symbol of what to deposit. SOL, USDC or USDT that was not asked for is refunded."),
+  depositMint: z.string().nullable().describe("Its mint; null for SOL, which has none."),
+  depositExpiresAt: time("The end of the deposit window by the chain's clock. What comes later is refunded."),
+};
+
+const created = {
+  transactionId: text("Names the transaction."),
+  status: text("`pending`, also when the same request is answered again."),
+  createdAt: time("When it was taken."),
+};
+
+/** POST /v1/transactions. */
+const createdTransaction = z.union([
+  z
+    .object({
+      ...created,
+      mode: z.literal("wallet"),
+      signature: text("The transaction's own first signature, known before it is broadcast."),
+    })
+    .describe(
+      "Wallet mode: the signed transaction was taken and is broadcast at once.",
+    ) satisfies z.ZodType<CreatedTransferBody>,
+  z
+    .object({ ...created, mode: z.literal("private"), ...deposit })
+    .describe(
+      "Private mode: the service waits for the deposit and then pays.",
+    ) satisfies z.ZodType<CreatedOrderBody>,
+]);
+
+const recipient = z.object({
+  address: text("The owner who is paid."),
+  amount: amount("Its share. Of a private swap the quoted estimate until it is paid, then what was paid."),
+  status: z
+    .enum(["paid", "unpaid"])
+    .describe(
+      "A private payroll pays each recipient or not; those who cannot be paid do not keep the others from it.",
+    ),
+  signature: z.string().nullable().describe("Of the transaction that paid this recipient."),
+});
+
+const refund = z.object({
+  asset: text("Symbol, or the mint of a token that is none of the service's assets."),
+  amount: amount("What goes back, its own cost taken off."),
+  signature: z.string().nullable(),
+  status: z.enum(["pending", "paid", "held"]).describe("`held`: it waits for the operator."),
+});
+
+/** GET /v1/transactions/{transactionId}. */
+const transaction = z.object({
+  transactionId: text("Names the transaction."),
+  status: z
+    .enum(["pending", "processing", "confirmed", "completed", "failed", "cancelled"])
+    .describe(
+      "Wallet: pending, confirmed, completed or failed. Private: pending (waiting for the deposit), processing (deposited and final; paying or refunding), confirmed (all payouts confirmed), completed (all final) or failed. cancelled only from pending. It never goes back.",
+    ),
+  signature: z.string().nullable().describe("Wallet: of the given bytes. Private: of the last payout."),
+  blockTime: z.int().nullable().describe("Unix seconds of the last payment, once final."),
+  fee: amount("Wallet: in SOL, as paid. Private: in what was deposited; 0 when nothing is kept.").nullable(),
+  type: z.enum(["send", "payroll", "swap"]),
+  mode: z.enum(["wallet", "private"]),
+  recipients: z.array(recipient),
+  reason: z
+    .string()
+    .nullable()
+    .describe(
+      "Why it failed: of private mode DEPOSIT_TIMEOUT (nothing came), INCOMPLETE_DEPOSIT (too little, refunded), PARTIAL_PAYOUT (some recipients could not be paid; the rest is refunded).",
+    ),
+  signatures: z.array(z.string()).describe("Every transaction that pays recipients."),
+  refunds: z
+    .array(refund)
+    .describe("Private mode: what goes back to `sender`, never to the address that paid."),
+  createdAt: time("When it was taken."),
+  cancelledAt: time("When it was cancelled.").nullable(),
+  ephemeralAddress: deposit.ephemeralAddress.exactOptional(),
+  depositAmount: deposit.depositAmount.exactOptional(),
+  depositAsset: deposit.depositAsset.exactOptional(),
+  depositMint: deposit.depositMint.exactOptional(),
+  depositExpiresAt: deposit.depositExpiresAt.exactOptional(),
+  landedAfterCancel: z
+    .literal(true)
+    .describe("Its caller has broadcast it though it was cancelled here.")
+    .exactOptional(),
+}) satisfies z.ZodType<TransactionBody>;
+
+const cancelled = z.object({
+  transactionId: z.string(),
+  status: z.literal("cancelled"),
+  cancelledAt: time("When it was cancelled."),
+}) satisfies z.ZodType<CancelledTransactionBody>;
+
+const webhook = z.object({
+  webhookId: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  createdAt: time("When it was registered."),
+}) satisfies z.ZodType<WebhookBody>;
+
+const tokens = z.object({
+  tokens: z.array(
+    z.object({
+      ...{ symbol: z.string(), name: z.string(), mint: z.string(), decimals: z.int(), logoUri: z.string() },
+    }),
+  ),
+}) satisfies z.ZodType<{ tokens: readonly (Omit<Token, "mint"> & { mint: string })[] }>;
+
+const balances = z.object({
+  address: z.string(),
+  sol: amount("In SOL."),
+  tokens: z.array(
+    z.object({
+      ...{ mint: z.string(), symbol: z.string(), balance: amount("In whole units."), decimals: z.int() },
+    }),
+  ),
+}) satisfies z.ZodType<BalancesBody>;
+
+const deletedWebhook = z.object({ webhookId: z.string(), deleted: z.literal(true) });
+const webhooks = z.object({ webhooks: z.array(webhook) });
+const document = z.looseObject({ openapi: z.string() });
+
+/** The bodies of successes by their names. */
+export const ANSWERS = {
+  ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, cancelled },
+  ...{ webhook, webhooks, deletedWebhook, document },
+} as const;

@@ -1,0 +1,99 @@
+/** What the OpenAPI document says of each endpoint besides its path: what it is for, its bodies, and what it refuses. */
+import type { z } from "zod";
+import type { ErrorCode } from "../../errors.ts";
+import { quoteRequest, transactionRequest, webhookRequest } from "../../payments/requests.ts";
+import type { ANSWERS } from "./answers.ts";
+
+/** One endpoint in words. */
+export interface Operation {
+  readonly summary: string;
+  readonly description?: string;
+  readonly request?: z.ZodType;
+  readonly status: 200 | 201;
+  readonly answer: keyof typeof ANSWERS;
+  /** Refusals of its own; those that any endpoint may answer with are not repeated. */
+  readonly refusals: readonly ErrorCode[];
+}
+
+/** What any request may be answered with. */
+export const COMMON_REFUSALS: readonly ErrorCode[] = [
+  ...(["INVALID_API_KEY", "INSUFFICIENT_SCOPE", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR"] as const),
+];
+/** What a request with a body may be answered with. */
+export const BODY_REFUSALS: readonly ErrorCode[] = [
+  ...(["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_KEY_REUSED"] as const),
+];
+
+const CREATE = `In wallet mode the caller supplies the signed transaction of the quote, which is broadcast at once.
+
+In private mode it supplies none: the answer names a one-time deposit address, and what is deposited there is paid on, in 30 to 120 seconds once it is final. It is custodial while it lasts: the operator holds the money, knows the link between sender and recipients, and keeps it; amounts and the one hop are public. It is not anonymous. Never deposit from an exchange: every refund goes to \`sender\`, never to the address that paid.
+
+A \`send\` has one recipient. A \`payroll\` has two or more, each with its own \`status\` in the end: those who cannot be paid do not keep the others from it, the transaction ends as \`failed\` with the reason PARTIAL_PAYOUT, and the rest is refunded. A \`swap\` pays its \`sender\`; a private one is priced again when it is signed, and is refunded below the quote's \`minOutputAmount\`.
+
+A body with an unknown field is refused. Only a 201 uses a quote up.`;
+
+/** By method and path, as the table of routes has them. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "GET /v1/tokens": { summary: "The assets that can be paid.", status: 200, answer: "tokens", refusals: [] },
+  "GET /v1/balances/{id}": {
+    summary: "What an address holds, at commitment confirmed.",
+    ...{ status: 200, answer: "balances", refusals: ["INVALID_ADDRESS", "UPSTREAM_ERROR"] },
+  },
+  "POST /v1/quotes": {
+    summary: "Prices a payment or a swap.",
+    description:
+      "With `sender`, and unless it is a swap `recipients`, a quote in wallet mode carries the transaction to sign. A private quote without `recipients` is priced for one.",
+    request: quoteRequest,
+    ...{ status: 201, answer: "quote" },
+    refusals: [
+      ...(["INVALID_RECIPIENT", "INVALID_ASSET", "AMOUNT_TOO_SMALL", "INSUFFICIENT_LIQUIDITY"] as const),
+      ...(["ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
+    ],
+  },
+  "POST /v1/quotes/{id}/refresh": {
+    summary: "Prices the same once more, under the same id.",
+    description: "Until ten minutes after the quote's expiry, and never after its use.",
+    ...{ status: 200, answer: "refreshedQuote" },
+    refusals: [
+      ...(["QUOTE_NOT_FOUND", "INVALID_QUOTE", "INSUFFICIENT_LIQUIDITY", "ROUTING_UNAVAILABLE"] as const),
+      ...(["AMOUNT_TOO_SMALL", "UPSTREAM_ERROR", "IDEMPOTENCY_KEY_REUSED"] as const),
+    ],
+  },
+  "POST /v1/transactions": {
+    summary: "Takes a send, a payroll or a swap.",
+    description: CREATE,
+    request: transactionRequest,
+    ...{ status: 201, answer: "createdTransaction" },
+    refusals: [
+      ...(["INVALID_RECIPIENT", "INVALID_QUOTE", "INVALID_SIGNATURE", "ROUTING_UNAVAILABLE"] as const),
+      ...(["INSUFFICIENT_BALANCE", "TRANSACTION_WOULD_FAIL", "AMOUNT_TOO_SMALL"] as const),
+      ...(["INSUFFICIENT_LIQUIDITY", "DUPLICATE_TRANSACTION", "UPSTREAM_ERROR"] as const),
+    ],
+  },
+  "GET /v1/transactions/{id}": {
+    summary: "A transaction as it stands.",
+    ...{ status: 200, answer: "transaction", refusals: ["TRANSACTION_NOT_FOUND"] },
+  },
+  "DELETE /v1/transactions/{id}": {
+    summary: "Cancels a transaction that is pending.",
+    description:
+      "In wallet mode until its broadcast begins. In private mode until a deposit of the expected asset is seen, for which the chain is asked anew: when it cannot be, nothing is changed.",
+    ...{ status: 200, answer: "cancelled" },
+    refusals: [
+      ...(["TRANSACTION_NOT_FOUND", "UNAUTHORIZED", "CANNOT_CANCEL", "ALREADY_PROCESSED"] as const),
+      ...(["UPSTREAM_ERROR"] as const),
+    ],
+  },
+  "POST /v1/webhooks": {
+    summary: "Registers a webhook.",
+    request: webhookRequest,
+    ...{ status: 201, answer: "webhook" },
+    refusals: ["INVALID_URL", "INVALID_EVENTS", "URL_UNREACHABLE", "WEBHOOK_LIMIT_EXCEEDED"],
+  },
+  "GET /v1/webhooks": { summary: "All webhooks.", status: 200, answer: "webhooks", refusals: [] },
+  "DELETE /v1/webhooks/{id}": {
+    summary: "Deletes a webhook: it gets nothing more.",
+    ...{ status: 200, answer: "deletedWebhook", refusals: ["WEBHOOK_NOT_FOUND"] },
+  },
+  "GET /v1/openapi.json": { summary: "This document.", status: 200, answer: "document", refusals: [] },
+};

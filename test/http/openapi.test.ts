@@ -1,0 +1,210 @@
+/** The OpenAPI document against what is really answered: every type in every mode, and the refusals of each. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { ROUTES } from "../../src/http/routes.ts";
+import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { signPayment } from "../kit/chain-fixture.ts";
+import type { Wallet } from "../kit/chain-fixture.ts";
+import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
+import type { SwapFixture } from "../kit/swap-fixture.ts";
+
+interface Media {
+  readonly content: { readonly "application/json": { readonly schema: object } };
+}
+interface Described {
+  readonly "x-scope": string;
+  readonly description?: string;
+  readonly requestBody?: Media;
+  readonly responses: Readonly<Record<string, Media>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+}
+
+let world: SwapFixture;
+let alice: Wallet;
+let bob: Wallet;
+let carol: Wallet;
+let key: string;
+let document: Document;
+let fetch: ReturnType<typeof createHttpHandler>["fetch"];
+
+beforeAll(async () => {
+  world = await swapFixture();
+  const { accountId } = await world.caller("enterprise");
+  key = (await world.service.issueKey({ accountId, environment: "test" })).key;
+  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 500_000_000n });
+  bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
+  world.chain.advance(35);
+  ({ fetch } = createHttpHandler({ service: world.service, clock: world.clock }));
+  document = (await ask("GET", "/v1/openapi.json")).body as unknown as Document;
+});
+afterAll(() => world.close());
+
+interface Answered {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+async function ask(method: string, path: string, body?: object): Promise<Answered> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const given = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(new Request(`http://pay.example${path}`, { method, headers, ...given }));
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** As `ask`, and the answer has exactly the fields that the document has. */
+async function asked(method: string, path: string, described: string, body?: object): Promise<Answered> {
+  const answer = await ask(method, path, body);
+  const operation = document.paths[described]?.[method.toLowerCase()];
+  const media = operation?.responses[String(answer.status)];
+  if (media === undefined) {
+    throw new Error(`${method} ${described} is not described to answer ${answer.status}`);
+  }
+  const parsed = closed(media.content["application/json"].schema).safeParse(answer.body);
+  expect([parsed.error?.message, answer.body]).toEqual([undefined, answer.body]);
+  return answer;
+}
+
+/** The schema, closed to fields that it does not name. */
+function closed(schema: object): z.ZodType {
+  const close = (part: unknown): unknown => {
+    if (Array.isArray(part)) return part.map(close);
+    if (typeof part !== "object" || part === null) return part;
+    const all = Object.fromEntries(Object.entries(part).map(([name, each]) => [name, close(each)]));
+    return "properties" in part ? { ...all, additionalProperties: false } : all;
+  };
+  return z.fromJSONSchema(close(schema) as never);
+}
+
+test("every endpoint is described with its scope, and no other", () => {
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]) => `${method.toUpperCase()} ${path} ${each["x-scope"]}`),
+  );
+  const served = ROUTES.map(
+    ({ method, path, scope }) => `${method} ${path.replace(/:id(\{.*?\+\})?/, "{id}")} ${scope}`,
+  );
+  expect(described.toSorted()).toEqual(served.toSorted());
+  expect(document.openapi).toBe("3.1.0");
+});
+
+test("every error code that an endpoint can answer with is somewhere, under its own status", () => {
+  const all = JSON.stringify(document.paths);
+  // Told where there is no endpoint, and of what no endpoint refuses today.
+  const elsewhere = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED", "AMOUNT_TOO_LARGE"]);
+  const missing = Object.keys(STATUS_OF).filter(
+    (code) => !elsewhere.has(code) && !all.includes(`"const":"${code}"`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("private mode is described honestly", () => {
+  const { description = "" } = document.paths["/v1/transactions"]?.["post"] ?? { description: "" };
+  for (const word of [
+    "custodial",
+    "not anonymous",
+    "Never deposit from an exchange",
+    "PARTIAL_PAYOUT",
+    "public",
+  ]) {
+    expect(description).toContain(word);
+  }
+});
+
+const COMBINATIONS = (["wallet", "private"] as const).flatMap((mode) =>
+  (["send", "payroll", "swap"] as const).map((type) => ({ mode, type })),
+);
+
+describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
+  const ordered = async (): Promise<{ readonly body: object; readonly quoteId: string }> => {
+    world.chain.advance(2);
+    const recipients = [bob, ...(type === "payroll" ? [carol] : [])].map(({ address }) => ({
+      address,
+      amount: "2",
+    }));
+    const isSwap = type === "swap";
+    const { body: quote } = await asked("POST", "/v1/quotes", "/v1/quotes", {
+      ...{ inputAsset: "USDC", outputAsset: isSwap ? "USDT" : "USDC", mode, sender: alice.address },
+      ...(isSwap ? { amount: "5" } : { amount: type === "send" ? "2" : "4", recipients }),
+    });
+    const quoteId = String(quote["quoteId"]);
+    const { body: refreshed } = await asked(
+      "POST",
+      `/v1/quotes/${quoteId}/refresh`,
+      "/v1/quotes/{id}/refresh",
+    );
+    const unsigned = (refreshed["transaction"] as string | undefined) ?? "";
+    const signed = (): string =>
+      isSwap ? signAsFirst(unsigned, alice) : signPayment(Buffer.from(unsigned, "base64"), alice.secretKey);
+    const paid = isSwap
+      ? [{ address: alice.address, amount: String(refreshed["outputAmount"]) }]
+      : recipients;
+    const more = mode === "wallet" ? { signedTransaction: signed() } : {};
+    return { quoteId, body: { type, mode, quoteId, sender: alice.address, recipients: paid, ...more } };
+  };
+
+  test("quote, refresh, order and each later look answer what is described", async () => {
+    const { body } = await ordered();
+    const { status, body: created } = await asked("POST", "/v1/transactions", "/v1/transactions", body);
+    expect(status).toBe(201);
+    const path = `/v1/transactions/${String(created["transactionId"])}`;
+    const look = (): Promise<Answered> => asked("GET", path, "/v1/transactions/{id}");
+    expect((await look()).body).toMatchObject({ mode, type });
+    // More than is due, so that there is a refund to be described.
+    const due = BigInt(Math.round(Number(created["depositAmount"] ?? 0) * 1e6)) + 9_000_000n;
+    if (mode === "private") await world.deposit(String(created["ephemeralAddress"]), { usdc: due });
+    await look();
+    await world.settle(10);
+    const { body: done } = await look();
+    expect(done).toMatchObject({ status: "completed", reason: null });
+    expect((done["refunds"] as unknown[]).length).toBe(mode === "private" ? 1 : 0);
+    expect((await asked("DELETE", path, "/v1/transactions/{id}")).status).toBe(409);
+  });
+
+  test("refusals answer what is described, each with its reason", async () => {
+    const { body, quoteId } = await ordered();
+    const refused = async (change: object): Promise<unknown[]> => {
+      const { status, body: told } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+        ...body,
+        ...change,
+      });
+      const { code, details } = told["error"] as { code: string; details: Record<string, unknown> };
+      return [status, code, details["reason"]];
+    };
+    expect(await refused({ memo: 1 })).toEqual([400, "VALIDATION_ERROR", undefined]);
+    expect(await refused({ quoteId: "quote_0" })).toEqual([422, "INVALID_QUOTE", "not_found"]);
+    // Private mode ignores it, and what is wrong then is the amount.
+    const [, ...recipients] = (body as { recipients: object[] }).recipients;
+    const other = { address: alice.address, amount: "1" };
+    const wrong = mode === "wallet" ? { signedTransaction: "AAAA" } : { recipients: [other, ...recipients] };
+    const why =
+      mode === "wallet"
+        ? [400, "INVALID_SIGNATURE", "undecodable"]
+        : [422, "INVALID_QUOTE", type === "swap" ? "amount_mismatch" : "recipients_mismatch"];
+    expect(await refused(wrong)).toEqual(why);
+    expect(quoteId).toMatch(/^quote_/);
+  });
+});
+
+test("the other endpoints answer what is described", async () => {
+  await asked("GET", "/v1/tokens", "/v1/tokens");
+  await asked("GET", `/v1/balances/${alice.address}`, "/v1/balances/{id}");
+  await asked("GET", "/v1/balances/nobody", "/v1/balances/{id}");
+  await asked("GET", "/v1/webhooks", "/v1/webhooks");
+  await asked("DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{id}");
+  await asked("POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
+  await asked("GET", "/v1/transactions/tx_0", "/v1/transactions/{id}");
+  const open = await asked("POST", "/v1/quotes", "/v1/quotes", {
+    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
+  });
+  const { body: order } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+    ...{ type: "send", mode: "private", quoteId: open.body["quoteId"], sender: alice.address },
+    recipients: [{ address: bob.address, amount: "2" }],
+  });
+  const path = `/v1/transactions/${String(order["transactionId"])}`;
+  expect((await asked("DELETE", path, "/v1/transactions/{id}")).status).toBe(200);
+  expect((await asked("GET", path, "/v1/transactions/{id}")).body).toMatchObject({ status: "cancelled" });
+});
