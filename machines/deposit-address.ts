@@ -68,6 +68,11 @@ export type DepositAddressEvent =
   | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
   /** All that goes back has gone back; what is left is being swept. */
   | ({ readonly type: "SWEEP_PLANNED"; readonly payment: string } & Reading)
+  /** An operator's word: what is there of another mint goes to this owner. */
+  | { readonly type: "RETURN"; readonly mint: string; readonly to: string }
+  /** It is on its way. */
+  | ({ readonly type: "RETURN_PLANNED"; readonly payment: string } & Reading)
+  | { readonly type: "NOTHING_TO_RETURN" }
   /** Something is to be refunded, but not so soon after the last refund. */
   | ({ readonly type: "MUST_WAIT" } & Reading)
   /** Nothing is left that could be sent anywhere. */
@@ -89,6 +94,14 @@ export interface SettlementParams {
   readonly isReleased: boolean;
 }
 
+/** What of another mint goes where, by an operator's word. */
+export interface ReturnParams {
+  readonly mint: string;
+  readonly to: string;
+  /** A reading from before this slot does not show all that went out. */
+  readonly settledSlot: number;
+}
+
 interface ContextOnly {
   readonly context: DepositAddressContext;
 }
@@ -106,10 +119,21 @@ const tellOrder = (event: DepositNews) =>
     }),
   }) as const;
 
+const planReturn = {
+  type: "planReturn",
+  params: ({
+    context: { settledSlot },
+    event: { mint, to },
+  }: ContextOnly & { readonly event: Omit<ReturnParams, "settledSlot"> }): ReturnParams => ({
+    ...{ mint, to, settledSlot },
+  }),
+} as const;
+
 /**
  * While the order lives, the address only counts; once it is OVER, whatever is neither paid out nor fee goes back to
  * the sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money
  * that comes later is refunded in the same way: `settling` looks at the chain anew each time and plans the next step.
+ * Tokens of any other mint stay until an operator says where they go.
  *
  * One payment of its own is under way at a time, and what comes of it is heard by its id, so that late news of another
  * changes nothing but the sums.
@@ -125,6 +149,7 @@ export const depositAddress = setup({
     planCollection: (_, _params: { fromSlot: number }) => {},
     screen: () => {},
     planSettlement: (_, _params: SettlementParams) => {},
+    planReturn: (_, _params: ReturnParams) => {},
     tell: (_, _params: Message) => {},
   },
   guards: {
@@ -404,7 +429,7 @@ export const depositAddress = setup({
             actions: assign(({ context, event }) => ({
               ...book(context, event),
               losses: 0,
-              hasRefunded: context.hasRefunded || event.movements.some(({ kind }) => kind === "refund"),
+              hasRefunded: context.hasRefunded || event.movements.some((each) => isRefund(context, each)),
             })),
           },
           { actions: assign(({ context, event }) => book(context, event)) },
@@ -430,6 +455,19 @@ export const depositAddress = setup({
         ],
       },
     },
+    returning: {
+      on: {
+        RETURN_PLANNED: {
+          target: "moving",
+          actions: assign(({ context, event }) => ({
+            received: received(context, event),
+            underWay: event.payment,
+          })),
+        },
+        NOTHING_TO_RETURN: "settling",
+        HELD: { target: "held", actions: assign({ heldReason: ({ event }) => event.reason }) },
+      },
+    },
     // At most one refund in this time, and whatever failed is not tried again sooner.
     cooling: {
       after: { pause: { target: "settling", actions: assign({ hasRefunded: false }) } },
@@ -441,6 +479,7 @@ export const depositAddress = setup({
       on: {
         BALANCES_READ: { guard: { type: "isNews", params: ({ event }) => event }, target: "settling" },
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
+        RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
       },
     },
     slowLane: {
@@ -449,6 +488,7 @@ export const depositAddress = setup({
       on: {
         BALANCES_READ: { guard: { type: "isNews", params: ({ event }) => event }, target: "settling" },
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
+        RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
       },
     },
     held: {
@@ -458,7 +498,10 @@ export const depositAddress = setup({
     // Nobody looks any more, and nothing is lost: the operator can have it settled for ever.
     closed: {
       meta: { waitsFor: "operator" },
-      on: { RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) } },
+      on: {
+        RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
+        RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
+      },
     },
   },
 });
@@ -476,13 +519,25 @@ function book(
   };
 }
 
+/** Whether the sender was paid back by itself: what an operator returns is of no mint that is counted here. */
+function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Movement): boolean {
+  return kind === "refund" && smallest[mint] !== undefined;
+}
+
+/** Every word of an operator lets the sponsor spend as much again. */
+function granted({
+  allowance,
+  sponsorCap,
+}: DepositAddressContext): Pick<DepositAddressContext, "allowance" | "losses"> {
+  return { allowance: String(BigInt(allowance) + BigInt(sponsorCap)), losses: 0 };
+}
+
 function released(
   context: DepositAddressContext,
 ): Pick<DepositAddressContext, "isReleased" | "allowance" | "losses" | "heldReason"> {
   return {
+    ...granted(context),
     isReleased: true,
-    allowance: String(BigInt(context.allowance) + BigInt(context.sponsorCap)),
-    losses: 0,
     heldReason: null,
   };
 }

@@ -22,6 +22,7 @@ export type {
   DepositAddressContext,
   DepositAddressEvent,
   DepositAddressInput,
+  ReturnParams,
   SettlementParams,
 } from "./deposit-address.ts";
 export type { PaymentContext, PaymentEvent, PaymentInput } from "./payment.ts";

@@ -39,6 +39,8 @@ import { acceptOrder } from "./payments/private/accept-order.ts";
 import { depositKeys } from "./payments/private/deposit-keys.ts";
 import { hasDeposit } from "./payments/private/has-deposit.ts";
 import { openPrivateRouting } from "./payments/private/private-routing.ts";
+import { orderReturn } from "./payments/private/order-return.ts";
+import type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
 import { releaseDeposit } from "./payments/private/release-deposit.ts";
 import type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 import { completeExchange } from "./payments/swap/complete-exchange.ts";
@@ -115,6 +117,14 @@ export interface PaymentService extends ApiKeys {
    * with a sentence for an open order whose address has paid what this database does not know.
    */
   releaseDeposit(transactionId: string): Promise<ReleasedDeposit>;
+  /**
+   * For operators, like `releaseDeposit`: has tokens of a mint that is none of the service's assets, Token-2022 included,
+   * sent out of the deposit address of an order that is over, to its sender or to the owner that is named. The sponsor may
+   * spend as much again for it. Ordered twice it is done once. Needs no `start()`; a service at work does it. Throws
+   * `TRANSACTION_NOT_FOUND`, `INVALID_ASSET`, `INVALID_ADDRESS`, `INVALID_RECIPIENT`, `LedgerUnavailable`, and
+   * `ReleaseRefused` with a sentence for what is not there, cannot move, or has to wait.
+   */
+  returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
    * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
@@ -259,6 +269,13 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
       await bindToChain();
       return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId);
+    },
+    async returnTokens(transactionId, order) {
+      if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+      await bindToChain();
+      const { keys, addresses, terms } = routing;
+      const sponsor = terms.sponsor.address;
+      return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
     },
     countRefused: async (caller, scope) =>
       (await countHit({ storage, clock, random }, caller, scope)).standing,

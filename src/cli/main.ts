@@ -24,8 +24,10 @@ paystate reconcile [--data DIR | --service FILE] [--json]
       --service FILE  your own service instead: a module that exports it as \`service\`
       --json          one line of JSON
 
-paystate release TRANSACTION_ID [--data DIR | --service FILE]
+paystate release TRANSACTION_ID [--mint MINT [--to OWNER]] [--data DIR | --service FILE]
     Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
+      --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
+      --to OWNER     to this wallet, default the sender's
 
 paystate --help`;
 
@@ -112,14 +114,22 @@ async function runReconcile(args: readonly string[]): Promise<void> {
 }
 
 async function runRelease(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArguments(args, WHOSE);
+  const { values, positionals } = readArguments(args, {
+    ...WHOSE,
+    mint: { type: "string" },
+    to: { type: "string" },
+  });
   const [transactionId, more] = positionals;
   if (transactionId === undefined) throw new UsageError("release expects the id of a transaction");
   if (more !== undefined) throw new UsageError(`release takes one transaction, and no "${more}"`);
+  const { mint, to } = values;
+  if (to !== undefined && mint === undefined) throw new UsageError("--to expects the --mint that goes there");
   const { openService } = await import("./open-service.ts");
-  const { release } = await import("./release.ts");
+  const { release, returnTokens } = await import("./release.ts");
   const { service, close } = await openService(values);
-  await release(service, print, transactionId);
+  await (mint === undefined
+    ? release(service, print, transactionId)
+    : returnTokens(service, print, transactionId, { mint, to }));
   await close();
   await end(0);
 }

@@ -68,6 +68,8 @@ function sentence(finding: Finding): string {
       return `${finding.lamports} lamports of the sponsor are still promised to it`;
     case "held":
       return `held for an operator (${finding.reason})`;
+    case "other_mint":
+      return `${finding.units} base units of ${finding.mint} wait: \`paystate release --mint\` sends them on`;
     case "unclaimed":
       return `${finding.amount} ${finding.asset} came after it was closed: \`paystate release\` sends it back`;
   }

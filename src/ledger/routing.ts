@@ -24,6 +24,9 @@ export interface FundsReading extends Reading {
   readonly funds: readonly Funds[];
 }
 
+/** Under which token program a mint is: the first one, or Token-2022. */
+export type TokenProgram = "token" | "token-2022";
+
 /**
  * One thing that a transaction does, in the order of its instructions.
  *
@@ -32,7 +35,8 @@ export interface FundsReading extends Reading {
  * `unmark` moves all of a marker's lamports on. `transfer` pays from one owner to another, between their associated
  * token accounts when there is a mint, or from another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created, idempotently, at that
  * payer's cost, and the whole fails when its owner handed that account over to somebody else. `close` closes an owner's
- * empty associated token account, its rent going to `to`.
+ * empty token account, the associated one or `account`, its rent going to `to`. Both are of the first token program where
+ * they name no `program`; a Token-2022 mint that calls a program of its own at each transfer cannot be moved.
  */
 export type Move =
   | { readonly does: "mark"; readonly base: Address; readonly seed: string; readonly payer: Address }
@@ -51,6 +55,7 @@ export type Move =
       readonly from: Address;
       /** A token account of `from` that is not its associated one. */
       readonly fromAccount?: Address;
+      readonly program?: TokenProgram;
       readonly to: Address;
       /** Base units, 1 … 2^64 − 1. */
       readonly amount: bigint;
@@ -59,7 +64,15 @@ export type Move =
       /** A key that the programs ignore: it makes a message unlike any other (Solana Pay's reference). */
       readonly reference?: Address;
     }
-  | { readonly does: "close"; readonly mint: Address; readonly owner: Address; readonly to: Address };
+  | {
+      readonly does: "close";
+      readonly mint: Address;
+      readonly owner: Address;
+      readonly to: Address;
+      /** A token account of `owner` that is not its associated one. */
+      readonly account?: Address;
+      readonly program?: TokenProgram;
+    };
 
 /** A transaction as a list of moves, all or none of which happen. */
 export interface TransactionPlan {
@@ -158,7 +171,7 @@ export interface RoutingLedger {
   fundsOfOwner(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<Reading & Funds>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that nobody need pay for it. */
   haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<readonly boolean[]>;
-  /** The rent minimum of an account of so many bytes, in lamports, as the chain prices it now. */
+  /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
   rentMinimum(bytes: number): Promise<bigint>;
   /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
   markerAddress(base: Address, seed: string): Address;
@@ -167,10 +180,10 @@ export interface RoutingLedger {
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.
    */
   sizeOf(plan: TransactionPlan): Promise<number>;
-  /** Lamports that the network would charge for this plan now, priority fee included. Rejects as `buildTransaction` does. */
+  /** Lamports that the network would charge for this plan (a price of ten seconds ago at most), priority fee included. Rejects as `buildTransaction` does. */
   feeOf(plan: TransactionPlan): Promise<bigint>;
   /**
-   * Compiles the plan over the newest confirmed blockhash, with a compute limit and a priority fee. Rejects with
+   * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
    * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, and for a
    * plan that does not fit 1,232 bytes.
    */
@@ -190,8 +203,8 @@ export interface RoutingLedger {
    */
   markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
   /**
-   * The token accounts of `owner` (Token program) of these mints that hold something, are not the associated ones, and are
-   * not frozen; the fullest first. One call per mint.
+   * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
+   * ones, and are not frozen; the fullest first. One call per mint, which must be one.
    */
   strayAccounts(
     owner: Address,

@@ -9,9 +9,10 @@ import type { PaymentStorage } from "../../storage/storage.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";
 import { ledgerMint } from "./assets.ts";
-import type { Assets } from "./assets.ts";
+import type { Assets, Token } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { isoTime } from "./iso-time.ts";
+import { readPlan } from "./private/stored-plan.ts";
 
 /** One recipient with what became of its share. */
 export interface RecipientBody {
@@ -23,6 +24,7 @@ export interface RecipientBody {
 
 /** Money on its way back to the sender. `held`: it waits for the operator. */
 export interface RefundBody {
+  /** Its symbol; the mint's address of tokens that are none of the service's assets and that an operator returned. */
   readonly asset: string;
   readonly amount: string;
   readonly signature: string | null;
@@ -108,19 +110,27 @@ function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[]
 }
 
 function refundBody(
-  { mint, legs, signature, status }: PaymentRecord,
+  { mint, legs, signature, status, plan }: PaymentRecord,
   deposit: DepositRecord | undefined,
   assets: Assets,
 ): RefundBody {
-  const asset = assets.named(mint);
+  const own = assets.ofMint(mint);
+  const asset = own ?? otherMint(mint, plan);
   const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
-  const waiting = (deposit?.heldReason ?? null) === null ? "pending" : "held";
+  const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
+  const waiting = isTried ? "pending" : "held";
   return {
     asset: asset.symbol,
     amount: formatAmount(amount, asset.decimals),
     signature,
     status: status === "finalized" ? "paid" : waiting,
   };
+}
+
+/** A mint that only an operator sends back. */
+function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
+  const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
+  return { symbol: mint, decimals: transfer?.does === "transfer" ? transfer.decimals : 0 };
 }
 
 /** What the caller is asked to deposit. */

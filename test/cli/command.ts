@@ -38,11 +38,11 @@ const folders = new Set<string>();
 
 /** Starts a program in the project's root, its output read through pipes. */
 export function startProgram(
-  program: string,
+  executable: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Running {
-  const child = spawn(program, args, {
+  const child = spawn(executable, args, {
     cwd: ROOT,
     stdio: "pipe",
     // What colours output, or what the test runner needs itself, is none of the command's business.

@@ -3,7 +3,15 @@ import { copyFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import bs58 from "bs58";
 import { Keypair, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from "@solana/web3.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createInitializeMint2Instruction,
+  createMintToCheckedInstruction,
+  getAssociatedTokenAddressSync,
+  getMintLen,
+  TOKEN_2022_PROGRAM_ID,
+} from "@solana/spl-token";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
 import type { Ended } from "./command.ts";
 import { call, connection, type DevSession, startDev, untilFinal } from "./dev-session.ts";
@@ -103,6 +111,67 @@ test(
   },
 );
 
+test(
+  "P11: release sends tokens of another mint on, to the sender or to whom the operator names, and says in a sentence why not",
+  { timeout: 120_000 },
+  async () => {
+    const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
+    const confirmed = connection(dev);
+    const program = TOKEN_2022_PROGRAM_ID;
+    const mint = Keypair.generate();
+    const account = getAssociatedTokenAddressSync(mint.publicKey, new PublicKey(address), true, program);
+    const space = getMintLen([]);
+    await sendAndConfirmTransaction(
+      confirmed,
+      new Transaction().add(
+        SystemProgram.createAccount({
+          fromPubkey: alice.publicKey,
+          newAccountPubkey: mint.publicKey,
+          lamports: await confirmed.getMinimumBalanceForRentExemption(space),
+          space,
+          programId: program,
+        }),
+        createInitializeMint2Instruction(mint.publicKey, 6, alice.publicKey, null, program),
+        createAssociatedTokenAccountIdempotentInstruction(
+          ...([alice.publicKey, account, new PublicKey(address), mint.publicKey, program] as const),
+        ),
+        createMintToCheckedInstruction(mint.publicKey, account, alice.publicKey, 2_500_000n, 6, [], program),
+      ),
+      [alice, mint],
+    );
+    const release = (...args: string[]): Promise<Ended> =>
+      runCommand(["release", transactionId, "--mint", mint.publicKey.toBase58(), "--data", folder, ...args]);
+    expect(await release("--to", "nobody")).toMatchObject({
+      code: 1,
+      stderr: "paystate: --to nobody is no address\n",
+    });
+    expect(await release("--to", mint.publicKey.toBase58())).toMatchObject({
+      code: 1,
+      stderr: `paystate: --to ${mint.publicKey.toBase58()} cannot be paid (mint): name a wallet\n`,
+    });
+    // The word before this one may still be under way.
+    let released = await release();
+    for (let tries = 0; released.code !== 0 && tries < 20; tries++) released = await release();
+    expect(released).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: `2.5 of ${mint.publicKey.toBase58()} go from ${address} to ${dev.wallets[0]?.address} as soon as the service is at work.\n`,
+    });
+    const own = getAssociatedTokenAddressSync(mint.publicKey, alice.publicKey, true, program);
+    await vi.waitFor(
+      async () => expect((await confirmed.getTokenAccountBalance(own)).value.amount).toBe("2500000"),
+      { timeout: 30_000, interval: 200 },
+    );
+    let again = await release();
+    for (let tries = 0; again.stderr.includes("is at work") && tries < 20; tries++) again = await release();
+    expect(again).toMatchObject({
+      code: 1,
+      stderr: `paystate: deposit address ${address} holds nothing of ${mint.publicKey.toBase58()}\n`,
+    });
+    expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
+  },
+);
+
 test("a stopped setup is asked without being started", { timeout: 60_000 }, async () => {
   await dev.end("SIGTERM");
   expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
@@ -137,6 +206,7 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
     `export const service = {
       reconcile: async () => ({ isExplained: true, addresses: 7, assets: [], findings: [] }),
       releaseDeposit: async (transactionId) => ({ transactionId, address: "A", heldReason: "screened", explained: ["S"] }),
+      returnTokens: async (transactionId, { mint, to = "owner" }) => ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
     };
     setInterval(() => {}, 1_000);`,
   );
@@ -146,6 +216,10 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
   const released = await runCommand(["release", "tx_1", "--service", own]);
   expect(released.stdout).toBe(
     "A is released. It was held: screened. You have vouched for S. What is there goes back as soon as the service is at work.\n",
+  );
+  const sent = await runCommand(["release", "tx_1", "--mint", "M", "--service", own]);
+  expect(sent.stdout).toBe(
+    "1.5 of M go from A to owner as soon as the service is at work. 2 stay: release them again once this is done.\n",
   );
   await writeFile(own, "export const payments = {};");
   expect(await runCommand(["reconcile", "--service", own])).toMatchObject({
@@ -169,6 +243,7 @@ test.each([
   ["reconcile now", 'reconcile takes no argument "now"', 2],
   ["reconcile --data a --service b", "expected --data or --service, not both", 2],
   ["release", "release expects the id of a transaction", 1],
+  ["release tx_1 --to A", "--to expects the --mint that goes there", 1],
   ["release tx_1 tx_2", 'release takes one transaction, and no "tx_2"', 1],
 ])("`paystate %s` is refused as a wrong call: %s", async (line, sentence, code) => {
   const ended = await runCommand(line.split(" "));

@@ -10,6 +10,8 @@ import type { LedgerContractCase } from "./ledger/contract.ts";
 import { fateCases } from "./ledger/fates.ts";
 import { outageCases } from "./ledger/outages.ts";
 import { readCases } from "./ledger/reads.ts";
+import { routingMoveCases } from "./ledger/routing-moves.ts";
+import { routingReadCases } from "./ledger/routing-reads.ts";
 import { settlingCases } from "./ledger/settling.ts";
 import { verifyingCases } from "./ledger/verifying.ts";
 
@@ -23,4 +25,6 @@ export const ledgerContract: readonly LedgerContractCase[] = [
   ...settlingCases,
   ...fateCases,
   ...outageCases,
+  ...routingReadCases,
+  ...routingMoveCases,
 ];

@@ -8,9 +8,11 @@ import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../src/pay
 import type { Caller } from "../../src/payments/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import { fixedPrices } from "../../src/payments/private/prices.ts";
+import type { PriceSource } from "../../src/payments/private/prices.ts";
 import type { QuoteBody } from "../../src/payments/quote-body.ts";
+import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { Funds } from "../../src/local/index.ts";
-import type { Wallet } from "./chain-fixture.ts";
+import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { land } from "../ledger/signed-transaction.ts";
 import { serviceFixture } from "./service-fixture.ts";
 import type { ServiceFixture } from "./service-fixture.ts";
@@ -54,11 +56,7 @@ export async function privateFixture(
       privateRouting: {
         sponsor: keypairSigner(sponsor.secretKey),
         treasury: treasury.address,
-        prices: fixedPrices({
-          [SOL_MINT]: 1_000_000_000n,
-          [chain.mints.USDC]: 150_000_000n,
-          [chain.mints.USDT]: 150_000_000n,
-        }),
+        prices: solAt150(chain),
         ...routing,
       },
     };
@@ -97,15 +95,7 @@ export async function privateFixture(
       chain.advance(35);
       await service.settled();
     },
-    async freeze(wallet, asset) {
-      const authority = new PublicKey(chain.faucet.address);
-      const account = new PublicKey(fixture.tokenAccountOf(wallet, asset));
-      const mint = new PublicKey(mints[asset]);
-      await land(fixture, {
-        signers: [chain.faucet],
-        instructions: [createFreezeAccountInstruction(account, mint, authority)],
-      });
-    },
+    freeze: (wallet, asset) => freezeAccount(fixture, wallet, asset),
     async held(address) {
       const { funds } = await ledger.funds(
         [address as Wallet["address"]],
@@ -115,6 +105,30 @@ export async function privateFixture(
       return [funds[0]?.lamports ?? 0n, funds[0]?.tokens[0] ?? 0n, funds[0]?.tokens[1] ?? 0n];
     },
   };
+}
+
+/** SOL at 150 dollars. */
+export function solAt150({ mints }: Pick<ChainFixture, "mints">): PriceSource {
+  return fixedPrices({
+    [SOL_MINT]: 1_000_000_000n,
+    [mints.USDC]: 150_000_000n,
+    [mints.USDT]: 150_000_000n,
+  });
+}
+
+/** Has the issuer freeze the wallet's token account. */
+export async function freezeAccount(
+  fixture: ChainFixture,
+  wallet: Wallet,
+  asset: "USDC" | "USDT",
+): Promise<void> {
+  const { chain, mints } = fixture;
+  const account = new PublicKey(associatedTokenAddress(wallet.address, mints[asset]));
+  const authority = new PublicKey(chain.faucet.address);
+  await land(fixture, {
+    signers: [chain.faucet],
+    instructions: [createFreezeAccountInstruction(account, new PublicKey(mints[asset]), authority)],
+  });
 }
 
 /** Base units of a decimal string. */

@@ -1,5 +1,6 @@
 /** The world of the ledger contract on a local chain: the production ledger in front of two endpoints of its own. */
 import type { Address } from "../../src/address.ts";
+import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { solanaLedger, type Fetch } from "../../src/ledger/solana/index.ts";
 import {
   associatedTokenAddress,
@@ -11,6 +12,7 @@ import {
 } from "../../src/local/index.ts";
 import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
 import { blockClock, signPayment } from "./chain-fixture.ts";
+import { issuerOf } from "./issuer.ts";
 import { virtualClock } from "./virtual-clock.ts";
 
 /** How calls get to the chain: handed over within the process, or through its HTTP listener. */
@@ -90,15 +92,21 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
   const mint = chain.mints.USDC as Address;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   let wallets = 0;
-  const wallet: LedgerWorld["wallet"] = async ({ native, tokens }) => {
+  const issuer = issuerOf(chain);
+  const wallet: LedgerWorld["wallet"] = async ({ native, tokens, others }) => {
     wallets += 1;
     const funds = {
       ...(native === undefined ? {} : { lamports: native }),
       ...(tokens === undefined ? {} : { usdc: tokens }),
     };
     const { address, secretKey } = chain.createWallet(`wallet ${wallets}`, funds);
+    if (others !== undefined) await issuer.giveOthers(address, others);
     chain.advance(BLOCKS_TO_FINALITY);
-    return { address: address as Address, sign: (unsigned) => signPayment(unsigned, secretKey) };
+    return {
+      address: address as Address,
+      signer: keypairSigner(secretKey),
+      sign: (unsigned) => signPayment(unsigned, secretKey),
+    };
   };
   const somebody = await wallet({ native: 1_000_000_000n, tokens: 1n });
   return {
@@ -106,6 +114,7 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
     endpoints: [host, `${host}#2`],
     secret: SECRET,
     token: { mint, decimals: 6 },
+    others: issuer.others,
     landmarks: [
       [somebody.address, "wallet"],
       [(await wallet({})).address, "absent"],
@@ -115,6 +124,15 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
     ],
     blocksToFinality: BLOCKS_TO_FINALITY,
     wallet,
+    beside: async (owner, units) => {
+      const account = await issuer.beside(owner, units);
+      chain.advance(BLOCKS_TO_FINALITY);
+      return account;
+    },
+    freeze: async (account) => {
+      await issuer.freeze(account);
+      chain.advance(BLOCKS_TO_FINALITY);
+    },
     height: () => chain.blockHeight(),
     pass: async (blocks) => chain.advance(blocks),
     fork: async (blocks) => chain.rollback(chain.slot() - blocks),

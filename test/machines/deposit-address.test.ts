@@ -53,6 +53,9 @@ const events = {
   AT_REST: { type: "AT_REST", ...empty },
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
+  RETURN: { type: "RETURN", mint: "other", to: "owner" },
+  RETURN_PLANNED: { type: "RETURN_PLANNED", payment: "mine", slot: 100, balances: { other: "9" } },
+  NOTHING_TO_RETURN: { type: "NOTHING_TO_RETURN" },
   LANDED: landed("mine", [{ kind: "refund", mint: "usdc", amount: "7" }]),
   LANDED_ANOTHER: landed("another", [{ kind: "payout", mint: "usdc", amount: "7" }]),
   LOST: { type: "PAYMENT_LOST", payment: "mine", fault: null },
@@ -78,6 +81,7 @@ const plan = (
   } = {},
 ): string =>
   `planSettlement ${JSON.stringify({ settledSlot: 0, landed: 0, fee: "30", mayRefund: true, isReleased: false, ...more })}`;
+const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
 const pauses = `arm ${timer("pause", "cooling")} ${10 * MINUTE}`;
@@ -103,6 +107,7 @@ describe("deposit-address", () => {
       closing: ["LATE_READ", "NOTHING_STRAY"],
       settling: ["OVER"],
       moving: ["OVER", "REFUND_PLANNED"],
+      returning: [...toRest, "RETURN"],
       cooling: ["OVER", "MUST_WAIT"],
       resting: toRest,
       slowLane: toSlowLane,
@@ -150,20 +155,27 @@ describe("deposit-address", () => {
         LANDED: ["settling", plan({ settledSlot: 50, landed: 1, mayRefund: false })],
         LOST: ["cooling", pauses],
       },
+      returning: {
+        RETURN_PLANNED: ["moving"],
+        NOTHING_TO_RETURN: ["settling", plan()],
+        HELD: ["held"],
+      },
       cooling: { PAUSE_OVER: ["settling", leaves("pause", "cooling"), plan()] },
       resting: {
         SOME_READ: ["settling", leaves("quiet", "resting"), plan()],
         ALL_READ: ["settling", leaves("quiet", "resting"), plan()],
         QUIET_OVER: ["settling", leaves("quiet", "resting"), plan()],
         RELEASE: ["settling", leaves("quiet", "resting"), plan({ isReleased: true })],
+        RETURN: ["returning", leaves("quiet", "resting"), returns],
       },
       slowLane: {
         SOME_READ: ["settling", leaves("slow", "slowLane"), plan()],
         ALL_READ: ["settling", leaves("slow", "slowLane"), plan()],
         SLOW_OVER: ["settling", leaves("slow", "slowLane"), plan()],
         RELEASE: ["settling", leaves("slow", "slowLane"), plan({ isReleased: true })],
+        RETURN: ["returning", leaves("slow", "slowLane"), returns],
       },
-      closed: { RELEASE: ["settling", plan({ isReleased: true })] },
+      closed: { RELEASE: ["settling", plan({ isReleased: true })], RETURN: ["returning", returns] },
       held: { RELEASE: ["settling", plan({ isReleased: true })] },
     },
     // With a host that screens; see below.
@@ -250,6 +262,18 @@ describe("deposit-address", () => {
       const at = after(place, events.RELEASE, events.RELEASE);
       expect([place, at.context.allowance, at.context.isReleased]).toEqual([place, "300", true]);
     }
+  });
+
+  test("P11: what an operator returns is booked in and out, grants the sponsor as much again, and pauses no refund", () => {
+    const movements = [{ kind: "refund" as const, mint: "other", amount: "9" }];
+    const at = after("returning", events.RETURN_PLANNED, landed("mine", movements));
+    const { received, spent, allowance, hasRefunded, isReleased } = at.context;
+    expect([received["other"], spent["other"]]).toEqual(["9", "9"]);
+    expect({ allowance, hasRefunded, isReleased }).toEqual({
+      allowance: "200",
+      hasRefunded: false,
+      isReleased: false,
+    });
   });
 
   test("late news of another payment is booked, and is not taken for what is under way", () => {

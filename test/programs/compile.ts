@@ -7,6 +7,8 @@ import { PROGRAMS, PROGRAMS_FOLDER } from "./programs.ts";
 // Within the project, where Node finds the packages that stay outside the bundles.
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url));
 
+// oxlint-disable import/no-default-export -- vitest calls the default export
+
 /** Called by vitest before the first test. What it answers is called after the last. */
 export default async function compilePrograms(): Promise<() => Promise<void>> {
   await mkdir(CACHE, { recursive: true });

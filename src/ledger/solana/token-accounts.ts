@@ -2,6 +2,7 @@
 import { getAssociatedTokenAddressSync } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
+import type { TokenProgram } from "../routing.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
 /** Bytes of a token account, and of its base part in Token-2022, where extensions follow. */
@@ -23,16 +24,33 @@ const MOST_REMEMBERED = 20_000;
 const remembered = new Map<string, Address>();
 
 /** The one address at which `owner` keeps `mint` by convention (the associated token account, ATA). */
-export function associatedTokenAccount(owner: string, mint: string): Address {
-  const key = `${owner} ${mint}`;
+export function associatedTokenAccount(
+  owner: string,
+  mint: string,
+  program: TokenProgram = "token",
+): Address {
+  const key = `${owner} ${mint} ${program}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const account = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true);
+  const programId = new PublicKey(PROGRAM_ID[program]);
+  const account = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true, programId);
   const address = account.toBase58() as Address;
   const [oldest] = remembered.keys();
   if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   remembered.set(key, address);
   return address;
+}
+
+/** The token programs' ids. */
+export const PROGRAM_ID: Readonly<Record<TokenProgram, string>> = {
+  token: TOKEN_PROGRAM,
+  "token-2022": TOKEN_2022_PROGRAM,
+};
+
+/** Which token program an id is, null when it is none. */
+export function programOf(id: string): TokenProgram | null {
+  if (id === TOKEN_PROGRAM) return "token";
+  return id === TOKEN_2022_PROGRAM ? "token-2022" : null;
 }
 
 /** True for both programs whose accounts have this layout. */

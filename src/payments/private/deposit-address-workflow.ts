@@ -5,6 +5,7 @@ import type { EntryRecord } from "../../../storage/records.ts";
 import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
 import { workflow } from "../../engine/index.ts";
 import type { Workflow } from "../../engine/index.ts";
+import type { ReturnTokens } from "./return-tokens.ts";
 import { SCREENING } from "./screening.ts";
 import type { ScreenPayers } from "./screening.ts";
 import type { AddressSettlement } from "./settle-address.ts";
@@ -20,6 +21,7 @@ const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 /** `orderOf` tells whose address it is. */
 export function depositAddressWorkflow(
   { settle, collect }: AddressSettlement,
+  sendBack: ReturnTokens,
   mayServePayers: ScreenPayers,
   orderOf: (address: string) => Promise<string>,
 ): DepositAddressWorkflow {
@@ -28,6 +30,7 @@ export function depositAddressWorkflow(
     effects: {
       planSettlement: (params, { instance }) => settle(instance, params),
       planCollection: (params, { instance }) => collect(instance, params),
+      planReturn: (params, { instance }) => sendBack(instance, params),
       screen: async (_params, { instance }) => {
         const isCleared = await mayServePayers(instance, await orderOf(instance));
         return { event: isCleared ? { type: "CLEARED" } : { type: "HELD", reason: SCREENING } };

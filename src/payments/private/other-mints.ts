@@ -1,15 +1,17 @@
-/** What else was sent to a deposit address: mints that are none of ours, which are written down and never touched. */
+/** What else was sent to a deposit address: mints that are none of ours, written down and moved by an operator's word only. */
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets.ts";
 
-/** Wrapped SOL is a token like any other here; by its mint alone it would be counted as lamports. */
-const WRAPPED_SOL = `wrapped ${SOL_MINT}`;
-
 /** Anybody can invent mints and send them here; more than a few tell nobody anything. */
 const MOST_MINTS = 10;
+
+/** How a mint is written down. Wrapped SOL is a token like any other; by its mint alone it would be counted as lamports. */
+export function nameOfMint(mint: string): string {
+  return mint === SOL_MINT ? `wrapped ${SOL_MINT}` : mint;
+}
 
 /**
  * Raw units by mint, Token-2022 included, of whatever is none of the service's assets (CONTRACT section 4: recorded, and
@@ -23,7 +25,7 @@ export async function otherMints(
   try {
     const { holdings } = await ledger.balances(address as Address);
     const others = holdings
-      .map(({ mint, amount }) => [mint === SOL_MINT ? WRAPPED_SOL : mint, String(amount)] as const)
+      .map(({ mint, amount }) => [nameOfMint(mint), String(amount)] as const)
       .filter(([mint]) => assets.ofMint(mint) === null);
     return Object.fromEntries(others.slice(0, MOST_MINTS));
   } catch (error) {

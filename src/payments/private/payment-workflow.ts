@@ -16,6 +16,7 @@ import { releaseReserved } from "../swap/reserve.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
 import { findMark } from "./find-mark.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "./sponsor-allowance.ts";
+import { isReturn } from "./plan-return.ts";
 import { readPlan, withSeeds, writePlan } from "./stored-plan.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { holdAddress, UNKNOWN_SPENDING } from "./unknown-spending.ts";
@@ -189,6 +190,8 @@ export function paymentWorkflow({
  * a sweep of what it held a moment ago is better planned anew.
  */
 function isFinal({ kind }: TransactionFault, row: PaymentRecord): boolean {
+  // Anybody can make a mint, and take back at any time that it moves: what an operator sends on holds nothing else up.
+  if (kind === "other") return isReturn(row);
   if (kind === "source") return row.kind !== "payout" && row.kind !== "exchange";
   return kind === "payee";
 }

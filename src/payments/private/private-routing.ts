@@ -29,6 +29,7 @@ import { orderRouting } from "./route-order.ts";
 import { routingCost } from "./routing-cost.ts";
 import { spendingCheck } from "./unknown-spending.ts";
 import { refundCosts } from "./refund-cost.ts";
+import { returnTokens } from "./return-tokens.ts";
 import { payersScreening } from "./screening.ts";
 import type { Screen } from "./screening.ts";
 import { addressSettlement } from "./settle-address.ts";
@@ -130,6 +131,7 @@ function createPrivateRouting({
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow(
     addressSettlement({ ...shared, keys, sponsor, treasury, payments, refundCost, mayServePayers }),
+    returnTokens({ ...shared, keys, sponsor, payments }),
     mayServePayers,
     async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
   );

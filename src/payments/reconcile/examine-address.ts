@@ -47,6 +47,8 @@ export interface Contradiction {
 export interface Examined {
   readonly facts: AddressFacts;
   readonly tallies: readonly { readonly asset: Token; readonly tally: Tally }[];
+  /** What is on record of mints that are none of the service's assets, in raw units. */
+  readonly otherMints: readonly { readonly mint: string; readonly units: bigint }[];
   /** Signatures of the address that landed and that this database does not know. */
   readonly unknownSignatures: readonly string[];
   /** Payments that were never signed here, by their words, whose marker is on the chain all the same. */
@@ -81,6 +83,7 @@ export async function examineAddress(examination: Examination, id: string): Prom
         landed: transactions.filter((each) => each.slot <= slot),
         isVouchedFor: explained.length > 0,
       }),
+      otherMints: otherMintsOf(assets, facts),
       unknownSignatures: unknown,
       unknownMarkers: await markersOfUnsigned(examination, facts),
       contradictions: contradictionsOf(facts, transactions),
@@ -109,6 +112,7 @@ export async function examineClosed(
     examined.set(facts.deposit.id, {
       facts,
       tallies: talliesOf(assets, facts, held, { landed: [], isVouchedFor: false }),
+      otherMints: otherMintsOf(assets, facts),
       unknownSignatures: [],
       unknownMarkers: [],
       contradictions: [],
@@ -166,6 +170,14 @@ function talliesOf(
   });
 }
 
+/** By the lines alone: whoever makes a mint decides what the chain says of it. */
+function otherMintsOf(assets: Assets, { entries }: AddressFacts): Examined["otherMints"] {
+  const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
+  return [...mints]
+    .map((mint) => ({ mint, units: recorded(tallyOf(entries.filter(isOf({ mint })), [], 0n, false)) }))
+    .filter(({ units }) => units > 0n);
+}
+
 /** A row may lag behind the chain; it must not say the opposite. */
 function contradictionsOf(
   { payments }: AddressFacts,
@@ -206,6 +218,6 @@ function unitsOf({ lamports, tokens }: Funds): readonly bigint[] {
   return [lamports, ...tokens];
 }
 
-function isOf({ mint: wanted }: Token): (line: { readonly mint: string }) => boolean {
+function isOf({ mint: wanted }: { readonly mint: string }): (line: { readonly mint: string }) => boolean {
   return ({ mint }) => mint === wanted;
 }

@@ -21,6 +21,8 @@ export type Finding =
   | { readonly finding: "open_reservation"; readonly lamports: string }
   /** Nothing is signed for the address before an operator has looked. Explained, but it waits. */
   | { readonly finding: "held"; readonly reason: string }
+  /** Tokens that are none of the service's assets: they wait for an operator to say where they go. Explained. */
+  | { readonly finding: "other_mint"; readonly mint: string; /** Raw units. */ readonly units: string }
   /** Nobody looks at the address any more, and there is money: `release` sends it back. Explained, but it waits. */
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
 
@@ -33,7 +35,7 @@ export interface AddressFindings {
   readonly findings: readonly Finding[];
 }
 
-const EXPLAINED: ReadonlySet<Finding["finding"]> = new Set(["held", "unclaimed"]);
+const EXPLAINED: ReadonlySet<Finding["finding"]> = new Set(["held", "unclaimed", "other_mint"]);
 
 /** Whether nothing is left that nobody can explain. */
 export function areExplained(findings: readonly Finding[]): boolean {
@@ -56,7 +58,7 @@ const AT_REST: ReadonlySet<string> = new Set(["resting", "slowLane", "closed"]);
 
 /** `reserved` are the lamports that are still promised to the order, if any. */
 export function findingsOf(examined: Examined, reserved: bigint | null): readonly Finding[] {
-  const { facts, tallies, unknownSignatures, unknownMarkers, contradictions } = examined;
+  const { facts, tallies, otherMints, unknownSignatures, unknownMarkers, contradictions } = examined;
   const { deposit, state } = facts;
   const findings: Finding[] = [];
   if (unknownSignatures.length > 0) {
@@ -71,6 +73,9 @@ export function findingsOf(examined: Examined, reserved: bigint | null): readonl
   findings.push(...contradictions.map((each) => ({ finding: "contradiction" as const, ...each })));
   if (reserved !== null && state !== null && AT_REST.has(state)) {
     findings.push({ finding: "open_reservation", lamports: String(reserved) });
+  }
+  for (const { mint, units } of otherMints) {
+    findings.push({ finding: "other_mint", mint, units: String(units) });
   }
   if (deposit.heldReason !== null) findings.push({ finding: "held", reason: deposit.heldReason });
   return findings;

@@ -1,10 +1,14 @@
 /** What a case of the ledger contract is, and the world it happens in. */
 import type { Address } from "../../../src/address.ts";
 import type { AccountKind, Ledger } from "../../../src/ledger/ledger.ts";
+import type { TokenProgram } from "../../../src/ledger/routing.ts";
+import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 
 /** Somebody with a key on the chain under test. */
 export interface WorldWallet {
   readonly address: Address;
+  /** The same key, for transactions that the service signs. */
+  readonly signer: Signer;
   /** Signs the bytes that `buildPayment` made, as a wallet does, and returns the transaction in base64. */
   sign(unsigned: Uint8Array): string;
 }
@@ -35,14 +39,24 @@ export interface LedgerWorld {
   readonly endpoints: readonly [string, string];
   /** Stands in the configured address of both endpoints, as a provider's key does. */
   readonly secret: string;
-  /** A token of the chain. */
+  /** A token of the chain's first token program. */
   readonly token: { readonly mint: Address; readonly decimals: number };
+  /** A token of another program of the chain. */
+  readonly others: { readonly mint: Address; readonly decimals: number; readonly program: TokenProgram };
   /** Addresses of the chain and what stands there; among them at least a wallet, a mint and an absent account. */
   readonly landmarks: readonly (readonly [Address, AccountKind])[];
   /** So many blocks after its own, a transaction is finalized. */
   readonly blocksToFinality: number;
   /** A new wallet with these base units, finalized. */
-  wallet(funds: { readonly native?: bigint; readonly tokens?: bigint }): Promise<WorldWallet>;
+  wallet(funds: {
+    readonly native?: bigint;
+    readonly tokens?: bigint;
+    readonly others?: bigint;
+  }): Promise<WorldWallet>;
+  /** Opens an account of `token` for this owner beside its associated one, with these base units, finalized. */
+  beside(owner: Address, units: bigint): Promise<Address>;
+  /** Has the issuer of `token` freeze an account, finalized. */
+  freeze(account: Address): Promise<void>;
   /** The height of the block that transactions land in now. */
   height(): number;
   /** Lets so many blocks pass. */

@@ -27,30 +27,6 @@ test("a marker tells the transaction by which its base made it, also after dust 
   });
 });
 
-test("a marker that a stranger funded is foreign, and stays so when our own transaction then fails on it", async () => {
-  const { ledger, chain, plan, mark, sol, nobody, carryOut } = fixture;
-  chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: SOL });
-  chain.advance(33);
-  expect(await ledger.markedBy(deposit.address, "payout")).toBe("foreign");
-  await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  expect(await ledger.markedBy(deposit.address, "payout")).toBe("foreign");
-});
-
-test("made by its base and then taken away by a sweep, it still tells by whom it was made", async () => {
-  const { ledger, plan, mark, sol, nobody, carryOut, sponsor } = fixture;
-  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const lamports = await ledger.rentMinimum(0);
-  const unmark = {
-    does: "unmark",
-    base: deposit.address,
-    seed: "payout",
-    to: sponsor.address,
-    lamports,
-  } as const;
-  await carryOut(plan(unmark), deposit);
-  expect(await ledger.markedBy(deposit.address, "payout")).toMatchObject({ signature: signed.signature });
-});
-
 test("whose tokens and lamports came is told by what each transaction took from whom, and who paid for it", async () => {
   const { ledger, mints, party, ata, sponsor } = fixture;
   const carol = party({ lamports: SOL, usdc: 50n });
@@ -88,16 +64,6 @@ test("whose tokens and lamports came is told by what each transaction took from 
     fixture.chain.faucet.address,
   ]);
   expect(addresses).not.toContain(sponsor.address);
-});
-
-test("what an address itself pays attributes nothing to it, and an address that nobody paid has no payers", async () => {
-  const { ledger, mints, plan, mark, sol, nobody, carryOut, chain } = fixture;
-  chain.advance(33);
-  const before = await ledger.payersOf(deposit.address, [mints.USDC]);
-  await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  expect(await ledger.payersOf(deposit.address, [mints.USDC])).toEqual(before);
-  expect(before.addresses).toEqual([chain.faucet.address]);
-  expect(await ledger.payersOf(nobody(), [mints.USDC])).toEqual({ addresses: [], isWhole: true });
 });
 
 test("P15: a hundred dust transactions make an attribution that says it is not whole", async () => {

@@ -11,7 +11,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Move, TransactionFault } from "../../../src/ledger/routing.ts";
-import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { keyOf, land } from "../signed-transaction.ts";
 import { routingFixture, type Outcome, type Party, type RoutingFixture } from "./routing-fixture.ts";
 
@@ -363,33 +363,6 @@ describe("P31: a fee payer", () => {
 });
 
 describe("the bytes themselves", () => {
-  test("E8: the same bytes again are already_processed", async () => {
-    const { ledger, plan, mark, sol, party, nobody, chain, sponsor } = fixture;
-    const deposit = party({ lamports: 10n * SOL });
-    const payout = plan(mark(deposit), sol(deposit, nobody(), SOL));
-    const unsigned = await ledger.buildTransaction(payout);
-    await ledger.broadcast((await signTransaction(unsigned, [sponsor, deposit])).bytes);
-    chain.advance(2);
-    expect(await ledger.tryTransaction(payout, unsigned)).toEqual({
-      kind: "already_processed",
-      move: null,
-      error: '"AlreadyProcessed"',
-    });
-  });
-
-  test("bytes over a blockhash that is too old are blockhash", async () => {
-    const { ledger, plan, mark, sol, party, nobody, chain } = fixture;
-    const deposit = party({ lamports: 10n * SOL });
-    const payout = plan(mark(deposit), sol(deposit, nobody(), SOL));
-    const unsigned = await ledger.buildTransaction(payout);
-    chain.advance(200);
-    expect(await ledger.tryTransaction(payout, unsigned)).toEqual({
-      kind: "blockhash",
-      move: null,
-      error: '"BlockhashNotFound"',
-    });
-  });
-
   test("whatever else the chain says is other, whatever the text: it never throws and blames nobody", async () => {
     const { ledger, plan, mark, sol, usdc, party, nobody } = fixture;
     const deposit = party();

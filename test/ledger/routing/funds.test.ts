@@ -2,12 +2,9 @@
 import {
   AuthorityType,
   createFreezeAccountInstruction,
-  createInitializeAccount3Instruction,
-  createMintToInstruction,
   createSetAuthorityInstruction,
-  TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
-import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
+import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Commitment } from "../../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
@@ -31,20 +28,6 @@ function counting(method: string): { fetch: Fetch; params: readonly (readonly un
   };
   return { fetch, params };
 }
-
-test("an address that was never used holds nothing, and asking about nobody still tells slot and time", async () => {
-  const { ledger, mints, nobody, chain, clock } = fixture;
-  const reading = {
-    slot: chain.slot() - 32,
-    blockTime: Math.floor(clock.now() / 1_000),
-    endpoint: "local",
-  };
-  expect(await ledger.funds([], [mints.USDC], "finalized")).toEqual({ ...reading, funds: [] });
-  expect(await ledger.funds([nobody()], [mints.USDC, mints.USDT], "finalized")).toEqual({
-    ...reading,
-    funds: [{ lamports: 0n, tokens: [0n, 0n] }],
-  });
-});
 
 test("each commitment has the slot, the time and the balances of its own block", async () => {
   const { ledger, mints, nobody, chain, clock } = fixture;
@@ -75,25 +58,6 @@ test("each commitment has the slot, the time and the balances of its own block",
   });
   chain.advance(31);
   expect(await at("finalized")).toEqual({ ...now, funds });
-});
-
-test("E9, P3: a deposit seen at processed is gone after a fork, and was never there at finalized", async () => {
-  const { ledger, mints, nobody, chain } = fixture;
-  const address = nobody();
-  const seen = async (commitment: Commitment): Promise<unknown> =>
-    (await ledger.funds([address], [mints.USDC], commitment)).funds[0];
-  const nothing = { lamports: 0n, tokens: [0n] };
-  const fork = chain.slot();
-  chain.advance(1);
-  chain.fund(address, { lamports: 1_000_000_000n, usdc: 1n });
-  expect(await seen("processed")).toEqual({ lamports: 1_000_000_000n, tokens: [1n] });
-  expect(await seen("finalized")).toEqual(nothing);
-  chain.rollback(fork);
-  expect(await seen("processed")).toEqual(nothing);
-  chain.advance(40);
-  for (const commitment of ["processed", "confirmed", "finalized"] as const) {
-    expect(await seen(commitment)).toEqual(nothing);
-  }
 });
 
 test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in the order asked", async () => {
@@ -201,46 +165,6 @@ test("a token account that was handed over counts for nobody; a frozen one count
   expect(funds.map(({ tokens }) => tokens)).toEqual([[0n], [0n], [6n]]);
   // Whoever owns it now is told by its content, wherever it lies.
   expect((await ledger.fundsOfOwner(thief, [mints.USDC], "finalized")).tokens).toEqual([5n]);
-});
-
-test("P13: fundsOfOwner sums all token accounts of the owner, associated or not", async () => {
-  const { ledger, mints, party, sponsor, chain } = fixture;
-  const owner = party({ lamports: 2_000_000_000n, usdc: 5n });
-  const extra = Keypair.fromSeed(new Uint8Array(32).fill(3));
-  const mint = new PublicKey(mints.USDC);
-  await land(fixture, {
-    signers: [sponsor, extra, chain.faucet],
-    instructions: [
-      SystemProgram.createAccount({
-        fromPubkey: keyOf(sponsor),
-        newAccountPubkey: extra.publicKey,
-        lamports: Number(await ledger.rentMinimum(165)),
-        space: 165,
-        programId: TOKEN_PROGRAM_ID,
-      }),
-      createInitializeAccount3Instruction(extra.publicKey, mint, keyOf(owner)),
-      createMintToInstruction(mint, extra.publicKey, new PublicKey(chain.faucet.address), 37n),
-    ],
-  });
-  expect(await ledger.fundsOfOwner(owner.address, [mints.USDT, mints.USDC], "finalized")).toEqual({
-    slot: chain.slot() - 32,
-    endpoint: "local",
-    lamports: 2_000_000_000n,
-    tokens: [0n, 42n],
-  });
-  const { funds } = await ledger.funds([owner.address], [mints.USDC], "finalized");
-  expect(funds).toEqual([{ lamports: 2_000_000_000n, tokens: [5n] }]);
-});
-
-test("lamports that no transfer can move are not counted: those of a token account or a mint", async () => {
-  const { ledger, mints, party, ata } = fixture;
-  const owner = party({ usdc: 5n });
-  const account = ata(owner.address).toBase58() as typeof owner.address;
-  const { funds } = await ledger.funds([account, mints.USDC], [], "confirmed");
-  expect(funds).toEqual([
-    { lamports: 0n, tokens: [] },
-    { lamports: 0n, tokens: [] },
-  ]);
 });
 
 test("E15: rentMinimum is what the chain said ten seconds ago at most, and asked for once in them", async () => {

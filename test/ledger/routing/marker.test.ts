@@ -31,56 +31,6 @@ test("markerAddress is where the chain itself puts an account of that base and s
   }
 });
 
-test("P29: a second attempt with the same mark is refused by the chain, whatever its blockhash", async () => {
-  const { ledger, plan, mark, sol, party, nobody, carryOut, sign, chain } = fixture;
-  const deposit = party({ lamports: 10_000_000_000n });
-  const [first, second] = [nobody(), nobody()];
-  const payout = plan(mark(deposit), sol(deposit, first, 1_000_000_000n));
-  // Both are signed while neither has landed, then one more with a newer blockhash, paying somebody else even.
-  const twin = await sign(payout, deposit);
-  chain.advance(3);
-  expect(await carryOut(payout, deposit)).toMatchObject({ tried: null, landed: null });
-  const later = plan(mark(deposit), sol(deposit, second, 2_000_000_000n));
-  const refused = { kind: "marked", move: 0 };
-  expect(await carryOut(later, deposit)).toMatchObject({ tried: refused, landed: refused });
-  await ledger.broadcast(twin.bytes);
-  chain.advance(33);
-  const [status] = await ledger.statuses([twin.signature]);
-  expect(await ledger.explainError(payout, status?.error ?? "")).toMatchObject(refused);
-  const { funds } = await ledger.funds(
-    [deposit.address, first, second, ledger.markerAddress(deposit.address, "payout")],
-    [],
-    "finalized",
-  );
-  expect(funds.map(({ lamports }) => lamports)).toEqual([9_000_000_000n, 1_000_000_000n, 0n, rent]);
-});
-
-test("the same payment under another seed, or of another address under the same seed, is another payment", async () => {
-  const { plan, mark, sol, party, nobody, carryOut } = fixture;
-  const [one, other] = [party({ lamports: 5_000_000_000n }), party({ lamports: 5_000_000_000n })];
-  const to = nobody();
-  for (const [deposit, seed] of [
-    [one, "a"],
-    [one, "b"],
-    [other, "a"],
-  ] as const) {
-    const outcome = await carryOut(plan(mark(deposit, seed), sol(deposit, to, 1_000_000_000n)), deposit);
-    expect(outcome).toMatchObject({ tried: null, landed: null });
-  }
-});
-
-test("a marker address that somebody else funded reads as marked, and another seed still pays", async () => {
-  const { ledger, plan, mark, sol, party, nobody, carryOut, chain } = fixture;
-  const deposit = party({ lamports: 5_000_000_000n });
-  chain.fund(ledger.markerAddress(deposit.address, "guessed"), { lamports: rent });
-  chain.advance(33);
-  const pay = sol(deposit, nobody(), 1_000_000_000n);
-  expect((await carryOut(plan(mark(deposit, "guessed"), pay), deposit)).landed).toMatchObject({
-    kind: "marked",
-  });
-  expect((await carryOut(plan(mark(deposit, "next"), pay), deposit)).landed).toBeNull();
-});
-
 test("E15: a marker is created with the rent of today, and unmarked with what it holds", async () => {
   const { ledger, plan, mark, sol, party, carryOut, chain } = fixture;
   const deposit = party({ lamports: 5_000_000_000n });

@@ -14,34 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-test("E17: only finalized transactions that the address signed are listed, newest first, failed ones with their error", async () => {
-  const { ledger, chain, plan, mark, sol, nobody, carryOut } = fixture;
-  const paid = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  // It is named here without signing: a deposit, dust, and a marker's rent that comes back.
-  chain.fund(deposit.address, { lamports: 1n, usdc: 1n });
-  await carryOut(plan(sol(fixture.sponsor, deposit.address, 1n)));
-  const again = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const { transactions, isWhole } = await ledger.signedBy(deposit.address);
-  expect(isWhole).toBe(true);
-  expect(transactions.map(({ signature, error }) => [signature, error])).toEqual([
-    [again.signed.signature, again.landed?.error],
-    [paid.signed.signature, null],
-  ]);
-  const [newer, older] = transactions.map(({ slot }) => slot);
-  expect(newer).toBeGreaterThan(older ?? 0);
-  expect(await ledger.signedBy(nobody())).toEqual({ transactions: [], isWhole: true });
-});
-
-test("what is not finalized yet is not listed: it may vanish", async () => {
-  const { ledger, chain, plan, mark, sol, nobody, sign } = fixture;
-  const { bytes, signature } = await sign(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  await ledger.broadcast(bytes);
-  chain.advance(31);
-  expect((await ledger.signedBy(deposit.address)).transactions).toEqual([]);
-  chain.advance(1);
-  expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([{ signature }]);
-});
-
 /** The chain behind a node that changes what it answers to one method. */
 function node(method: string, change: (result: never) => unknown): Fetch {
   return async (url, init) => {

@@ -43,49 +43,6 @@ async function stray(owner: Address, mint: Address, amount: bigint): Promise<Add
   return account.publicKey.toBase58() as Address;
 }
 
-test("P13: all accounts of the asked mints that hold something, the fullest first, without the associated and the frozen", async () => {
-  const { ledger, mints, chain, asIssuer } = fixture;
-  const less = await stray(deposit.address, mints.USDC, 10n);
-  const more = await stray(deposit.address, mints.USDC, 20n);
-  const other = await stray(deposit.address, mints.USDT, 15n);
-  const frozen = await stray(deposit.address, mints.USDC, 99n);
-  await stray(deposit.address, mints.USDC, 0n);
-  await asIssuer([
-    createFreezeAccountInstruction(
-      new PublicKey(frozen),
-      new PublicKey(mints.USDC),
-      new PublicKey(chain.faucet.address),
-    ),
-  ]);
-  const { accounts, slot } = await ledger.strayAccounts(
-    deposit.address,
-    [mints.USDC, mints.USDT],
-    "finalized",
-  );
-  expect(accounts).toEqual([
-    { address: more, mint: mints.USDC, amount: 20n },
-    { address: other, mint: mints.USDT, amount: 15n },
-    { address: less, mint: mints.USDC, amount: 10n },
-  ]);
-  expect(slot).toBe(chain.slot() - 32);
-  expect((await ledger.strayAccounts(fixture.nobody(), [mints.USDC], "finalized")).accounts).toEqual([]);
-});
-
-test("P13: a transfer can pay from such an account, to its owner's associated one as to anybody's", async () => {
-  const { ledger, mints, plan, mark, usdc, nobody, carryOut, holds } = fixture;
-  const fromAccount = await stray(deposit.address, mints.USDC, 20n);
-  const payee = nobody();
-  const legs = [usdc(deposit, deposit.address, 15n), usdc(deposit, payee, 5n)].map((move) => ({
-    ...move,
-    fromAccount,
-  }));
-  const outcome = await carryOut(plan(mark(deposit), ...legs), deposit);
-  expect(outcome).toMatchObject({ tried: null, landed: null });
-  const { funds } = await ledger.funds([deposit.address], [mints.USDC], "finalized");
-  expect(funds[0]?.tokens).toEqual([22n]);
-  expect((await holds(payee))[1]).toBe(5n);
-});
-
 test("an account that holds too little, is frozen, or is somebody else's is the source's fault", async () => {
   const { mints, plan, mark, usdc, nobody, carryOut, asIssuer, chain } = fixture;
   const short = await stray(deposit.address, mints.USDC, 3n);

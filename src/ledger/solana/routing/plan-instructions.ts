@@ -6,8 +6,8 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { LARGEST_AMOUNT } from "../../../amount.ts";
-import type { Move } from "../../routing.ts";
-import { associatedTokenAccount } from "../token-accounts.ts";
+import type { Move, TokenProgram } from "../../routing.ts";
+import { associatedTokenAccount, PROGRAM_ID } from "../token-accounts.ts";
 import { markerAddress } from "./marker-address.ts";
 
 /** What an instruction does for its move: only `transfer` has two of them, `create` before `pay`. */
@@ -97,13 +97,13 @@ function transferSol({
 }
 
 function transferTokens(
-  { from, fromAccount, to, amount, decimals, accountPayer, reference }: MoveThat<"transfer">,
+  { from, fromAccount, program, to, amount, decimals, accountPayer, reference }: MoveThat<"transfer">,
   mint: string,
 ): readonly StepInstruction[] {
   const asset = new PublicKey(mint);
   const owner = new PublicKey(from);
-  const source = new PublicKey(fromAccount ?? associatedTokenAccount(from, mint));
-  const destination = new PublicKey(associatedTokenAccount(to, mint));
+  const source = new PublicKey(fromAccount ?? associatedTokenAccount(from, mint, program));
+  const destination = new PublicKey(associatedTokenAccount(to, mint, program));
   const pay = createTransferCheckedInstruction(
     source,
     asset,
@@ -111,6 +111,8 @@ function transferTokens(
     owner,
     checkedAmount(amount),
     decimals,
+    [],
+    programId(program),
   );
   referringTo(reference, pay);
   if (accountPayer === null) return [["pay", pay]];
@@ -119,6 +121,7 @@ function transferTokens(
     destination,
     new PublicKey(to),
     asset,
+    programId(program),
   );
   return [
     ["create", create],
@@ -133,9 +136,19 @@ function referringTo(reference: string | undefined, pay: TransactionInstruction)
   return pay;
 }
 
-function close({ mint, owner, to }: MoveThat<"close">): TransactionInstruction {
-  const account = new PublicKey(associatedTokenAccount(owner, mint));
-  return createCloseAccountInstruction(account, new PublicKey(to), new PublicKey(owner));
+function close({ mint, owner, to, account, program }: MoveThat<"close">): TransactionInstruction {
+  const closed = new PublicKey(account ?? associatedTokenAccount(owner, mint, program));
+  return createCloseAccountInstruction(
+    closed,
+    new PublicKey(to),
+    new PublicKey(owner),
+    [],
+    programId(program),
+  );
+}
+
+function programId(program: TokenProgram = "token"): PublicKey {
+  return new PublicKey(PROGRAM_ID[program]);
 }
 
 /** Both libraries encode what does not fit as another amount, without a word: 2^64 becomes 0, -1 becomes 1. */

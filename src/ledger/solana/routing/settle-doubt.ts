@@ -3,9 +3,8 @@ import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../../address.ts";
 import type { Move, TransactionPlan } from "../../routing.ts";
 import { ask, type Nodes } from "../ask.ts";
-import { TOKEN_PROGRAM } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
-import { associatedTokenAccount, readTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount, isTokenProgram, readTokenAccount } from "../token-accounts.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
 type Account = AccountInfo<Buffer> | null;
@@ -52,12 +51,12 @@ function tokenTransfer({ moves }: TransactionPlan, index: number): Transfer & { 
   throw new TypeError(`move ${index} is no transfer of tokens`);
 }
 
-function accountOf({ mint }: { mint: Address }, owner: Address): Address {
-  return associatedTokenAccount(owner, mint);
+function accountOf({ mint, program }: Transfer & { mint: Address }, owner: Address): Address {
+  return associatedTokenAccount(owner, mint, program);
 }
 
 function isTokenAccount(account: Account): account is AccountInfo<Buffer> {
-  return account?.owner.toBase58() === TOKEN_PROGRAM;
+  return account !== null && isTokenProgram(account.owner.toBase58());
 }
 
 // The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.

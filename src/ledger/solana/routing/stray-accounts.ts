@@ -4,8 +4,8 @@ import type { Address } from "../../../address.ts";
 import type { Commitment, Reading } from "../../reading.ts";
 import type { StrayAccount } from "../../routing.ts";
 import { ask, type Nodes } from "../ask.ts";
-import { associatedTokenAccount } from "../token-accounts.ts";
-import { isFrozen, unitsIn } from "./held-in-account.ts";
+import { associatedTokenAccount, programOf, readTokenAccount } from "../token-accounts.ts";
+import { isFrozen } from "./held-in-account.ts";
 
 /** See `RoutingLedger.strayAccounts`. One node answers all of it; the slot is the oldest of its answers. */
 export async function strayAccounts(
@@ -24,11 +24,14 @@ export async function strayAccounts(
         );
         const accounts = value
           .filter(({ account }) => !isFrozen(account))
-          .map(({ pubkey, account }): StrayAccount => {
+          .flatMap(({ pubkey, account }): StrayAccount[] => {
             const address = pubkey.toBase58() as Address;
-            return { address, mint, amount: unitsIn(account, owner, mint) };
-          })
-          .filter(({ address, amount }) => amount > 0n && address !== associatedTokenAccount(owner, mint));
+            const program = programOf(account.owner.toBase58());
+            const held = readTokenAccount(account.data);
+            if (program === null || held?.owner !== owner || held.mint !== mint) return [];
+            const isStray = address !== associatedTokenAccount(owner, mint, program);
+            return isStray && held.amount > 0n ? [{ address, mint, amount: held.amount }] : [];
+          });
         return { slot: context.slot, accounts };
       }),
     );

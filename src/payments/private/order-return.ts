@@ -1,0 +1,140 @@
+/** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
+import type { DepositRecord } from "../../../storage/records.ts";
+import type { PaymentStorage, PaymentTables } from "../../../storage/storage.ts";
+import { parseAddress } from "../../address.ts";
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Engine } from "../../engine/index.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { TransactionFault } from "../../ledger/routing.ts";
+import type { Assets } from "../assets.ts";
+import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
+import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
+import type { DepositKeys } from "./deposit-keys.ts";
+import { nameOfMint } from "./other-mints.ts";
+import { findReturn } from "./plan-return.ts";
+import { ReleaseRefused } from "./release-deposit.ts";
+import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
+
+/** Which tokens, and to whom. */
+export interface ReturnOrder {
+  /** Any mint but the service's own assets; SOL's stands for wrapped SOL. */
+  readonly mint: string;
+  /** The owner who gets them; the order's `sender` when left out, like every refund. */
+  readonly to?: string | undefined;
+}
+
+/** What was ordered. Amounts are decimal strings in whole units. */
+export interface OrderedReturn {
+  readonly transactionId: string;
+  readonly address: string;
+  readonly mint: string;
+  readonly to: string;
+  readonly amount: string;
+  /** What stays for another word: in frozen accounts, or in more accounts than one transaction empties. */
+  readonly left: string;
+}
+
+interface Shared {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly keys: DepositKeys;
+  readonly sponsor: Address;
+}
+
+/**
+ * Has the tokens sent as soon as a service is at work, as a payment like all others, whatever happens to the process;
+ * ordered twice, it is done once. Works for ever, but only once the order is over and nothing else is under way at its
+ * address.
+ *
+ * Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `INVALID_ASSET` for what is no mint's address,
+ * `INVALID_ADDRESS` and `INVALID_RECIPIENT` for a receiver who cannot be paid, `LedgerUnavailable` when the chain cannot be
+ * read, and `ReleaseRefused` with a sentence for everything else; then nothing is changed.
+ */
+export async function orderReturn(
+  {
+    engine,
+    addresses,
+    assets,
+    ...shared
+  }: Shared & {
+    readonly engine: Engine<PaymentTables>;
+    readonly addresses: DepositAddressWorkflow;
+    readonly assets: Assets;
+  },
+  transactionId: string,
+  order: ReturnOrder,
+): Promise<OrderedReturn> {
+  const { storage, ledger, sponsor } = shared;
+  const view = await storage.transaction(transactionId);
+  const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
+  if (view === null || deposit === undefined) {
+    throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+  }
+  const mint = readMint(assets, order.mint);
+  const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? view.transaction.sender);
+  await refuseWhileHeld(shared, deposit);
+  const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
+  if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
+  if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
+  const sent = await engine.send(addresses, deposit.id, { type: "RETURN", mint, to });
+  if (sent.kind !== "stepped") {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} is at work, with its order or with a payment: try again when it has come to rest`,
+    );
+  }
+  const { amount, held, decimals } = found;
+  return {
+    ...{ transactionId, address: deposit.id, mint, to },
+    amount: formatAmount(amount, decimals),
+    left: formatAmount(held - amount, decimals),
+  };
+}
+
+function readMint(assets: Assets, text: string): Address {
+  const parsed = parseAddress(text);
+  if ("fault" in parsed) throw new PaymentError("INVALID_ASSET", { asset: text });
+  const own = assets.ofMint(nameOfMint(parsed.address));
+  if (own !== null) {
+    throw new ReleaseRefused(
+      `${own.symbol} goes back to the sender by itself: release the address without a mint`,
+    );
+  }
+  return parsed.address;
+}
+
+/** Whoever can be paid at all, but for addresses of ours: nobody would look for it there. */
+async function readReceiver(
+  { storage, ledger, sponsor }: Omit<Shared, "keys">,
+  text: string,
+): Promise<Address> {
+  const parsed = parseAddress(text);
+  if ("fault" in parsed) throw new PaymentError("INVALID_ADDRESS", { address: text });
+  const { address } = parsed;
+  const isOurs = address === sponsor || (await storage.deposits([address])).length > 0;
+  if (isOurs) throw invalidRecipient(0, address, "own_address");
+  await checkRecipientsOnChain(ledger, [address]);
+  return address;
+}
+
+async function refuseWhileHeld({ storage, ledger }: Shared, deposit: DepositRecord): Promise<void> {
+  const { id, heldReason } = deposit;
+  const reason =
+    heldReason ?? ((await unknownSpending({ storage, ledger }, id)).length > 0 ? UNKNOWN_SPENDING : null);
+  if (reason === null) return;
+  throw new ReleaseRefused(`deposit address ${id} is held (${reason}): release it first, without a mint`);
+}
+
+function sentenceOf({ kind, error }: TransactionFault): string {
+  switch (kind) {
+    case "payee":
+      return "the receiver's account cannot take it";
+    case "source":
+      return "its accounts at the deposit address are frozen, or have just changed";
+    case "fee_payer":
+      return "the sponsor has too few lamports";
+    default:
+      return `the chain would refuse it (${error})`;
+  }
+}

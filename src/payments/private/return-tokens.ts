@@ -1,0 +1,70 @@
+/** The payment that an operator has ordered: tokens of a mint that is none of ours, planned on what the chain shows by then. */
+import type { ReturnParams } from "../../../machines/index.ts";
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import type { DepositKeys } from "./deposit-keys.ts";
+import { nameOfMint } from "./other-mints.ts";
+import type { PaymentWorkflow } from "./payment-workflow.ts";
+import { findReturn } from "./plan-return.ts";
+import { startPayment } from "./planned-payment.ts";
+import type { Settled } from "./settle-address.ts";
+import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
+
+/** The effect of the operator's word at a deposit address. */
+export type ReturnTokens = (address: string, params: ReturnParams) => Promise<Settled>;
+
+export function returnTokens({
+  clock,
+  log,
+  payments,
+  ...shared
+}: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly keys: DepositKeys;
+  readonly sponsor: Address;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly payments: PaymentWorkflow;
+}): ReturnTokens {
+  const { storage, ledger } = shared;
+  return async (address, { mint, to, settledSlot }) => {
+    const [deposit] = await storage.deposits([address]);
+    const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
+    if (deposit === undefined || view === null) throw new Error(`deposit address ${address} is not stored`);
+    if (deposit.heldReason !== null) return { event: { type: "HELD", reason: deposit.heldReason } };
+    if ((await unknownSpending({ storage, ledger }, address)).length > 0) {
+      return { event: { type: "HELD", reason: UNKNOWN_SPENDING } };
+    }
+    const receiver = to as Address;
+    const found = await findReturn(shared, {
+      ...{ deposit, payments: view.payments, mint: mint as Address, to: receiver },
+    });
+    if (found === "nothing") return { event: { type: "NOTHING_TO_RETURN" } };
+    if ("kind" in found) {
+      if (found.kind === "fee_payer" || found.kind === "blockhash") {
+        throw new Error(`${mint} cannot be sent on now: ${found.kind}, ${found.error}`);
+      }
+      // It was possible when the operator ordered it; whatever has changed, it is for the operator to see.
+      log.warn({ address, mint, to, fault: found.kind }, "tokens that an operator returns cannot be sent");
+      return { event: { type: "NOTHING_TO_RETURN" } };
+    }
+    if (found.slot < settledSlot) {
+      throw new Error(`the ledger shows ${address} as it was before its last payment`);
+    }
+    const { start, write } = startPayment(
+      payments,
+      {
+        ...{ transactionId: deposit.transactionId, address, kind: "refund", isAwaited: false },
+        ...{ mark: found.mark, mint: nameOfMint(mint), plan: found.plan },
+        legs: [{ address: to, amount: found.amount }],
+      },
+      clock.now(),
+    );
+    const balances = { [nameOfMint(mint)]: String(found.held) };
+    const event = { type: "RETURN_PLANNED", payment: start.id, slot: found.slot, balances } as const;
+    return { event, starts: [start], writes: [write] };
+  };
+}

@@ -1,0 +1,332 @@
+/** The ledger contract on transactions that the service itself signs: what a plan says is what happens, once. */
+import assert from "node:assert/strict";
+import type { Move } from "../../../src/ledger/routing.ts";
+import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import { promise, type LedgerContractCase } from "./contract.ts";
+import { AMOUNT, only, PLENTY } from "./payments.ts";
+import {
+  carryOut,
+  coin,
+  holds,
+  kindOf,
+  makeFinal,
+  mark,
+  parties,
+  planOf,
+  signed,
+  succeed,
+  unmark,
+  units,
+} from "./plans.ts";
+
+/** Moves: all or none, each mark once, and an explanation of whatever fails. */
+export const routingMoveCases: readonly LedgerContractCase[] = [
+  promise("feeOf: what the fee payer is charged for a plan, said beforehand", async (world) => {
+    const { ledger } = world;
+    const everybody = await parties(world, { native: PLENTY });
+    const { sponsor, payer } = everybody;
+    const { address } = await world.wallet({});
+    const pay = planOf(everybody, mark(everybody), coin(payer, address, AMOUNT));
+    const fee = await ledger.feeOf(pay);
+    assert.equal((await ledger.buildTransaction(pay)).networkFee, fee);
+    await succeed(world, pay, sponsor, payer);
+    assert.deepEqual(await holds(world, sponsor.address), [PLENTY - fee - (await ledger.rentMinimum(0)), 0n]);
+    assert.deepEqual(await holds(world, payer.address), [PLENTY - AMOUNT, 0n]);
+    assert.deepEqual(await holds(world, address), [AMOUNT, 0n]);
+  }),
+  promise("sizeOf: the bytes of the signed transaction, told while nobody answers", async (world) => {
+    const everybody = await parties(world, { native: PLENTY, tokens: 9n });
+    const { sponsor, payer } = everybody;
+    const { address } = await world.wallet({});
+    const plans = [
+      planOf(everybody, coin(payer, address, 1n)),
+      planOf(
+        everybody,
+        mark(everybody),
+        coin(payer, address, 1n),
+        units(world, payer, address, 1n, sponsor.address),
+      ),
+    ];
+    const transactions = await Promise.all(plans.map((plan) => signed(world, plan, sponsor, payer)));
+    world.breakEndpoint(0, "silent");
+    world.breakEndpoint(1, "silent");
+    const sizes = await Promise.all(plans.map((plan) => world.ledger.sizeOf(plan)));
+    assert.deepEqual(
+      sizes,
+      transactions.map(({ bytes }) => bytes.length),
+    );
+  }),
+  promise(
+    "buildTransaction: signers stand in the order of the message, the fee payer first, each once",
+    async (world) => {
+      const everybody = await parties(world, { native: PLENTY });
+      const { sponsor, payer } = everybody;
+      const other = await world.wallet({ native: PLENTY });
+      const plan = planOf(
+        everybody,
+        ...[mark(everybody), coin(payer, sponsor.address, 1n), coin(other, sponsor.address, 1n)],
+      );
+      const unsigned = await world.ledger.buildTransaction(plan);
+      assert.equal(unsigned.signers[0], sponsor.address);
+      assert.deepEqual(
+        unsigned.signers.toSorted(),
+        [sponsor, payer, other].map(({ address }) => address).toSorted(),
+      );
+      assert(unsigned.lastValidBlockHeight > world.height());
+    },
+  ),
+  promise(
+    "buildTransaction: a wrong amount, a seed of no marker and a plan that is too long are RangeErrors, though nobody answers",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await parties(world, { native: PLENTY });
+      const { payer } = everybody;
+      const to = everybody.sponsor.address;
+      world.breakEndpoint(0, "silent");
+      world.breakEndpoint(1, "silent");
+      for (const amount of [0n, -1n, 2n ** 64n, 2n ** 64n + 5n]) {
+        for (const move of [
+          ...[coin(payer, to, amount), units(world, payer, to, amount), unmark(everybody, amount)],
+        ]) {
+          await assert.rejects(ledger.buildTransaction(planOf(everybody, move)), RangeError);
+          await assert.rejects(ledger.sizeOf(planOf(everybody, move)), RangeError);
+        }
+      }
+      for (const seed of ["", "x".repeat(33), "ü"]) {
+        await assert.rejects(ledger.buildTransaction(planOf(everybody, mark(everybody, seed))), RangeError);
+        assert.throws(() => ledger.markerAddress(payer.address, seed), RangeError);
+      }
+      for (const count of [100, 500]) {
+        const many = Array.from({ length: count }, () => coin(payer, to, 1n));
+        await assert.rejects(ledger.buildTransaction(planOf(everybody, ...many)), RangeError);
+      }
+    },
+  ),
+  promise("P29: a second attempt at the same mark moves nothing, whenever it was signed", async (world) => {
+    const { ledger } = world;
+    const everybody = await parties(world, { native: PLENTY });
+    const { sponsor, payer } = everybody;
+    const [first, second] = [(await world.wallet({})).address, (await world.wallet({})).address];
+    const payout = planOf(everybody, mark(everybody), coin(payer, first, AMOUNT));
+    // Both are signed while neither has landed, then one more, paying somebody else even.
+    const twin = await signed(world, payout, sponsor, payer);
+    await world.pass(3);
+    await world.elapse(2_000);
+    await succeed(world, payout, sponsor, payer);
+    const later = planOf(everybody, mark(everybody), coin(payer, second, AMOUNT));
+    const { tried, landed } = await carryOut(world, later, sponsor, payer);
+    assert.deepEqual(
+      [kindOf(tried), kindOf(landed)],
+      [
+        ["marked", 0],
+        ["marked", 0],
+      ],
+    );
+    await ledger.broadcast(twin.bytes);
+    await makeFinal(world);
+    const status = only(await ledger.statuses([twin.signature]));
+    assert.deepEqual(kindOf(await ledger.explainError(payout, status?.error ?? "")), ["marked", 0]);
+    const marker = ledger.markerAddress(payer.address, "payout");
+    assert.deepEqual(await holds(world, marker), [await ledger.rentMinimum(0), 0n]);
+    assert.deepEqual(await holds(world, first), [AMOUNT, 0n]);
+    assert.deepEqual(await holds(world, second), [0n, 0n]);
+  }),
+  promise(
+    "markerAddress: another for another seed and for another base, and each is a payment of its own",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await parties(world, { native: PLENTY });
+      const { sponsor, payer } = everybody;
+      const other = { sponsor, payer: await world.wallet({ native: PLENTY }) };
+      const { address } = await world.wallet({});
+      for (const [who, seed] of [
+        [everybody, "a"],
+        [everybody, "b"],
+        [other, "a"],
+      ] as const) {
+        await succeed(
+          world,
+          planOf(who, mark(who, seed), coin(who.payer, address, AMOUNT)),
+          sponsor,
+          who.payer,
+        );
+      }
+      assert.equal(ledger.markerAddress(payer.address, "a"), ledger.markerAddress(payer.address, "a"));
+      assert.deepEqual(await holds(world, address), [3n * AMOUNT, 0n]);
+    },
+  ),
+  promise("P15: a payout lands though a lamport and a base unit arrived just before it", async (world) => {
+    const { ledger } = world;
+    const everybody = await parties(world, { native: PLENTY, tokens: 10n });
+    const { sponsor, payer } = everybody;
+    const [alice, bob] = [(await world.wallet({})).address, (await world.wallet({})).address];
+    const rent = await ledger.rentMinimum(0);
+    // All of it, so that what arrives is what is left: the sponsor's loan keeps the address above the rent minimum.
+    const all = planOf(
+      everybody,
+      ...[mark(everybody), coin(sponsor, payer.address, rent), coin(payer, alice, PLENTY)],
+      units(world, payer, bob, 10n, sponsor.address),
+    );
+    const { bytes, signature } = await signed(world, all, sponsor, payer);
+    const stranger = await world.wallet({ native: PLENTY, tokens: 1n });
+    const dust = [coin(stranger, payer.address, 1n), units(world, stranger, payer.address, 1n)];
+    await succeed(world, planOf({ sponsor: stranger }, ...dust), stranger);
+    await ledger.broadcast(bytes);
+    await makeFinal(world);
+    assert.equal(only(await ledger.statuses([signature]))?.error, null);
+    assert.deepEqual(await holds(world, alice), [PLENTY, 0n]);
+    assert.deepEqual(await holds(world, bob), [0n, 10n]);
+    assert.deepEqual(await holds(world, payer.address), [rent + 1n, 1n]);
+  }),
+  promise(
+    "P18: a sweep leaves exactly nothing: tokens, token account, markers and lamports are gone",
+    async (world) => {
+      const { ledger, token } = world;
+      const everybody = await parties(world, { native: PLENTY, tokens: 10n });
+      const { sponsor, payer } = everybody;
+      const treasury = await world.wallet({ native: PLENTY, tokens: 1n });
+      const [rent, accountRent] = [await ledger.rentMinimum(0), await ledger.rentMinimum(165)];
+      await succeed(
+        world,
+        planOf(everybody, mark(everybody), coin(payer, treasury.address, AMOUNT)),
+        sponsor,
+        payer,
+      );
+      const close: Move = { does: "close", mint: token.mint, owner: payer.address, to: sponsor.address };
+      const sweep = planOf(
+        everybody,
+        mark(everybody, "sweep"),
+        units(world, payer, treasury.address, 10n),
+        close,
+        coin(payer, treasury.address, PLENTY - AMOUNT),
+        ...["payout", "sweep"].map((seed) => unmark(everybody, rent, seed)),
+      );
+      const [before] = await holds(world, sponsor.address);
+      const fee = await ledger.feeOf(sweep);
+      await succeed(world, sweep, sponsor, payer);
+      // One marker came and went within the sweep; the other one's rent and the token account's came back.
+      assert.equal((await holds(world, sponsor.address))[0] - before, rent + accountRent - fee);
+      assert.deepEqual(await holds(world, treasury.address), [2n * PLENTY, 11n]);
+      assert.deepEqual(await ledger.haveTokenAccounts([payer.address], token.mint), [false]);
+      const gone = [
+        payer.address,
+        ...["payout", "sweep"].map((seed) => ledger.markerAddress(payer.address, seed)),
+      ];
+      assert.deepEqual(
+        await ledger.accountKinds(gone),
+        gone.map(() => "absent"),
+      );
+    },
+  ),
+  promise(
+    "P16: an owner without a lamport stands for the token accounts that are there, at no cost, and for no other",
+    async (world) => {
+      const everybody = await parties(world, { tokens: 10n });
+      const { sponsor, payer } = everybody;
+      const [old, fresh] = [await world.wallet({ tokens: 1n }), await world.wallet({})];
+      const to = (payee: typeof old): Move => units(world, payer, payee.address, 4n, payer.address);
+      await succeed(world, planOf(everybody, mark(everybody), to(old)), sponsor, payer);
+      assert.deepEqual(await holds(world, old.address), [0n, 5n]);
+      const { tried, landed } = await carryOut(
+        world,
+        planOf(everybody, mark(everybody, "b"), to(fresh)),
+        sponsor,
+        payer,
+      );
+      assert.deepEqual(
+        [kindOf(tried), kindOf(landed)],
+        [
+          ["payee", 1],
+          ["payee", 1],
+        ],
+      );
+      assert.deepEqual(await holds(world, payer.address), [0n, 6n]);
+    },
+  ),
+  promise("P13: a transfer pays from an account beside the associated one, to whomever", async (world) => {
+    const everybody = await parties(world, { tokens: 7n });
+    const { sponsor, payer } = everybody;
+    const fromAccount = await world.beside(payer.address, 20n);
+    const { address } = await world.wallet({});
+    const legs = [
+      { ...units(world, payer, payer.address, 15n), fromAccount },
+      { ...units(world, payer, address, 5n, sponsor.address), fromAccount },
+    ];
+    await succeed(world, planOf(everybody, mark(everybody), ...legs), sponsor, payer);
+    assert.deepEqual(await holds(world, payer.address), [0n, 22n]);
+    assert.deepEqual(await holds(world, address), [0n, 5n]);
+  }),
+  promise(
+    "P11: tokens of the other program are moved, and their emptied account is closed, as those of the first",
+    async (world) => {
+      const { ledger, others } = world;
+      const everybody = await parties(world, { others: 9n });
+      const { sponsor, payer } = everybody;
+      const { address } = await world.wallet({});
+      const { mint, program } = others;
+      const move: Move = {
+        ...{ does: "transfer", ...others, from: payer.address, to: address, amount: 9n },
+        accountPayer: sponsor.address,
+      };
+      const close: Move = { does: "close", mint, program, owner: payer.address, to: sponsor.address };
+      await succeed(world, planOf(everybody, mark(everybody), move, close), sponsor, payer);
+      assert.deepEqual((await ledger.balances(payer.address)).holdings, []);
+      const { mint: arrived, amount } = only((await ledger.balances(address)).holdings);
+      assert.deepEqual([arrived, amount], [mint, 9n]);
+    },
+  ),
+  promise(
+    "tryTransaction, explainError: before and after the landing alike, the move and whose fault it is",
+    async (world) => {
+      const everybody = await parties(world, { native: PLENTY, tokens: 5n });
+      const { sponsor, payer } = everybody;
+      const { address } = await world.wallet({ tokens: 1n });
+      const broken: readonly (readonly [move: Move, kind: string])[] = [
+        [coin(payer, address, 2n * PLENTY), "source"],
+        [coin(payer, (await world.wallet({})).address, 1n), "payee"],
+        [units(world, payer, address, 6n), "source"],
+        [units(world, payer, (await world.wallet({})).address, 1n), "payee"],
+        [coin(sponsor, payer.address, 2n * PLENTY), "fee_payer"],
+        [{ does: "close", mint: world.token.mint, owner: payer.address, to: sponsor.address }, "source"],
+      ];
+      for (const [index, [move, kind]] of broken.entries()) {
+        const plan = planOf(everybody, mark(everybody, `m${index}`), move);
+        const { tried, landed } = await carryOut(world, plan, sponsor, payer);
+        assert.deepEqual(kindOf(tried), [kind, 1], `tried: ${index}`);
+        // Which end of a transfer it is, an error alone may not tell.
+        assert([kind, "other"].includes(landed?.kind ?? ""), `landed: ${index}`);
+        assert.equal(tried?.error, landed?.error);
+      }
+      assert.deepEqual(await holds(world, payer.address), [PLENTY, 5n]);
+    },
+  ),
+  promise("E8: tryTransaction: bytes that have landed are already processed", async (world) => {
+    const { ledger } = world;
+    const everybody = await parties(world, { native: PLENTY });
+    const { sponsor, payer } = everybody;
+    const plan = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
+    const unsigned = await ledger.buildTransaction(plan);
+    const { bytes } = await signTransaction(unsigned, [sponsor.signer, payer.signer]);
+    await ledger.broadcast(bytes);
+    await world.pass(2);
+    assert.deepEqual(kindOf(await ledger.tryTransaction(plan, unsigned)), ["already_processed", null]);
+  }),
+  promise("tryTransaction: a transaction that can land no more is over a dead blockhash", async (world) => {
+    const { ledger } = world;
+    const everybody = await parties(world, { native: PLENTY });
+    const plan = planOf(everybody, coin(everybody.payer, everybody.sponsor.address, AMOUNT));
+    const unsigned = await ledger.buildTransaction(plan);
+    await world.pass(unsigned.lastValidBlockHeight + 2 - world.height());
+    assert.deepEqual(kindOf(await world.wait(ledger.tryTransaction(plan, unsigned))), ["blockhash", null]);
+  }),
+  promise(
+    "explainError: whatever the text, it blames nobody and never throws",
+    async ({ ledger, wallet }) => {
+      const { address } = await wallet({});
+      const plan = planOf({ sponsor: { address } as never }, coin({ address }, address, 1n));
+      for (const text of ["", "null", "{", '"Unheard"', '{"InstructionError":[9,{"Custom":1}]}', "[]"]) {
+        assert.equal((await ledger.explainError(plan, text)).kind, "other", text);
+      }
+    },
+  ),
+];

@@ -1,0 +1,231 @@
+/** The ledger contract on what routing reads: what addresses hold, who signed, who marked, and whose money came. */
+import assert from "node:assert/strict";
+import { promise, type LedgerContractCase } from "./contract.ts";
+import { AMOUNT, only, PLENTY } from "./payments.ts";
+import {
+  carryOut,
+  coin,
+  holds,
+  makeFinal,
+  mark,
+  parties,
+  planOf,
+  SEED,
+  signed,
+  succeed,
+  unmark,
+  units,
+} from "./plans.ts";
+
+const A_MINUTE = 60_000;
+
+/** Reads: of one block each, in the order asked, and nothing that could still vanish is called final. */
+export const routingReadCases: readonly LedgerContractCase[] = [
+  promise(
+    "funds: what an address that was never used holds is nothing, and asking about nobody tells slot and time",
+    async (world) => {
+      const { ledger, token } = world;
+      const { slot } = await ledger.position();
+      const nobody = await ledger.funds([], [token.mint], "finalized");
+      assert.deepEqual(nobody.funds, []);
+      assert(nobody.slot >= slot && nobody.blockTime > 0);
+      const { address } = await world.wallet({});
+      const { funds, endpoint } = await ledger.funds([address], [token.mint, token.mint], "finalized");
+      assert.deepEqual(funds, [{ lamports: 0n, tokens: [0n, 0n] }]);
+      assert(world.endpoints.includes(endpoint));
+    },
+  ),
+  promise("P26: funds: of more addresses than a call takes, each in its place", async (world) => {
+    const [rich, poor] = [await world.wallet({ native: PLENTY, tokens: 9n }), await world.wallet({})];
+    const asked = Array.from({ length: 130 }, (_, index) => (index % 7 === 0 ? rich : poor).address);
+    const { funds } = await world.wait(world.ledger.funds(asked, [world.token.mint], "confirmed"));
+    assert.deepEqual(
+      funds,
+      asked.map((address) =>
+        address === rich.address ? { lamports: PLENTY, tokens: [9n] } : { lamports: 0n, tokens: [0n] },
+      ),
+    );
+  }),
+  promise(
+    "E9, P3: funds: a deposit seen at processed is gone after a fork, and was never there at finalized",
+    async (world) => {
+      const everybody = await parties(world, { native: PLENTY });
+      const { address } = await world.wallet({});
+      const seen = async (commitment: "processed" | "confirmed" | "finalized"): Promise<bigint | undefined> =>
+        (await world.ledger.funds([address], [], commitment)).funds[0]?.lamports;
+      await world.pass(1);
+      const pay = planOf(everybody, coin(everybody.payer, address, AMOUNT));
+      const { bytes } = await signed(world, pay, everybody.sponsor, everybody.payer);
+      await world.ledger.broadcast(bytes);
+      assert.deepEqual([await seen("processed"), await seen("finalized")], [AMOUNT, 0n]);
+      await world.fork(1);
+      await makeFinal(world);
+      for (const commitment of ["processed", "confirmed", "finalized"] as const) {
+        assert.equal(await seen(commitment), 0n, commitment);
+      }
+    },
+  ),
+  promise("funds: lamports that no transfer could move are not counted", async (world) => {
+    const { funds } = await world.ledger.funds([world.token.mint], [], "confirmed");
+    assert.deepEqual(funds, [{ lamports: 0n, tokens: [] }]);
+  }),
+  promise("P13: fundsOfOwner: all token accounts of the owner, associated or not", async (world) => {
+    const { ledger, token } = world;
+    const { address } = await world.wallet({ native: PLENTY, tokens: 5n });
+    await world.beside(address, 37n);
+    const { lamports, tokens, endpoint } = await ledger.fundsOfOwner(address, [token.mint], "finalized");
+    assert.deepEqual([lamports, tokens], [PLENTY, [42n]]);
+    assert(world.endpoints.includes(endpoint));
+    assert.deepEqual(await holds(world, address), [PLENTY, 5n]);
+  }),
+  promise(
+    "P13: strayAccounts: what holds something beside the associated account, the fullest first, the frozen left out",
+    async (world) => {
+      const { ledger, token } = world;
+      const { address } = await world.wallet({ tokens: 7n });
+      const none = await ledger.strayAccounts(address, [token.mint], "finalized");
+      assert.deepEqual(none.accounts, []);
+      const less = await world.beside(address, 10n);
+      const frozen = await world.beside(address, 99n);
+      const more = await world.beside(address, 20n);
+      await world.beside(address, 0n);
+      await world.freeze(frozen);
+      const { accounts, slot } = await ledger.strayAccounts(address, [token.mint], "finalized");
+      assert.deepEqual(accounts, [
+        { address: more, mint: token.mint, amount: 20n },
+        { address: less, mint: token.mint, amount: 10n },
+      ]);
+      assert(slot > none.slot);
+    },
+  ),
+  promise(
+    "P11, P13: strayAccounts: the associated account of the other token program is none",
+    async (world) => {
+      const { address } = await world.wallet({ others: 7n });
+      const { accounts } = await world.ledger.strayAccounts(address, [world.others.mint], "confirmed");
+      assert.deepEqual(accounts, []);
+    },
+  ),
+  promise(
+    "haveTokenAccounts: for each owner in the order asked, whether there is one to be paid to",
+    async (world) => {
+      const { ledger, token } = world;
+      const [has, hasNot] = [await world.wallet({ tokens: 1n }), await world.wallet({ native: PLENTY })];
+      const asked = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? has : hasNot).address);
+      assert.deepEqual(
+        await world.wait(ledger.haveTokenAccounts(asked, token.mint)),
+        asked.map((address) => address === has.address),
+      );
+      assert.deepEqual(await ledger.haveTokenAccounts([], token.mint), []);
+    },
+  ),
+  promise(
+    "E15: rentMinimum: more for more bytes, and what the chain asks for within a minute",
+    async (world) => {
+      const rent = (bytes: number): Promise<bigint> => world.wait(world.ledger.rentMinimum(bytes));
+      const before = await rent(165);
+      assert(before > (await rent(0)));
+      await world.reprice();
+      await world.pass(world.blocksToFinality);
+      await world.elapse(A_MINUTE);
+      assert((await rent(165)) > before);
+    },
+  ),
+  promise(
+    "E17: signedBy: only what the address itself signed, newest first, what failed with its error",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await parties(world, { native: PLENTY });
+      const { sponsor, payer } = everybody;
+      const { address } = await world.wallet({ native: PLENTY });
+      const pay = planOf(everybody, mark(everybody), coin(payer, address, AMOUNT));
+      const paid = await succeed(world, pay, sponsor, payer);
+      // Here it is named and does not sign.
+      await succeed(world, planOf(everybody, coin(sponsor, payer.address, 1n)), sponsor);
+      const again = await carryOut(world, pay, sponsor, payer);
+      const { transactions, isWhole } = await ledger.signedBy(payer.address);
+      assert.deepEqual(
+        transactions.map(({ signature, error }) => [signature, error]),
+        [
+          [again.signed.signature, again.landed?.error],
+          [paid.signature, null],
+        ],
+      );
+      assert(isWhole);
+      const [newer = 0, older = 0] = transactions.map(({ slot }) => slot);
+      assert(newer > older);
+      const nobody = (await world.wallet({})).address;
+      assert.deepEqual(await ledger.signedBy(nobody), { transactions: [], isWhole: true });
+    },
+  ),
+  promise("signedBy: what is not finalized yet is not listed, since it may vanish", async (world) => {
+    const everybody = await parties(world, { native: PLENTY });
+    const { sponsor, payer } = everybody;
+    const pay = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
+    const { bytes, signature } = await signed(world, pay, sponsor, payer);
+    await world.ledger.broadcast(bytes);
+    await world.pass(world.blocksToFinality - 1);
+    assert.deepEqual((await world.ledger.signedBy(payer.address)).transactions, []);
+    await world.pass(1);
+    assert.equal(only((await world.ledger.signedBy(payer.address)).transactions).signature, signature);
+  }),
+  promise(
+    "markedBy: nobody, then the transaction by which the base made it, also when a sweep has taken it away",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await parties(world, { native: PLENTY });
+      const { sponsor, payer } = everybody;
+      const maker = async (): Promise<unknown> => {
+        const found = await world.wait(ledger.markedBy(payer.address, SEED));
+        return found === null || found === "foreign" ? found : [found.signature, found.error];
+      };
+      assert.equal(await maker(), null);
+      const pay = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
+      const { signature } = await succeed(world, pay, sponsor, payer);
+      assert.deepEqual(await maker(), [signature, null]);
+      const rent = await ledger.rentMinimum(0);
+      await succeed(world, planOf(everybody, unmark(everybody, rent)), sponsor, payer);
+      assert.deepEqual(await maker(), [signature, null]);
+    },
+  ),
+  promise(
+    "markedBy: a marker that a stranger funded is foreign, and stays so when our own transaction fails on it",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await parties(world, { native: PLENTY });
+      const { sponsor, payer } = everybody;
+      const stranger = await world.wallet({ native: PLENTY });
+      const marker = ledger.markerAddress(payer.address, SEED);
+      await succeed(world, planOf({ sponsor: stranger }, coin(stranger, marker, AMOUNT)), stranger);
+      assert.equal(await ledger.markedBy(payer.address, SEED), "foreign");
+      const pay = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
+      const { landed } = await carryOut(world, pay, sponsor, payer);
+      assert.equal(landed?.kind, "marked");
+      assert.equal(await ledger.markedBy(payer.address, SEED), "foreign");
+    },
+  ),
+  promise(
+    "payersOf: from whom it came and who paid for that, and nobody to whom the address itself paid",
+    async (world) => {
+      const { ledger, token } = world;
+      const everybody = await parties(world, { native: PLENTY, tokens: 50n });
+      const { sponsor, payer: carol } = everybody;
+      const target = await world.wallet({ native: PLENTY });
+      const before = await ledger.payersOf(target.address, [token.mint]);
+      const pay = units(world, carol, target.address, 20n, sponsor.address);
+      await succeed(world, planOf(everybody, pay), sponsor, carol);
+      const { addresses, isWhole } = await ledger.payersOf(target.address, [token.mint]);
+      assert(isWhole);
+      assert.deepEqual(
+        addresses.filter((each) => !before.addresses.includes(each)).toSorted(),
+        [carol.address, sponsor.address].toSorted(),
+      );
+      const back = planOf({ sponsor: target }, coin(target, (await world.wallet({})).address, AMOUNT));
+      await succeed(world, back, target);
+      const after = await ledger.payersOf(target.address, [token.mint]);
+      assert.deepEqual(after.addresses.toSorted(), addresses.toSorted());
+      const nobody = (await world.wallet({})).address;
+      assert.deepEqual(await ledger.payersOf(nobody, [token.mint]), { addresses: [], isWhole: true });
+    },
+  ),
+];

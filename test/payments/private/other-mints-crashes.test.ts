@@ -1,0 +1,115 @@
+/** E5, P11: the process that sends tokens of another mint on is killed around each of its calls; they arrive once. */
+import { expect, test } from "vitest";
+import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
+import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
+import { fixedPrices } from "../../../src/payments/private/prices.ts";
+import { SOL_MINT } from "../../../src/address.ts";
+import { mortalProcess } from "../../kit/mortal.ts";
+import type { Death, MortalProcess } from "../../kit/mortal.ts";
+import { passTime } from "../../kit/pass-time.ts";
+import { foreignMint } from "./foreign-mint.ts";
+import type { ForeignMint } from "./foreign-mint.ts";
+import { scene } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+const LEASE_MS = 15_000;
+const ROUNDS = 30;
+/** Each of these is died at; of the others, which change nothing, one in so many. */
+const CHANGING: ReadonlySet<string> = new Set(["commit", "broadcast", "sign"]);
+const ONE_IN = process.env["MODE"] === "long" ? 3 : 20;
+
+async function live(death?: Death): Promise<{ calls: readonly string[]; broken: readonly string[] }> {
+  const world = await scene();
+  try {
+    const order = await world.sendTo();
+    const foreign = await foreignMint(world, "token-2022");
+    await foreign.give(order.address, 7n);
+    await world.service.cancelTransaction(world.customer, order.id);
+    await world.settle(2);
+    await world.service.stop();
+    const first = mortalProcess(death);
+    await act(world, first, { order, foreign });
+    if (first.isDead()) {
+      world.clock.advance(LEASE_MS);
+      await act(world, mortalProcess(), { order, foreign });
+    }
+    return { calls: first.calls, broken: await brokenIn(world, { order, foreign }) };
+  } finally {
+    await world.close();
+  }
+}
+
+interface Given {
+  readonly order: Ordered;
+  readonly foreign: ForeignMint;
+}
+
+/** The operator gives the word, again after a crash, and the service works until the address has come to rest. */
+async function act(world: Scene, process: MortalProcess, { order, foreign }: Given): Promise<void> {
+  const { storage, ledger, clock, chain } = world;
+  const service = world.another({
+    storage: process.within(storage),
+    ledger: process.within(ledger),
+    clock: process.timedBy(clock),
+    privateRouting: {
+      sponsor: process.within(keypairSigner(world.sponsor.secretKey)),
+      treasury: world.treasury.address,
+      prices: fixedPrices({ [SOL_MINT]: 1n, [world.mints.USDC]: 1n, [world.mints.USDT]: 1n }),
+    },
+    leaseMs: LEASE_MS,
+  });
+  const settled = (): Promise<void> => process.awaits(service.settled());
+  const nextDue = (): Promise<number | null> =>
+    process.awaits(storage.nextDue(service.workflows.map(({ key }) => key)));
+  const work = async (): Promise<void> => {
+    await service.start();
+    // Whoever does not know whether it was heard says it again.
+    await service.returnTokens(order.id, { mint: foreign.mint }).catch((error: unknown) => {
+      if (!(error instanceof ReleaseRefused)) throw error;
+    });
+    for (let round = 0; round < ROUNDS; round++) {
+      await passTime(
+        { clock, engine: { settled }, storage: { nextDue }, workflows: [] },
+        clock.now() + 20_000,
+      );
+      chain.advance(35);
+      await settled();
+      if ((await process.awaits(world.stateOf(order))) === "resting") return;
+    }
+    throw new Error(`${order.address} never comes to rest`);
+  };
+  await Promise.race([process.awaits(work()), process.died]);
+  if (!process.isDead()) await service.stop();
+}
+
+async function brokenIn(world: Scene, { order, foreign }: Given): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const arrived = await foreign.heldBy(world.alice.address);
+  if (arrived !== 7n) broken.push(`alice has ${arrived}`);
+  const left = [await foreign.heldBy(order.address), ...(await world.held(order.address))];
+  if (left.some((each) => each !== 0n)) broken.push(`the address holds ${left.join()}`);
+  if (await foreign.isOpen(order.address)) broken.push("its account is still open");
+  const lines = (await world.storage.entries(order.address)).map(({ kind, amount }) => `${kind} ${amount}`);
+  if (lines.toSorted().join() !== "deposit 7,refund 7") broken.push(`on record: ${lines.join()}`);
+  const payments = (await world.storage.transaction(order.id))?.payments ?? [];
+  const paid = payments.filter(({ kind, status }) => kind === "refund" && status === "finalized");
+  if (paid.length !== 1) broken.push(`${paid.length} payments took it`);
+  return broken;
+}
+
+test("E5, P11: returned tokens arrive once, wherever the process dies", { timeout: 300_000 }, async () => {
+  const { calls, broken } = await live();
+  const found = broken.map((each) => `never killed: ${each}`);
+  for (const [index, method] of calls.entries()) {
+    if (!CHANGING.has(method) && index % ONE_IN !== 0) continue;
+    for (const moment of ["before", "after"] as const) {
+      const place = `killed ${moment} call ${index + 1} (${method})`;
+      const life = await live({ call: index + 1, moment }).catch((cause: unknown) => {
+        throw new Error(place, { cause });
+      });
+      found.push(...life.broken.map((each) => `${place}: ${each}`));
+    }
+  }
+  const missing = [...CHANGING].filter((method) => !calls.includes(method));
+  expect([...found, ...missing.map((method) => `nobody was killed at ${method}`)]).toEqual([]);
+});
