@@ -86,7 +86,8 @@ export interface ErrorDetails {
     readonly logs?: readonly string[];
   };
   URL_UNREACHABLE: { readonly url: string };
-  AMOUNT_TOO_SMALL: { readonly minimum: string };
+  /** `index` is the recipient's whose amount it is, where private mode can tell. */
+  AMOUNT_TOO_SMALL: { readonly minimum: string; readonly index?: number };
   AMOUNT_TOO_LARGE: { readonly maximum: string };
   INSUFFICIENT_LIQUIDITY: { readonly available: string };
   IDEMPOTENCY_KEY_REUSED: NoDetails;

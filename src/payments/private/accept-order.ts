@@ -119,11 +119,11 @@ export function acceptOrder({
         "confirmed",
       ),
     ]);
-    const isTooSmall = transfers.some(
-      ({ amount }, index) => (funds[index]?.lamports ?? 0n) + amount < minimum,
+    const index = transfers.findIndex(
+      ({ amount }, position) => (funds[position]?.lamports ?? 0n) + amount < minimum,
     );
-    if (isTooSmall) {
-      throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, asset.decimals) });
+    if (index >= 0) {
+      throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, asset.decimals), index });
     }
   };
 

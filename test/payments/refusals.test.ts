@@ -1,0 +1,334 @@
+/** What POST /v1/transactions refuses, for each type in each mode: the code, its details, and that nothing was kept. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { associatedTokenAddress } from "../../src/local/index.ts";
+import type { Caller } from "../../src/payments/caller.ts";
+import type { QuoteRequest, TransactionRequest } from "../../src/payments/requests.ts";
+import { signPayment } from "../kit/chain-fixture.ts";
+import type { Wallet } from "../kit/chain-fixture.ts";
+import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
+import type { SwapFixture } from "../kit/swap-fixture.ts";
+import { expectRefusal, refusal } from "./wallet-world.ts";
+
+type Mode = "wallet" | "private";
+type Type = "send" | "payroll" | "swap";
+type Share = { address: string; amount: string };
+
+const COMBINATIONS = (["wallet", "private"] as const).flatMap((mode) =>
+  (["send", "payroll", "swap"] as const).map((type) => ({ mode, type })),
+);
+const PRIVATE = COMBINATIONS.filter(({ mode }) => mode === "private");
+const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+
+let world: SwapFixture;
+let caller: Caller;
+let alice: Wallet;
+let bob: Wallet;
+let carol: Wallet;
+/** Transactions that any node was asked to send. */
+let sent: number;
+
+beforeEach(async () => {
+  world = await swapFixture();
+  caller = await world.caller();
+  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 50_000_000n });
+  bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
+  world.chain.advance(35);
+  sent = 0;
+  world.chain.faults.add(({ method }) => {
+    if (method === "sendTransaction") sent += 1;
+    return undefined;
+  });
+});
+afterEach(() => world.close());
+
+/** Whom a good request pays: of a payroll the last of three is the one that a test makes wrong. */
+function shares(type: Type, last?: Partial<Share>): Share[] {
+  if (type === "swap") return [{ address: alice.address, amount: "5", ...last }];
+  const bobs = { address: bob.address, amount: "2" };
+  if (type === "send") return [{ ...bobs, ...last }];
+  return [bobs, { address: carol.address, amount: "2" }, { address: freshWallet(), amount: "2", ...last }];
+}
+
+let fresh = 0;
+const freshWallet = (): string => world.wallet(`fresh ${(fresh += 1)}`, { lamports: 1_000_000_000n }).address;
+
+const lastOf = (type: Type): number => (type === "payroll" ? 2 : 0);
+
+interface Prepared {
+  readonly quoteId: string;
+  readonly body: TransactionRequest;
+}
+
+/** A request over a quote of its own: good, unless `last` or `sender` is not. */
+async function prepared(
+  { mode, type }: { readonly mode: Mode; readonly type: Type },
+  { last, sender = alice.address }: { readonly last?: Partial<Share>; readonly sender?: string } = {},
+  more: Partial<QuoteRequest> = {},
+): Promise<Prepared> {
+  world.chain.advance(2);
+  const recipients = shares(type, last);
+  const sum = recipients.reduce((total, { amount }) => total + Number(amount), 0);
+  const { body: quote } = await world.service.createQuote(caller, {
+    ...{ inputAsset: "USDC", outputAsset: type === "swap" ? "USDT" : "USDC", amount: String(sum), mode },
+    ...{ sender, ...(type === "swap" ? {} : { recipients }), ...more },
+  });
+  const { quoteId, outputAmount, transaction } = quote;
+  const bytes = transaction ?? "";
+  const signed = (): string =>
+    type === "swap" ? signAsFirst(bytes, alice) : signPayment(Buffer.from(bytes, "base64"), alice.secretKey);
+  return {
+    quoteId,
+    body: {
+      ...{ type, mode, quoteId, sender },
+      recipients: type === "swap" ? [{ address: sender, amount: outputAmount, ...last }] : recipients,
+      ...(mode === "wallet" ? { signedTransaction: bytes === "" ? "AAAA" : signed() } : {}),
+    },
+  };
+}
+
+const post = (body: object, as = caller) => world.service.createTransaction(as, body as TransactionRequest);
+
+describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
+  const combination = { mode, type };
+
+  test("a good request is taken, and its quote is used: another over it is INVALID_QUOTE used", async () => {
+    const { body, quoteId } = await prepared(combination);
+    expect((await post(body)).body).toMatchObject({ mode, status: "pending" });
+    const [first, ...rest] = body.recipients;
+    const other = { ...body, recipients: [{ ...first, amount: "1" }, ...rest] };
+    const given = mode === "wallet" ? (await prepared(combination)).body.signedTransaction : undefined;
+    await expectRefusal(post({ ...other, signedTransaction: given }), "INVALID_QUOTE", {
+      quoteId,
+      reason: "used",
+    });
+  });
+
+  test("every way in which a quote does not fit has its reason, and leaves it as good as before", async () => {
+    const { body, quoteId } = await prepared(combination);
+    const invalid = (given: Promise<unknown>, reason: string, id = quoteId): Promise<void> =>
+      expectRefusal(given, "INVALID_QUOTE", { quoteId: id, reason });
+    await invalid(post({ ...body, quoteId: "quote_0" }), "not_found", "quote_0");
+    await invalid(post(body, await world.caller()), "not_found");
+    const otherMode = mode === "wallet" ? "private" : "wallet";
+    await invalid(post({ ...body, mode: otherMode, signedTransaction: "AAAA" }), "mode_mismatch");
+    await invalid(
+      post({
+        ...body,
+        sender: type === "swap" ? bob.address : carol.address,
+        recipients: type === "swap" ? [{ ...body.recipients[0], address: bob.address }] : body.recipients,
+      }),
+      "sender_mismatch",
+    );
+    if (type === "swap") {
+      await invalid(post({ ...body, type: "send" }), "asset_mismatch");
+      const [own] = body.recipients;
+      await invalid(post({ ...body, recipients: [{ ...own, amount: "1" }] }), "amount_mismatch");
+    } else {
+      const [first, ...rest] = body.recipients;
+      await invalid(
+        post({ ...body, recipients: [{ ...first, amount: "3" }, ...rest] }),
+        "recipients_mismatch",
+      );
+      const own = [{ address: alice.address, amount: "2" }];
+      if (type === "send") await invalid(post({ ...body, type: "swap", recipients: own }), "same_asset");
+      const swap = await prepared({ mode, type: "swap" });
+      await invalid(post({ ...body, quoteId: swap.quoteId }), "asset_mismatch", swap.quoteId);
+    }
+    expect(sent).toBe(0);
+    expect((await post(body)).body.status).toBe("pending");
+    const late = await prepared(combination);
+    world.clock.advance(61_000);
+    await invalid(post(late.body), "expired", late.quoteId);
+  });
+
+  test("a wrong shape is VALIDATION_ERROR naming the field, of a payroll with its index", async () => {
+    const { body } = await prepared(combination);
+    const at = lastOf(type);
+    const recipients = (last: object): object[] => [
+      ...body.recipients.slice(0, at),
+      { ...body.recipients[at], ...last },
+    ];
+    const cases: readonly (readonly [change: object, path: string])[] = [
+      [{ sender: undefined }, "sender"],
+      [{ sender: "nobody" }, "sender"],
+      [{ quoteId: "" }, "quoteId"],
+      [{ type: "gift" }, "type"],
+      [{ mode: "secret" }, "mode"],
+      [{ recipients: [] }, "recipients"],
+      [{ memo: "typo" }, "memo"],
+      [{ recipients: recipients({ address: 7 }) }, `recipients.${at}.address`],
+      [{ recipients: recipients({ note: "typo" }) }, `recipients.${at}.note`],
+      ...["1e3", "1.", ".5", "-1", "0", " 1", "１", "1.0000001", "18446744073709551616"].map(
+        (amount) => [{ recipients: recipients({ amount }) }, `recipients.${at}.amount`] as const,
+      ),
+      [
+        {
+          recipients:
+            type === "payroll" ? body.recipients.slice(0, 1) : [...body.recipients, ...body.recipients],
+        },
+        "recipients",
+      ],
+      ...(mode === "wallet" ? [[{ signedTransaction: undefined }, "signedTransaction"] as const] : []),
+    ];
+    for (const [change, path] of cases) {
+      const { code, details } = await refusal(post({ ...body, ...change }));
+      const { fields = [] } = details as { fields?: readonly { path: string }[] };
+      expect([code, ...new Set(fields.map((field) => field.path))], path).toEqual(["VALIDATION_ERROR", path]);
+    }
+    expect(sent).toBe(0);
+    expect((await post(body)).body.status).toBe("pending");
+  });
+
+  test("an address that is none, or the wrong one, is INVALID_RECIPIENT with its index", async () => {
+    const { body } = await prepared(combination);
+    const at = lastOf(type);
+    const wrong: readonly (readonly [address: string, reason: string])[] = [
+      ["0OIl", "not_base58"],
+      ["abc", "wrong_length"],
+      ...(type === "payroll" ? [[bob.address, "duplicate"] as const] : []),
+      ...(type === "swap" ? [[bob.address, "not_sender"] as const] : []),
+    ];
+    for (const [address, reason] of wrong) {
+      const recipients = [...body.recipients.slice(0, at), { ...body.recipients[at], address }];
+      await expectRefusal(post({ ...body, recipients }), "INVALID_RECIPIENT", { index: at, address, reason });
+    }
+    expect(sent).toBe(0);
+    expect((await post(body)).body.status).toBe("pending");
+  });
+});
+
+describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type !== "swap"))(
+  "$mode $type",
+  ({ mode, type }) => {
+    test("what is no wallet is INVALID_RECIPIENT with its index before any money moves", async () => {
+      const at = lastOf(type);
+      for (const [address, reason] of [
+        [associatedTokenAddress(bob.address, world.mints.USDC), "token_account"],
+        [world.mints.USDC, "mint"],
+        [TOKEN_PROGRAM, "program"],
+        // Nobody has a key for it, and nothing is there yet.
+        [associatedTokenAddress(carol.address, world.mints.USDT), "off_curve"],
+      ] as const) {
+        const given = type === "swap" ? { sender: address } : { last: { address } };
+        const { body } = await prepared({ mode, type }, given);
+        await expectRefusal(post(body), "INVALID_RECIPIENT", { index: at, address, reason });
+      }
+      await world.settle(2);
+      expect(sent).toBe(0);
+    });
+  },
+);
+
+describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
+  test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async () => {
+    const open = (await post((await prepared({ mode, type: "send" })).body)).body as {
+      ephemeralAddress?: string;
+    };
+    const at = lastOf(type);
+    for (const address of [
+      ...[open.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
+    ]) {
+      const given = type === "swap" ? { sender: address } : { last: { address } };
+      const { body } = await prepared({ mode, type }, given);
+      await expectRefusal(post(body), "INVALID_RECIPIENT", { index: at, address, reason: "own_address" });
+    }
+    expect(sent).toBe(0);
+  });
+
+  test("ROUTING_UNAVAILABLE says why: private mode is off, the chain is silent, the sponsor is empty", async () => {
+    const { body } = await prepared({ mode, type });
+    const wallet = world.another({ privateRouting: undefined, swap: undefined } as never);
+    await expectRefusal(wallet.createTransaction(caller, body), "ROUTING_UNAVAILABLE", { reason: "paused" });
+    const [lamports] = await world.held(world.sponsor.address);
+    await world.move(world.sponsor, {
+      ...{
+        does: "transfer",
+        mint: null,
+        decimals: 9,
+        from: world.sponsor.address,
+        to: world.treasury.address,
+      },
+      ...{ amount: lamports - 5_000_000n, accountPayer: null },
+    });
+    const later = await prepared({ mode, type });
+    await expectRefusal(post(later.body), "ROUTING_UNAVAILABLE", { reason: "capacity" });
+  });
+
+  test("who is screened is VALIDATION_ERROR of its own field, without a reason; a silent screen is upstream", async () => {
+    const refused = type === "swap" ? alice.address : bob.address;
+    let isDown = false;
+    const screened = world.another({
+      privateRouting: {
+        sponsor: { address: world.sponsor.address, sign: async () => new Uint8Array(64) },
+        treasury: world.treasury.address,
+        prices: { rate: async () => ({ give: 1n, get: 1n }) },
+        screen: async (address: string) => {
+          if (isDown) throw new Error("the list is out of reach");
+          return address === refused ? "refused" : "ok";
+        },
+      },
+    });
+    const { body } = await prepared({ mode, type });
+    const path = type === "swap" ? "sender" : "recipients.0.address";
+    await screened.start();
+    await expectRefusal(screened.createTransaction(caller, body), "VALIDATION_ERROR", {
+      fields: [{ path, message: "this address is not served" }],
+    });
+    isDown = true;
+    await expectRefusal(screened.createTransaction(caller, body), "ROUTING_UNAVAILABLE", {
+      reason: "upstream",
+    });
+    await screened.stop();
+  });
+});
+
+describe.each(PRIVATE.filter(({ type }) => type !== "swap"))("$mode $type", ({ mode, type }) => {
+  test("a sender that could take no refund is VALIDATION_ERROR of sender, also one of the service's own", async () => {
+    for (const sender of [TOKEN_PROGRAM, world.mints.USDC, world.sponsor.address, world.desk]) {
+      const { body } = await prepared({ mode, type }, { sender });
+      await expectRefusal(post(body), "VALIDATION_ERROR", { fields: [{ path: "sender" }] });
+    }
+  });
+});
+
+describe("private payroll", () => {
+  test("SOL that an empty wallet could not keep is AMOUNT_TOO_SMALL with its index", async () => {
+    const recipients = [
+      { address: bob.address, amount: "1" },
+      { address: carol.address, amount: "0.0001" },
+      { address: world.wallet("empty").address, amount: "0.0005" },
+    ];
+    const { body: quote } = await world.service.createQuote(caller, {
+      ...{ inputAsset: "SOL", outputAsset: "SOL", amount: "1.0006", mode: "private", recipients },
+    });
+    const body = {
+      type: "payroll",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
+    };
+    await expectRefusal(post(body), "AMOUNT_TOO_SMALL", {
+      index: 2,
+      minimum: expect.stringMatching(/^0\.000\d+$/) as string,
+    });
+  });
+
+  test("more recipients than the host takes, and more than the quote was priced for", async () => {
+    const many = Array.from({ length: 101 }, () => ({ address: freshWallet(), amount: "0.01" }));
+    const words = { inputAsset: "USDC", outputAsset: "USDC", mode: "private" } as const;
+    await expectRefusal(
+      world.service.createQuote(caller, { ...words, amount: "1.01", recipients: many }),
+      "VALIDATION_ERROR",
+      { fields: [{ path: "recipients", message: "at most 100 recipients" }] },
+    );
+    const { body: open } = await world.service.createQuote(caller, { ...words, amount: "0.02" });
+    const body = { type: "payroll", mode: "private", sender: alice.address };
+    await expectRefusal(
+      post({ ...body, quoteId: open.quoteId, recipients: many.slice(0, 2) }),
+      "INVALID_QUOTE",
+      { reason: "recipients_mismatch" },
+    );
+  });
+});
