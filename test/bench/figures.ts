@@ -46,3 +46,8 @@ export async function inParallel(
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, total) }, lane));
 }
+
+/** The one in the middle, 0 of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -7,12 +7,18 @@ import { reportJson, reportTable } from "./figures.ts";
 import type { Report } from "./figures.ts";
 import { benchIdle } from "./idle.ts";
 import { benchImport } from "./import.ts";
+import { benchPayroll } from "./payroll.ts";
+import { benchPrivate } from "./private.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
+import { benchWatch } from "./watch.ts";
 
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
   send: benchSend,
+  private: benchPrivate,
+  payroll: benchPayroll,
+  watch: benchWatch,
   deliver: benchDeliver,
   growth: benchGrowth,
   tarpit: benchTarpit,

@@ -1,29 +1,26 @@
 /** Complete wallet sends per second over HTTP, verification included; and what they ask of the ledger. */
-import { sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { createPaymentService } from "../../src/create-payment-service.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { privateKeyOf } from "../../src/ledger/ed25519.ts";
 import { solanaLedger } from "../../src/ledger/solana/index.ts";
 import { createLocalChain } from "../../src/local/index.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { echoingNode } from "./echoing-node.ts";
-import { inParallel, timed } from "./figures.ts";
+import { timed } from "./figures.ts";
 import type { Report } from "./figures.ts";
+import type { SendClientData } from "./send-client.ts";
 
 const SENDS = 1_000;
-const AT_ONCE = 64;
 const POLL_MS = 500;
-/** A transaction of one signature: its count, the signature, the message. */
-const SIGNATURE_AT = 1;
-const MESSAGE_AT = 65;
 const SEED_BYTES = 32;
+const METHOD = /"method":"(\w+)"/;
 const STATUS_METHODS = new Set(["getSignatureStatuses"]);
 const NO_LIMIT = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
 
@@ -48,7 +45,7 @@ async function sendsPerSecond({
   const calls = new Map<string, number>();
   const node = nodeOf(chain.fetch);
   const counted: typeof fetch = (input, init) => {
-    const { method } = JSON.parse(init?.body as string) as { method: string };
+    const [, method = ""] = METHOD.exec(init?.body as string) ?? [];
     calls.set(method, (calls.get(method) ?? 0) + 1);
     return node(input, init);
   };
@@ -71,13 +68,6 @@ async function sendsPerSecond({
   const { accountId } = await service.createAccount({ name: "bench", tier: "enterprise" });
   const { key } = await service.issueKey({ accountId, environment: "test" });
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const post = async (path: string, body: unknown): Promise<Record<string, string>> => {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const response = await fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
-    const answer = (await response.json()) as Record<string, string>;
-    if (!response.ok) throw new Error(JSON.stringify(answer));
-    return answer;
-  };
   const alice = chain.createWallet("alice", { lamports: 100_000_000_000n, usdc: 100_000_000_000n });
   const bob = chain.createWallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
   await new Promise((resolve) => {
@@ -95,31 +85,26 @@ async function sendsPerSecond({
         resolve();
       });
     });
-  const aliceKey = privateKeyOf(alice.secretKey.subarray(0, SEED_BYTES));
-  const recipients = [{ address: bob.address, amount: "0.01" }];
-  const send = async (): Promise<void> => {
-    const assets = { inputAsset: "USDC", outputAsset: "USDC", amount: "0.01" };
-    const quote = await post("/v1/quotes", { ...assets, sender: alice.address, recipients });
-    const bytes = Buffer.from(quote["transaction"] ?? "", "base64");
-    bytes.set(sign(null, bytes.subarray(MESSAGE_AT), aliceKey), SIGNATURE_AT);
-    await post("/v1/transactions", {
-      type: "send",
-      quoteId: quote["quoteId"],
-      sender: alice.address,
-      recipients,
-      signedTransaction: bytes.toString("base64"),
-    });
+  const workerData: SendClientData = {
+    base,
+    key,
+    sender: alice.address,
+    seed: alice.secretKey.subarray(0, SEED_BYTES),
+    recipient: bob.address,
+  };
+  const client = new Worker(new URL("./send-client.js", import.meta.url), { workerData });
+  // An error of the client ends the bench, unhandled.
+  const failed = new Promise<never>((_, reject) => client.once("error", reject));
+  const send = async (count: number): Promise<void> => {
+    const all = completed(count);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, and no window
+    client.postMessage(count);
+    await Promise.race([all, failed]);
   };
   try {
-    const first = completed(1);
-    await send();
-    await first;
+    await send(1);
     calls.clear();
-    const { seconds } = await timed(async () => {
-      const all = completed(SENDS);
-      await inParallel(SENDS, AT_ONCE, send);
-      await all;
-    });
+    const { seconds } = await timed(() => send(SENDS));
     const total = [...calls.values()].reduce((sum, count) => sum + count, 0);
     const statusCalls = [...calls]
       .filter(([method]) => STATUS_METHODS.has(method))
@@ -130,6 +115,7 @@ async function sendsPerSecond({
       statusCallsPerSend: statusCalls / SENDS,
     };
   } finally {
+    await client.terminate();
     server.close();
     server.closeAllConnections();
     await service.stop();

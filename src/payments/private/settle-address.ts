@@ -121,16 +121,21 @@ export function addressSettlement({
       .filter(({ lamports }) => lamports > 0n);
   };
 
-  /** Each asset at the address with what of it is whose. */
+  /** Each asset at the address with what of it is whose. Only what the next step may depend on is asked for. */
   const holdingsOf = async (
     { deposit, view }: AddressInHand,
     amounts: readonly bigint[],
+    markers: readonly Marker[],
     fee: string,
   ): Promise<readonly Holding[]> => {
     const landed = view.payments
       .filter(({ status }) => status === "finalized")
       .map(({ kind, mint, plan }) => ({ kind, mint, plan: readPlan(plan) }));
     const plans = landed.map(({ plan }) => plan);
+    const hasAccount = async (mint: Address): Promise<boolean> => {
+      const [isThere] = await ledger.haveTokenAccounts([deposit.id as Address], mint);
+      return isThere === true;
+    };
     return Promise.all(
       assets.tokens.map(async (asset, index): Promise<Holding> => {
         const mint = ledgerMint(asset);
@@ -140,16 +145,15 @@ export function addressSettlement({
           .reduce((sum, { plan }) => sum + BigInt(plan.withheld), 0n);
         const owed =
           (asset.mint === deposit.mint ? BigInt(fee) : 0n) + withheld - sumOf(plans, "fee", asset.mint);
-        const [hasAccount] =
-          mint === null ? [false] : await ledger.haveTokenAccounts([deposit.id as Address], mint);
+        const kept = owed > 0n ? owed : 0n;
+        const lent = sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint);
         return {
-          asset,
-          balance,
-          kept: owed > 0n ? owed : 0n,
-          lent: sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint),
-          // Costs are asked for where there is something to refund: the price of nothing is not worth a question.
-          refundCost: balance === 0n ? 0n : await refundCost(asset, view.transaction.sender as Address),
-          hasAccount: hasAccount === true,
+          ...{ asset, balance, kept, lent },
+          // Refunds are priced where something is left to refund.
+          refundCost:
+            balance - kept - lent > 0n ? await refundCost(asset, view.transaction.sender as Address) : 0n,
+          // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
+          hasAccount: mint !== null && markers.length > 0 && (balance > 0n || (await hasAccount(mint))),
         };
       }),
     );
@@ -185,20 +189,23 @@ export function addressSettlement({
       }
       const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
       const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
-      const reading = { slot, balances: { ...(await otherMints({ ledger, assets }, address)), ...ours } };
+      const markers = await markersOf(deposit, rows);
 
       const step = nextSettlementStep({
         terms: await termsOf(deposit),
         sender: transaction.sender as Address,
         treasury,
-        holdings: await holdingsOf(inHand, amounts, fee),
-        markers: await markersOf(deposit, rows),
+        holdings: await holdingsOf(inHand, amounts, markers, fee),
+        markers,
         refunds: rows.filter(({ kind }) => kind === "refund").length,
         sweeps: rows.filter(({ kind }) => kind === "sweep").length,
         mayRefund,
       });
-      if (step.do === "wait") return { event: { type: "MUST_WAIT", ...reading } };
-      if (step.do === "rest") return { event: { type: "AT_REST", ...reading } };
+      if (step.do === "wait" || step.do === "rest") {
+        // What else was sent here is written down once nothing is left to be done.
+        const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
+        return { event: { type: step.do === "wait" ? "MUST_WAIT" : "AT_REST", slot, balances } };
+      }
       if (step.do === "refund" && !isReleased && !(await mayServePayers(address, transaction.id))) {
         return held(SCREENING);
       }
@@ -210,7 +217,7 @@ export function addressSettlement({
         legs: [{ address: step.to, amount: step.amount }],
         plan: step.plan,
       };
-      return pay(inHand, planned, (payment) => ({ type, payment, ...reading }));
+      return pay(inHand, planned, (payment) => ({ type, payment, slot, balances: ours }));
     },
   };
 }

@@ -63,12 +63,21 @@ const MOST_REMEMBERED = 10_000;
  */
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();
-  return async (address) => {
-    if (clean.has(address)) return false;
+  /** The payouts of a payroll are signed at once, and ask at once. */
+  const underWay = new Map<string, Promise<boolean>>();
+
+  const look = async (address: string): Promise<boolean> => {
     if ((await unknownSpending(asked, address)).length > 0) return true;
     if (clean.size >= MOST_REMEMBERED) clean.clear();
     clean.add(address);
     return false;
+  };
+
+  return async (address) => {
+    if (clean.has(address)) return false;
+    const looking = underWay.get(address) ?? look(address).finally(() => underWay.delete(address));
+    underWay.set(address, looking);
+    return looking;
   };
 }
 

@@ -1,5 +1,5 @@
 /** Looking at deposit addresses, many at a time: what each holds in the newest finalized block. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -25,12 +25,18 @@ interface Said {
 const LOOKS_UNTIL_SAID_AGAIN = 30;
 /** Ends of windows in one look: each may cost a call or two, and those that are left have time until the next. */
 const MOST_ENDS_AT_ONCE = 50;
+/**
+ * Addresses in one look: some 300 calls, one after the other. The engine gives a poll a minute, and one that took longer
+ * would be given up each time and find nothing out for ever; so the others have their turn at the next.
+ */
+const MOST_AT_ONCE = 10_000;
 
 /**
- * Polls the address and its token accounts at finalized, about a hundred accounts a call. It speaks only when an address
- * holds something else than before, or its window has ended by the block's own clock: a thousand quiet addresses cost the
- * database nothing. Of a held address it says nothing, and before it says that a window has ended it makes sure that
- * nobody has paid out of the address without us: an order that another self of this database has served did not fail.
+ * Polls the address and its token accounts at finalized, about a hundred accounts a call, ten thousand addresses a look
+ * and the next ones at the next. It speaks only when an address holds something else than before, or its window has ended
+ * by the block's own clock: a thousand quiet addresses cost the database nothing. Of a held address it says nothing, and
+ * before it says that a window has ended it makes sure that nobody has paid out of the address without us: an order that
+ * another self of this database has served did not fail.
  */
 export function watchDeposits({
   storage,
@@ -47,6 +53,8 @@ export function watchDeposits({
 }): Watcher {
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   let said = new Map<string, Said>();
+  /** The last address that had its turn. */
+  let last = "";
 
   /** When the windows of addresses end that were not watched a moment ago. */
   const expiries = async (addresses: readonly string[]): Promise<ReadonlyMap<string, number>> => {
@@ -81,11 +89,14 @@ export function watchDeposits({
 
   return {
     intervalMs,
-    poll: async (watches) => {
+    poll: async (everything) => {
+      const watches = inTurn(everything, last);
+      // Whatever comes of it: what cannot be read must not keep the others from being looked at.
+      last = watches.at(-1)?.key ?? "";
       const addresses = watches.map(({ key }) => key);
       const fresh = await expiries(addresses);
       const { slot, blockTime, funds } = await ledger.funds(addresses as Address[], mints, "finalized");
-      const now = new Map<string, Said>();
+      const now = keptOf(said, everything);
       const due: { readonly key: string; readonly said: WatchEvent }[] = [];
       const ended = new Set<string>();
       watches.forEach(({ key, instance }, index) => {
@@ -119,4 +130,24 @@ export function watchDeposits({
       return due.filter(({ key }) => allowed.has(key)).map((each) => each.said);
     },
   };
+}
+
+/** Those whose turn it is: the ones after `last` in the order of the keys, which is how they come, and then the first. */
+function inTurn(watches: readonly WatchRecord[], last: string): readonly WatchRecord[] {
+  if (watches.length <= MOST_AT_ONCE) return watches;
+  const start = Math.max(
+    0,
+    watches.findIndex(({ key }) => key > last),
+  );
+  return [...watches.slice(start), ...watches.slice(0, start)].slice(0, MOST_AT_ONCE);
+}
+
+/** What was said of those that are still watched. */
+function keptOf(said: ReadonlyMap<string, Said>, watches: readonly WatchRecord[]): Map<string, Said> {
+  const kept = new Map<string, Said>();
+  for (const { key } of watches) {
+    const before = said.get(key);
+    if (before !== undefined) kept.set(key, before);
+  }
+  return kept;
 }

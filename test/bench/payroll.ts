@@ -1,0 +1,63 @@
+/** A private payroll of 500 people without token accounts: how many transactions, how long, and what it asks of the chain. */
+import { randomBytes } from "node:crypto";
+import bs58 from "bs58";
+import { privateKeyOf, publicKeyOf } from "../../src/ledger/ed25519.ts";
+import { timed } from "./figures.ts";
+import type { Report } from "./figures.ts";
+import { callList, cpuTime, perPayment } from "./ledger-calls.ts";
+import { privateWorld } from "./private-world.ts";
+
+const RECIPIENTS = 500;
+const SEED_BYTES = 32;
+const SLOT_MS = 100;
+const POLL_MS = 250;
+
+const freshAddress = (): string => bs58.encode(publicKeyOf(privateKeyOf(randomBytes(SEED_BYTES))));
+
+/** From the deposit's landing until everybody is paid for good, and then until the address is empty. */
+export async function benchPayroll(report: Report): Promise<void> {
+  const world = await privateWorld({ slotMs: SLOT_MS, pollMs: POLL_MS });
+  try {
+    const to = Array.from({ length: RECIPIENTS }, () => ({ address: freshAddress(), amount: "0.01" }));
+    const start = cpuTime();
+    const { seconds: taking, result: order } = await timed(() => world.order(to));
+    const takingCpu = cpuTime() - start;
+    report({
+      name: `payroll of ${RECIPIENTS}, quote and order`,
+      seconds: taking,
+      "CPU ms": takingCpu / 1_000,
+      calls: world.calls.length,
+    });
+    world.calls.splice(0);
+
+    const done = world.completed(1);
+    const rested = world.rested(1);
+    const before = cpuTime();
+    await world.deposit([order]);
+    const { seconds } = await timed(() => done);
+    const cpu = cpuTime() - before;
+    const paying = world.calls.splice(0);
+    await rested;
+    const emptying = world.calls.splice(0);
+    const view = await world.storage.transaction(order.transactionId);
+    const count = (kind: string): number =>
+      (view?.payments ?? []).filter((each) => each.kind === kind).length;
+    report({
+      name: `payroll of ${RECIPIENTS}, deposit to completed`,
+      transactions: count("payout"),
+      seconds,
+      slots: (seconds * 1_000) / SLOT_MS,
+      "CPU ms": cpu / 1_000,
+      ...perPayment(paying, count("payout")),
+    });
+    report({
+      name: `payroll of ${RECIPIENTS}, completed to empty`,
+      transactions: count("sweep"),
+      ...perPayment(emptying, count("sweep")),
+    });
+    report({ name: "calls of a payout", ...callList(paying, count("payout")) });
+    report({ name: "calls of a sweep", ...callList(emptying, count("sweep")) });
+  } finally {
+    await world.close();
+  }
+}
