@@ -1,106 +1,16 @@
 /** A one-time deposit address: what comes in, what goes out, and everything that has to go back, long after its order. */
 import { assign, setup } from "xstate";
-import { accounted, holds, isDeposit, isNews, received, spend } from "./deposit-levels.ts";
-import type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
-import type { DepositNews, Message, Movement, OrderOver, SpendingNews } from "./private-messages.ts";
-
-/** What a deposit address begins with. */
-export interface DepositAddressInput {
-  readonly address: string;
-  readonly order: string;
-  /** Mint and base units of what is asked for. */
-  readonly mint: string;
-  readonly required: string;
-  /** From what amount on money of each asset counts as a deposit, by mint. */
-  readonly smallest: Amounts;
-  /** The mint of what the network charges rent in, as `smallest` has it. */
-  readonly rentMint: string;
-  /** End of the deposit window, in milliseconds of the chain's clock. */
-  readonly expiresAt: number;
-  /** How long it is watched closely after the last thing that happened, and how long now and then after that. */
-  readonly quietMs: number;
-  readonly slowMs: number;
-  /** Pause between two refunds, and before what failed is tried again. */
-  readonly refundPauseMs: number;
-  /** What all transactions of the order may cost the sponsor, in lamports; every release grants it once more. */
-  readonly sponsorCap: string;
-  /** Whether those who paid in are looked at before anything is paid out. */
-  readonly isScreened: boolean;
-}
-
-/** What an address knows of itself. */
-export interface DepositAddressContext extends DepositAddressInput, DepositLevels {
-  /** Payments of this address that have landed. */
-  readonly landed: number;
-  /** The payment that is under way. */
-  readonly underWay: string | null;
-  /** Whether a finalized block past the deposit window has been seen. */
-  readonly isPastWindow: boolean;
-  /** Whether the order has said that it is over, and what it keeps of the deposit. */
-  readonly isOver: boolean;
-  readonly fee: string;
-  /** Whether a refund was made since the last pause, and how many payments in a row have failed. */
-  readonly hasRefunded: boolean;
-  readonly losses: number;
-  /** Where it rests next. */
-  readonly lane: "resting" | "slowLane" | "closed";
-  /** What the sponsor may spend on it, in lamports. */
-  readonly allowance: string;
-  /** Whether an operator has let its money pass. */
-  readonly isReleased: boolean;
-  /** Why an operator has to look. */
-  readonly heldReason: string | null;
-}
-
-/** What an address reacts to. */
-export type DepositAddressEvent =
-  | ({ readonly type: "BALANCES_READ"; /** Milliseconds. */ readonly blockTime: number } & Reading)
-  /** A token account of this owner that is not its associated one holds a deposit. */
-  | { readonly type: "STRAY_SEEN" }
-  /** Such accounts are being emptied into the associated one. */
-  | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
-  | { readonly type: "NOTHING_STRAY" }
-  /** Whoever paid in may be served. */
-  | { readonly type: "CLEARED" }
-  | OrderOver
-  | SpendingNews
-  /** A payment back to the sender was planned and started. */
-  | ({ readonly type: "REFUND_PLANNED"; readonly payment: string } & Reading)
-  /** All that goes back has gone back; what is left is being swept. */
-  | ({ readonly type: "SWEEP_PLANNED"; readonly payment: string } & Reading)
-  /** An operator's word: what is there of another mint goes to this owner. */
-  | { readonly type: "RETURN"; readonly mint: string; readonly to: string }
-  /** It is on its way. */
-  | ({ readonly type: "RETURN_PLANNED"; readonly payment: string } & Reading)
-  | { readonly type: "NOTHING_TO_RETURN" }
-  /** Something is to be refunded, but not so soon after the last refund. */
-  | ({ readonly type: "MUST_WAIT" } & Reading)
-  /** Nothing is left that could be sent anywhere. */
-  | ({ readonly type: "AT_REST" } & Reading)
-  /** Something that nobody can explain, or that only an operator may decide. */
-  | { readonly type: "HELD"; readonly reason: string }
-  /** An operator has looked. */
-  | { readonly type: "RELEASE" };
-
-/** What the next step of settling an address depends on, besides the chain. */
-export interface SettlementParams {
-  /** A reading from before this slot does not show all that went out. */
-  readonly settledSlot: number;
-  /** How many payments this address has been told of: a reading may show one more. */
-  readonly landed: number;
-  /** What the order keeps, in base units of the expected asset. */
-  readonly fee: string;
-  readonly mayRefund: boolean;
-  readonly isReleased: boolean;
-}
-
-/** What of another mint goes where, by an operator's word. */
-export interface ReturnParams {
-  readonly mint: string;
-  readonly to: string;
-  /** A reading from before this slot does not show all that went out. */
-  readonly settledSlot: number;
-}
+import { book, granted, hasDeposit, isRefund, released } from "./deposit-address-context.ts";
+import type {
+  DepositAddressContext,
+  DepositAddressEvent,
+  DepositAddressInput,
+  ReturnParams,
+  SettlementParams,
+} from "./deposit-address-context.ts";
+import { accounted, holds, isDeposit, isNews, received } from "./deposit-levels.ts";
+import type { Reading } from "./deposit-levels.ts";
+import type { DepositNews, Message } from "./private-messages.ts";
 
 interface ContextOnly {
   readonly context: DepositAddressContext;
@@ -505,44 +415,3 @@ export const depositAddress = setup({
     },
   },
 });
-
-/** One payment more has landed. */
-function book(
-  context: DepositAddressContext,
-  { payment, slot, movements }: { payment: string; slot: number; movements: readonly Movement[] },
-): Pick<DepositAddressContext, "spent" | "settledSlot" | "landed" | "underWay"> {
-  return {
-    spent: spend(context.spent, movements),
-    settledSlot: Math.max(context.settledSlot, slot),
-    landed: context.landed + 1,
-    underWay: payment === context.underWay ? null : context.underWay,
-  };
-}
-
-/** Whether the sender was paid back by itself: what an operator returns is of no mint that is counted here. */
-function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Movement): boolean {
-  return kind === "refund" && smallest[mint] !== undefined;
-}
-
-/** Every word of an operator lets the sponsor spend as much again. */
-function granted({
-  allowance,
-  sponsorCap,
-}: DepositAddressContext): Pick<DepositAddressContext, "allowance" | "losses"> {
-  return { allowance: String(BigInt(allowance) + BigInt(sponsorCap)), losses: 0 };
-}
-
-function released(
-  context: DepositAddressContext,
-): Pick<DepositAddressContext, "isReleased" | "allowance" | "losses" | "heldReason"> {
-  return {
-    ...granted(context),
-    isReleased: true,
-    heldReason: null,
-  };
-}
-
-/** Whether as much came of any asset as counts as a deposit. */
-function hasDeposit({ received: all, smallest }: DepositAddressContext): boolean {
-  return Object.entries(smallest).some(([mint, least]) => BigInt(all[mint] ?? "0") >= BigInt(least));
-}

@@ -24,7 +24,7 @@ export type {
   DepositAddressInput,
   ReturnParams,
   SettlementParams,
-} from "./deposit-address.ts";
+} from "./deposit-address-context.ts";
 export type { PaymentContext, PaymentEvent, PaymentInput } from "./payment.ts";
 export type {
   DepositNews,
