@@ -9,9 +9,9 @@ export interface KeptCopies {
   readonly copies: readonly Uint8Array[];
 }
 
-/** SQLite in memory: a copy is the very bytes that a file would have had. */
-export async function keepCopies(): Promise<KeptCopies> {
-  const database = new Database(":memory:");
+/** SQLite in memory, from a copy if there is one: a copy is the very bytes that a file would have had. */
+export async function keepCopies(from?: Uint8Array): Promise<KeptCopies> {
+  const database = new Database(from === undefined ? ":memory:" : Buffer.from(from));
   const storage = await sqliteStorage(database);
   const copies: Uint8Array[] = [];
   const commit: PaymentStorage["commit"] = async (items) => {

@@ -1,0 +1,144 @@
+/**
+ * The books of everybody in a life that is over. Who has what is read from the chain, and what should be from what was
+ * ordered and paid in; our own database is asked whether it says the same.
+ */
+import type { Address } from "../../../src/address.ts";
+import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
+import { brokenMoney } from "../../kit/check-money.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { brokenOrder, keptOf, mayBeHeld } from "./accounts-of-an-order.ts";
+import { openBooks } from "./books.ts";
+import type { Books } from "./books.ts";
+import type { LivedLife } from "./live-through.ts";
+import { feesBurnt } from "./photograph.ts";
+import type { Photograph } from "./photograph.ts";
+import { ASSETS } from "./random-life.ts";
+
+/** One sentence for each thing that does not add up; empty when everything does. */
+export async function brokenAccounts(life: LivedLife): Promise<readonly string[]> {
+  const books = await openBooks(life);
+  const { world, orders, before, payers, storage, wasRestored } = books;
+  const { chain, sponsor, ledger, mints } = world;
+  const spenders = [sponsor, chain.faucet, ...payers].map(({ address }) => address);
+  const burnt = await feesBurnt(chain, spenders, before.slot);
+  const ofOrders = await Promise.all(orders.map((order) => brokenOrder(books, order)));
+  // What another self of the database has done has no line in this one.
+  const ofOurs = wasRestored
+    ? []
+    : [
+        ...brokenSponsor(books, burnt),
+        ...(await brokenMoney(
+          { storage, ledger, mints: [mints.USDC, mints.USDT] },
+          orders.map(({ address }) => address),
+        )),
+      ];
+  return [
+    ...brokenSums(books, burnt),
+    ...strangers(books),
+    ...ofOrders.flat(),
+    ...(await brokenTreasury(books)),
+    ...ofOurs,
+    ...(await unexplained(books)),
+  ];
+}
+
+type Burnt = ReadonlyMap<string, bigint>;
+
+/** Nothing comes from nowhere and nothing goes there: what all accounts of the chain hold together, and what it burnt. */
+function brokenSums({ before, after, mintOf }: Books, fees: Burnt): readonly string[] {
+  const burnt = [...fees.values()].reduce((sum, each) => sum + each, 0n);
+  return ASSETS.flatMap((asset) => {
+    const gone = allOf(before, mintOf(asset)) - allOf(after, mintOf(asset));
+    const expected = asset === "SOL" ? burnt : 0n;
+    return gone === expected ? [] : [`${gone} ${asset} are gone from the chain, and ${expected} were burnt`];
+  });
+}
+
+/** Rent counts as lamports of the account that it keeps. */
+function allOf({ accounts }: Photograph, mint: string | null): bigint {
+  return accounts.reduce((sum, { tokens, lamports }) => {
+    if (mint === null) return sum + lamports;
+    return tokens?.mint === mint ? sum + tokens.amount : sum;
+  }, 0n);
+}
+
+/** Whoever has anything is somebody who takes part; and no marker is left behind without a reason. */
+function strangers({ world, orders, before, after, wasRestored }: Books): readonly string[] {
+  const known = new Set<string>([
+    ...before.accounts.map(({ owner }) => owner),
+    ...orders.flatMap(({ address, sender, payees }) => [
+      address,
+      sender.address,
+      ...payees.map(({ wallet }) => wallet.address),
+    ]),
+  ]);
+  const keys = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
+  const markers = new Set<string>(
+    orders.flatMap(({ address, id, marks }) =>
+      [...marks].map((mark) => {
+        const seed = keys.seed({ masterVersion: 1, transactionId: id }, mark);
+        return world.ledger.markerAddress(address as Address, seed);
+      }),
+    ),
+  );
+  // Those of another self of the database stay, and those of an address that waits for its operator.
+  const mayStay = wasRestored || orders.some(mayBeHeld);
+  return after.accounts.flatMap(({ address, owner, lamports }) => {
+    if (known.has(owner) || (markers.has(address) && mayStay)) return [];
+    return [`${address} has ${lamports} lamports, and is ${markers.has(address) ? "a marker" : "nobody's"}`];
+  });
+}
+
+/** The treasury has what all orders have kept, and the lines of their addresses say so. */
+async function brokenTreasury(books: Books): Promise<readonly string[]> {
+  const { world, orders, storage, wasRestored, gain, nameOf } = books;
+  const lines = (await Promise.all(orders.map(({ address }) => storage.entries(address)))).flat();
+  return ASSETS.flatMap((asset) => {
+    const got = gain(world.treasury.address, asset);
+    const kept = orders.reduce((sum, order) => sum + keptOf(books, order, asset), 0n);
+    const recorded = lines
+      .filter(({ kind, mint }) => (kind === "fee" || kind === "dust") && mint === nameOf(asset))
+      .reduce((sum, { amount }) => sum + amount, 0n);
+    // The sponsor's loans stay where an address is held, and those of another self of the database are taken for dust.
+    const isWithoutLoans = asset !== "SOL" || !(wasRestored || orders.some(mayBeHeld));
+    return [
+      ...(got !== kept && isWithoutLoans ? [`the treasury got ${got} ${asset}, and ${kept} were kept`] : []),
+      ...(got !== recorded && !wasRestored
+        ? [`the treasury got ${got} ${asset}, and ${recorded} are on record`]
+        : []),
+    ];
+  });
+}
+
+/** The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports. */
+function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
+  const { address } = world.sponsor;
+  const old = new Set(before.accounts.map((account) => account.address));
+  const people = new Set<string>(
+    orders
+      .flatMap(({ sender, payees }) => [sender, ...payees.map(({ wallet }) => wallet)])
+      .map((wallet) => wallet.address),
+  );
+  const rent = after.accounts
+    .filter(
+      (account) => !old.has(account.address) && !(account.tokens === null && people.has(account.address)),
+    )
+    .reduce((sum, { lamports }) => sum + lamports, 0n);
+  const explained = (fees.get(address) ?? 0n) + rent;
+  const lost = -gain(address, "SOL");
+  return lost > explained ? [`the sponsor has lost ${lost} lamports, ${explained} of them for a reason`] : [];
+}
+
+/** What our own reconciliation cannot explain, but for addresses that the service refuses to let go of. */
+async function unexplained({ service, orders }: Books): Promise<readonly string[]> {
+  const { isExplained, findings } = await service.reconcile();
+  if (isExplained) return [];
+  const refused = new Set(orders.filter(({ isRefused }) => isRefused).map(({ address }) => address));
+  return findings
+    .filter(({ address }) => !refused.has(address))
+    .flatMap(({ transactionId, findings: found }) =>
+      found
+        .filter(({ finding }) => finding !== "held" && finding !== "unclaimed")
+        .map((each) => `reconciling order ${transactionId}: ${JSON.stringify(each)}`),
+    );
+}

@@ -1,0 +1,40 @@
+/** E5, E12, E15, E17 together: whatever happens to private orders, every base unit is with somebody it belongs to. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { brokenAccounts } from "./accounts-of-everybody.ts";
+import { liveThrough } from "./live-through.ts";
+import { anyLife } from "./random-life.ts";
+import type { Life } from "./random-life.ts";
+
+// `npm run test:long` lives through many times as many lives, and others each time.
+const [LIVES, ALWAYS_THE_SAME] = process.env["MODE"] === "long" ? [1_000, {}] : [25, { seed: 21 }];
+/** A failure prints its seed and path; given these, the same life is lived again. */
+const { PAYSTATE_SEED: SEED, PAYSTATE_PATH: PATH } = process.env;
+
+async function brokenIn(life: Life): Promise<readonly string[]> {
+  const lived = await liveThrough(life);
+  try {
+    return await brokenAccounts(lived);
+  } finally {
+    await lived.service.stop();
+    await lived.world.close();
+  }
+}
+
+test(
+  "E12: after random deposits, cancels, crashes, restored copies and rents, every base unit is with a recipient, the treasury, the sponsor or the sender, or recorded, and nobody was paid twice",
+  { timeout: 3_600_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLife, async (life) => {
+        expect(await brokenIn(life)).toEqual([]);
+      }),
+      {
+        numRuns: LIVES,
+        ...ALWAYS_THE_SAME,
+        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+        ...(PATH === undefined ? {} : { path: PATH }),
+      },
+    );
+  },
+);

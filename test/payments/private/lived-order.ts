@@ -1,0 +1,119 @@
+/** Orders of a random life: the people in them, how they are placed, and what is paid in for them. */
+import type { Address } from "../../../src/address.ts";
+import { formatAmount } from "../../../src/amount.ts";
+import type { PaymentService } from "../../../src/create-payment-service.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import type { Payers } from "./payers.ts";
+import { ASSETS } from "./random-life.ts";
+import type { Asset, Happening, HowMuch, OrderWords } from "./random-life.ts";
+import { orderedAs, SOL } from "./scene.ts";
+import type { Ordered } from "./scene.ts";
+
+/** Who takes part in an order. */
+export interface Parties {
+  readonly words: OrderWords;
+  readonly sender: Wallet;
+  readonly payees: readonly { readonly wallet: Wallet; readonly amount: bigint }[];
+}
+
+/** An order that was taken, and what the world outside knows of it. */
+export interface LivedOrder extends Parties, Ordered {
+  /** What the order keeps when anybody is paid: all that is asked for but the recipients' sum. */
+  readonly fee: bigint;
+  /** What outsiders have paid in, as the chain took it. */
+  readonly sent: Record<Asset, bigint>;
+  /** The words of every payment that any database knew. */
+  readonly marks: Set<string>;
+  /** Whether the service would not let go of its address for the operator. */
+  isRefused: boolean;
+}
+
+const decimalsOf = (asset: Asset): number => (asset === "SOL" ? 9 : 6);
+/** Amounts of a life are base units of the stablecoins. */
+const inUnits = (amount: number, asset: Asset): bigint => BigInt(amount) * (asset === "SOL" ? 1_000n : 1n);
+
+/** Nobody in it has anything to do with another order. */
+export function partiesOf(world: PrivateFixture, words: OrderWords, order: number): Parties {
+  const everything = { lamports: SOL, usdc: 1n, usdt: 1n };
+  const sender = words.sender === "withoutTokens" ? { lamports: SOL } : everything;
+  return {
+    words,
+    sender: world.wallet(`sender ${order}`, sender),
+    payees: words.payees.map(({ amount, kind }, index) => ({
+      wallet: world.wallet(`payee ${order} ${index}`, kind === "new" ? {} : everything),
+      amount: inUnits(amount, words.asset),
+    })),
+  };
+}
+
+/** Quotes and posts an order; then whoever is to be frozen is frozen. */
+export async function placeOrder(
+  world: PrivateFixture,
+  service: PaymentService,
+  caller: Caller,
+  parties: Parties,
+): Promise<LivedOrder> {
+  const { words, sender, payees } = parties;
+  const { asset } = words;
+  const recipients = payees.map(({ wallet, amount }) => ({
+    address: wallet.address,
+    amount: formatAmount(amount, decimalsOf(asset)),
+  }));
+  const sum = payees.reduce((total, { amount }) => total + amount, 0n);
+  const { body: quote } = await service.createQuote(caller, {
+    ...{ inputAsset: asset, outputAsset: asset, amount: formatAmount(sum, decimalsOf(asset)) },
+    ...{ mode: "private", recipients },
+  });
+  const { body } = await service.createTransaction(caller, {
+    type: payees.length === 1 ? "send" : "payroll",
+    ...{ mode: "private", quoteId: quote.quoteId, sender: sender.address, recipients },
+  });
+  if (asset !== "SOL") {
+    const bad = payees.filter((_, index) => words.payees[index]?.kind === "bad");
+    for (const { wallet } of bad) await world.freeze(wallet, asset);
+    if (words.sender === "frozen") await world.freeze(sender, asset);
+  }
+  const ordered = orderedAs(body as CreatedOrderBody);
+  return {
+    ...{ ...parties, ...ordered, fee: ordered.due - sum },
+    ...{ sent: { SOL: 0n, USDC: 0n, USDT: 0n }, marks: new Set(), isRefused: false },
+  };
+}
+
+/** Pays in for an order, in so many parts. What the chain does not take, such as too few lamports, was not sent. */
+export async function payIn(
+  people: Payers,
+  { address, due, sent, words }: LivedOrder,
+  { howMuch, asset: which, by }: Extract<Happening, { does: "deposit" }>,
+): Promise<void> {
+  const to = address as Address;
+  const asset = ASSETS[(ASSETS.indexOf(words.asset) + which) % ASSETS.length] ?? "SOL";
+  // Of an asset that is not asked for, two dollars or so.
+  const amount = amountOf(howMuch, asset, which === 0 ? due : inUnits(2_000_000, asset), sent[asset]);
+  const parts = by === "stray" ? 1n : BigInt(by);
+  for (let part = 0n; part < parts; part++) {
+    const share = (amount * (part + 1n)) / parts - (amount * part) / parts;
+    if (share <= 0n) continue;
+    const hasLanded = await (by === "stray" && asset !== "SOL"
+      ? people.payBeside(0, to, asset, share)
+      : people.pay(Number(part), to, asset, share));
+    if (hasLanded) sent[asset] += share;
+  }
+}
+
+function amountOf(howMuch: HowMuch, asset: Asset, due: bigint, sent: bigint): bigint {
+  const least = inUnits(1_000, asset);
+  const amounts: Readonly<Record<HowMuch, bigint>> = {
+    exact: due,
+    under: due / 2n,
+    // Enough to pay everybody twice, should anybody try.
+    over: due * 2n + 7n,
+    rest: due - sent,
+    dust: least / 20n,
+    least,
+  };
+  return amounts[howMuch];
+}
