@@ -4,8 +4,6 @@ import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
 import type { DurableScope } from "../payments/count-hit.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "../payments/requests.ts";
-import { openApiDocument } from "./openapi/document.ts";
-import type { OpenApiDocument } from "./openapi/document.ts";
 
 /** The limits that are counted in this process, per minute. */
 export type WindowName = "reads" | "quotes" | "creates";
@@ -142,12 +140,13 @@ export const ROUTES: readonly Route[] = [
     scope: "tokens:read",
     limit: "reads",
     body: "unread",
-    answer: async () => ok((described ??= openApiDocument(ROUTES))),
+    answer: async () => {
+      // Loaded and made when it is asked for: most processes never are.
+      const { openApiDocument } = await import("./openapi/document.ts");
+      return ok(openApiDocument(ROUTES));
+    },
   },
 ];
-
-/** Made when it is first asked for: most processes never are. */
-let described: OpenApiDocument | undefined;
 
 function ok(body: object): Reply {
   return { status: 200, text: JSON.stringify(body) };
