@@ -10,6 +10,8 @@ export const AMOUNT_UNITS = 1_000_000n;
 
 // The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
 const MOST_ROUNDS = 200;
+/** What is watched now and then, long after anything has happened: whoever waits for time only may skip it. */
+const LINGERING: ReadonlySet<string> = new Set(["lateDeposits", "slowDeposits"]);
 /** More slots than finality takes, and time for a few looks at them. */
 const SLOTS_A_ROUND = 40;
 const LOOK_MS = 3_000;
@@ -93,10 +95,16 @@ export function slots(count: number): Act {
 /** Time and slots pass for as long as anything is left to do. */
 export const untilRest: Act = async ({ world, pass, slots: letSlotsPass, isAtRest }) => {
   for (let round = 0; !(await isAtRest()); round++) {
-    if (round === MOST_ROUNDS) throw new Error("it never comes to rest");
     const now = world.fixture.clock.now();
     const due = await world.nextDue();
-    const jump = due === null || (await world.isWatching()) ? LOOK_MS : Math.max(0, due - now);
+    const watched = [...(await world.watched())];
+    if (round === MOST_ROUNDS) {
+      const waits = due === null ? "nothing is due" : `something is due in ${due - now} ms`;
+      const open = await world.open();
+      throw new Error(`it never comes to rest: ${waits}, watched: ${watched.join()}, open: ${open.join()}`);
+    }
+    const isLooking = watched.some((kind) => !LINGERING.has(kind));
+    const jump = due === null || isLooking ? LOOK_MS : Math.max(0, due - now);
     await pass(jump);
     await letSlotsPass(SLOTS_A_ROUND);
   }

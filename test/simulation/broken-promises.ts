@@ -3,6 +3,7 @@ import { brokenInvariants } from "../kit/check-invariants.ts";
 import { NOTICE_EVENTS } from "../../src/webhooks/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
+import { brokenMoneyPromises } from "./money-promises.ts";
 import { eventOf } from "./world.ts";
 import type { World } from "./world.ts";
 
@@ -23,6 +24,7 @@ export async function brokenPromises(
     ...setAside.map(({ id }) => `${id} was set aside`),
     ...(await brokenInvariants({ storage, log, workflows })),
     ...payments.flat(),
+    ...(await brokenMoneyPromises(world)),
     ...(await brokenStatuses(storage, workflows, ids)),
     ...(await brokenDeliveries(storage, ids)),
     ...(await brokenArrivals(world, undisturbed)),
@@ -31,7 +33,7 @@ export async function brokenPromises(
 
 /** How a payment ended, if it did not end in any of the ways in which it may. */
 async function brokenEnd(world: World, payment: string, ends: Flow["ends"][string]): Promise<string[]> {
-  const { storage, fixture, taken, cancelled, recipient } = world;
+  const { storage, taken, cancelled } = world;
   const id = taken.get(payment);
   const transaction = id === undefined ? null : await storage.transaction(id);
   if (id === undefined || transaction === null) return [`I6: ${payment} was acknowledged and is gone`];
@@ -43,19 +45,23 @@ async function brokenEnd(world: World, payment: string, ends: Flow["ends"][strin
       .filter((delivery) => delivery.noticeId === noticeId)
       .map((delivery) => delivery.status)
       .join();
-  const { holdings } = await fixture.ledger.balances(recipient(payment).address);
+  const { payees, asset, each } = world.orders.get(payment) ?? { payees: [payment], asset: "USDC", each: 0n };
+  const gains = await world.gains(payees);
   const told = NOTICE_EVENTS.flatMap((event) => notices.filter((notice) => notice.event === event));
   const ended = inWords({
     status,
     reason,
-    paid: holdings[0]?.amount ?? 0n,
+    paid: payees.map((payee) => gains[payee]?.[asset] ?? 0n),
+    refunds: transaction.payments.filter((made) => made.kind === "refund" && made.status === "finalized")
+      .length,
     told: told.map((notice) => `${notice.event} ${statusOf(notice.id)}`),
   });
-  const allowed = ends.map(({ paid, told: events, givenUp = [], ...end }: End) =>
+  const allowed = ends.map(({ paid, unpaid = [], refunds = 0, told: events, givenUp = [], ...end }: End) =>
     inWords({
       status: end.status,
       reason: end.reason ?? null,
-      paid,
+      paid: payees.map((_, index) => (unpaid.includes(index) ? 0n : paid === "as quoted" ? each : paid)),
+      refunds,
       told: events.map((event) => `${event} ${givenUp.includes(event) ? "abandoned" : "delivered"}`),
     }),
   );
@@ -68,10 +74,12 @@ async function brokenEnd(world: World, payment: string, ends: Flow["ends"][strin
 function inWords(end: {
   readonly status: string;
   readonly reason: string | null;
-  readonly paid: bigint;
+  readonly paid: readonly bigint[];
+  readonly refunds: number;
   readonly told: readonly string[];
 }): string {
-  return `${end.status} (${end.reason ?? "no reason"}), ${end.paid} paid, told [${end.told.join(", ")}]`;
+  const { status, reason, paid, refunds, told } = end;
+  return `${status} (${reason ?? "no reason"}), ${paid.join()} paid, ${refunds} refunds, told [${told.join(", ")}]`;
 }
 
 /** I11 and H7 at the receiver: every notice arrives, in order, under one id and with the same bytes each time. */

@@ -11,7 +11,8 @@ import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
 import { LEASE_MS, openWorld, POLL_MS } from "./world.ts";
-import type { Surroundings, World } from "./world.ts";
+import { booksOf } from "./money-promises.ts";
+import type { Books, Surroundings, World } from "./world.ts";
 
 /** What becomes of the processes of a life. */
 export interface Ordeal {
@@ -39,9 +40,10 @@ export const TAKEN_OVER: Ordeal = {
 /**
  * Which calls are died at. `every`: each. `changing`: each that may change anything outside, and one in eight of the
  * others, before and after which the world is the same. `some`: one in four of the former, one in sixteen of the latter.
- * `few`: one in twelve and one in forty-eight. Which ones, a seed says.
+ * `few`: one in twelve and one in forty-eight. `fewest`: one in forty-eight and one in 192, and only
+ * before or only after it. Which ones, a seed says.
  */
-export type Thoroughness = "every" | "changing" | "some" | "few";
+export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest";
 
 /** How thoroughly a flow is killed on each adapter, by its name; `npm run test:long` is thorough everywhere. */
 export type Plan = Readonly<Record<string, Thoroughness>>;
@@ -54,13 +56,14 @@ const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonl
   changing: { changing: 1, other: 8 },
   some: { changing: 4, other: 16 },
   few: { changing: 12, other: 48 },
+  fewest: { changing: 48, other: 192 },
 };
-const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "attempt"]);
+const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "sign", "attempt"]);
 // Fewer calls than any flow makes: an enumeration that kills nobody proves nothing.
 const FEWEST_CALLS = 10;
 const MOST_TURNS = 5_000;
-/** For a machine that is busy with everything else, too, and for the long run. */
-const MOST_MS = 900_000;
+/** For a machine that is busy with everything else, too; the long run lives a thousand times and more. */
+const MOST_MS = THOROUGH ? 14_400_000 : 900_000;
 
 /** One test per adapter: whatever the flow holds, it holds at every death. */
 export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroundings, plan: Plan): void {
@@ -68,42 +71,63 @@ export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroun
     const thoroughness = THOROUGH ? "every" : plan[adapter.name];
     if (thoroughness === undefined) continue;
     test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MOST_MS }, async () => {
-      const { calls, broken } = await liveThrough(flow, ordeal, undefined, around(), adapter);
+      const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around(), adapter);
       expect(broken).toEqual([]);
       expect(calls.length).toBeGreaterThan(FEWEST_CALLS);
-      for (const call of chosenCalls(calls, thoroughness)) {
-        for (const moment of ["before", "after"] as const) {
+      for (const call of chosenCalls(calls, thoroughness, flow.makes ?? [])) {
+        for (const moment of momentsAt(call, thoroughness)) {
           const place = `killed ${moment} call ${call} (${calls[call - 1]}, seed ${SEED})`;
           const life = liveThrough(flow, ordeal, { call, moment }, around(), adapter);
-          const { broken: brokenNow } = await life.catch((cause: unknown) => {
+          const lived = await life.catch((cause: unknown) => {
             throw new Error(place, { cause });
           });
-          expect([place, ...brokenNow]).toEqual([place]);
+          expect([place, ...lived.broken]).toEqual([place]);
+          expect([place, lived.books]).toEqual([place, books]);
         }
       }
     });
   }
 }
 
-/** The numbers, from 1, of the calls to die at. */
-function chosenCalls(calls: readonly string[], thoroughness: Thoroughness): readonly number[] {
+/** The numbers, from 1, of the calls to die at; `always` are methods that are died at whatever the seed says. */
+function chosenCalls(
+  calls: readonly string[],
+  thoroughness: Thoroughness,
+  always: readonly string[],
+): readonly number[] {
   const { changing, other } = ONE_IN[thoroughness];
-  const chosen: number[] = [];
+  const chosen = new Set<number>();
   for (const [index, method] of calls.entries()) {
-    const drawn = (Math.imul(index + 1, 0x9e37_79b1) ^ Math.imul(SEED, 0x85eb_ca6b)) >>> 16;
-    if (drawn % (CHANGING.has(method) ? changing : other) === 0) chosen.push(index + 1);
+    if (drawn(index + 1) % (CHANGING.has(method) ? changing : other) === 0) chosen.add(index + 1);
   }
-  return chosen;
+  for (const method of always) {
+    const made = calls.flatMap((call, index) => (call === method ? [index + 1] : []));
+    if (made.length === 0) throw new Error(`nobody can be killed at ${method}: it was never called`);
+    if (!made.some((call) => chosen.has(call))) chosen.add(made[drawn(made.length) % made.length] ?? 0);
+  }
+  return [...chosen].toSorted((a, b) => a - b);
 }
 
-/** One life: the calls of its first process, and the promises that were broken in the end. */
+function momentsAt(call: number, thoroughness: Thoroughness): readonly Death["moment"][] {
+  if (thoroughness !== "fewest") return ["before", "after"];
+  return [drawn(-call) % 2 === 0 ? "before" : "after"];
+}
+
+/** 16 bits that look like chance, the same in every run of one seed. */
+function drawn(number: number): number {
+  const seeded = Math.imul(number, 0x9e37_79b1) ^ Math.imul(SEED, 0x85eb_ca6b);
+  const mixed = Math.imul(seeded ^ (seeded >>> 15), 0x2c1b_3c6d);
+  return (mixed ^ (mixed >>> 12)) >>> 16;
+}
+
+/** One life: the calls of its first process, the promises that were broken in the end, and who owns what then. */
 export async function liveThrough(
   flow: Flow,
   { deaths, beside }: Ordeal,
   death: Death | undefined,
   around: Surroundings,
   adapter: Adapter,
-): Promise<{ readonly calls: readonly string[]; readonly broken: readonly string[] }> {
+): Promise<{ readonly calls: readonly string[]; readonly broken: readonly string[]; readonly books: Books }> {
   const world = await openWorld(around, adapter, Object.keys(flow.ends), flow);
   try {
     if (flow.before !== undefined) {
@@ -133,7 +157,11 @@ export async function liveThrough(
       }
       act = await play(world, acts, act, [process]);
     }
-    return { calls: [...first.calls], broken: await brokenPromises(world, flow, death === undefined) };
+    return {
+      calls: [...first.calls],
+      broken: await brokenPromises(world, flow, death === undefined),
+      books: await booksOf(world),
+    };
   } finally {
     await world.close();
   }
@@ -186,8 +214,8 @@ async function stageOf(
     },
     isAtRest: () =>
       process.awaits(
-        Promise.all([world.nextDue(), world.isWatching()]).then(
-          ([due, isWatching]) => due === null && !isWatching,
+        Promise.all([world.nextDue(), world.watched()]).then(
+          ([due, watched]) => due === null && watched.size === 0,
         ),
       ),
   };

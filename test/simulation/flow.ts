@@ -27,8 +27,12 @@ export type Act = (stage: Stage) => Promise<void>;
 export interface End {
   readonly status: TransactionStatus;
   readonly reason?: string;
-  /** What its recipient owns in the end by the chain's own books, in base units. */
-  readonly paid: bigint;
+  /** What each of its recipients has gained by the chain's own books, in base units, or as much as its quote said. */
+  readonly paid: bigint | "as quoted";
+  /** Which of them, by index, have gained nothing. */
+  readonly unpaid?: readonly number[];
+  /** How many refunds have landed; none unless said otherwise. */
+  readonly refunds?: number;
   /** Its notices, in their order. */
   readonly told: readonly NoticeEvent[];
   /** Those of them that were given up after six attempts; all others arrived. */
@@ -48,6 +52,8 @@ export interface Flow extends WorldSettings {
   };
   /** What happens before everybody's eyes; then time and slots pass until nothing is left to do. */
   readonly acts: readonly Act[];
+  /** Calls that it must make: it is killed at each of these at least once. */
+  readonly makes?: readonly string[];
   /** By the payment's name: the ways in which it may end. */
   readonly ends: Readonly<Record<string, readonly [End, ...End[]]>>;
 }

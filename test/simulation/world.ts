@@ -10,7 +10,8 @@ import { NOTICE_EVENTS } from "../../src/webhooks/notice-body.ts";
 import type { NoticeEvent } from "../../src/webhooks/notice-body.ts";
 import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
 import type { FaultRule } from "../../src/local/faults.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { Funds } from "../../src/local/index.ts";
+import type { InstanceRecord, PaymentStorage } from "../../storage/storage.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { chainFixture, SLOTS_TO_FINALITY } from "../kit/chain-fixture.ts";
 import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
@@ -21,6 +22,8 @@ import type { MortalProcess } from "../kit/mortal.ts";
 import { recordStorage } from "../kit/record-storage.ts";
 import type { StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import type { House } from "./house.ts";
+import type { Asset, Order } from "./order.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -56,6 +59,10 @@ export async function surroundings(): Promise<Surroundings> {
 /** In what a world differs from others; all of it has a default. */
 export interface WorldSettings {
   readonly options?: Partial<PaymentServiceOptions>;
+  /** Whose own money the service moves, besides what callers sign; nobody's unless said otherwise. */
+  readonly house?: House;
+  /** Who else has what to begin with, by name. */
+  readonly wallets?: Readonly<Record<string, Funds>>;
   /** How the receiver answers the `attempt`-th request (from 1) with a notice of any payment; 200 unless said otherwise. */
   readonly receiver?: (event: NoticeEvent, attempt: number) => ReceiverScript;
   /** What goes wrong between the service and its node, all the time. */
@@ -63,6 +70,9 @@ export interface WorldSettings {
   /** What the processes have between themselves and their storage; nothing unless said otherwise. */
   readonly through?: (storage: PaymentStorage) => PaymentStorage;
 }
+
+/** By the name of a wallet: base units that it has more than to begin with. */
+export type Books = Readonly<Record<string, Readonly<Record<Asset, bigint>>>>;
 
 /** One world. Its processes come and go. */
 export interface World {
@@ -74,11 +84,20 @@ export interface World {
   readonly workflows: () => readonly AnyWorkflow[];
   readonly caller: Caller;
   readonly alice: Wallet;
+  /** Those who have something to begin with, by name. */
+  readonly wallets: readonly string[];
+  /** The wallet of this name in this world. Whoever has nothing to begin with is there when first asked for. */
+  wallet(name: string): Wallet;
   /** Whom a payment pays: a wallet that receives no other. */
   recipient(payment: string): Wallet;
+  /** By the chain's own books, finalized. */
+  gains(names: readonly string[]): Promise<Books>;
   /** What the client wrote down: the transaction it was told of for each payment, and the cancellations it was granted. */
   readonly taken: Map<string, string>;
   readonly cancelled: Set<string>;
+  /** What was promised for payments out of the house, and how much was deposited for each. */
+  readonly orders: Map<string, Order>;
+  readonly deposited: Map<string, bigint>;
   /** The state in which a payment's machine stands. */
   stateOf(payment: string): Promise<unknown>;
   /** Deliveries that arrived, by whatever process, in order. */
@@ -87,7 +106,10 @@ export interface World {
   service(process: MortalProcess): Promise<PaymentService>;
   /** When the next task becomes claimable, null when there is none. */
   nextDue(): Promise<number | null>;
-  isWatching(): Promise<boolean>;
+  /** Whoever has not ended, and in which state. */
+  open(): Promise<readonly string[]>;
+  /** The kinds of what is watched for. */
+  watched(): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 }
 
@@ -98,6 +120,8 @@ export async function openWorld(
   payments: readonly string[],
   {
     options,
+    house,
+    wallets = {},
     receiver: script = () => answerWith(200),
     faults,
     through = (storage) => storage,
@@ -129,6 +153,7 @@ export async function openWorld(
       stablecoins: mints,
       leaseMs: LEASE_MS,
       webhooks: { ca: receiver.ca, allowAddress: (ip) => ip === "127.0.0.1" && process.may("attempt") },
+      ...house?.options({ wallet, within: process.within, mints }),
       ...options,
     });
     ({ workflows } = service);
@@ -136,12 +161,17 @@ export async function openWorld(
     return service;
   };
 
-  const recipients = new Map(
-    payments.map((payment) => {
-      const { address, secretKey } = chain.createWallet(`${payment} ${number}`, {});
-      return [payment, { address: address as Wallet["address"], secretKey }];
-    }),
-  );
+  const founded: Readonly<Record<string, Funds>> = { ...house?.wallets, ...wallets };
+  const known = new Map<string, Wallet>();
+  const wallet = (name: string): Wallet => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const { address, secretKey } = chain.createWallet(`${name} ${number}`, founded[name] ?? {});
+    const made = { address: address as Wallet["address"], secretKey };
+    known.set(name, made);
+    return made;
+  };
+  for (const name of [...payments, ...Object.keys(founded)]) wallet(name);
   chain.advance(SLOTS_TO_FINALITY);
   const taken = new Map<string, string>();
   const path = `/hook/${number}`;
@@ -169,16 +199,30 @@ export async function openWorld(
     workflows: () => workflows,
     caller,
     alice,
+    wallets: Object.keys(founded),
+    wallet,
     recipient(payment) {
-      const wallet = recipients.get(payment);
-      if (wallet === undefined) throw new Error(`there is no payment ${payment} in this world`);
-      return wallet;
+      if (!payments.includes(payment)) throw new Error(`there is no payment ${payment} in this world`);
+      return wallet(payment);
+    },
+    async gains(names) {
+      const addresses = names.map((name) => wallet(name).address);
+      const { funds } = await ledger.funds(addresses, [mints.USDC], "finalized");
+      return Object.fromEntries(
+        names.map((name, index) => {
+          const { lamports = 0n, usdc = 0n } = founded[name] ?? {};
+          const SOL = (funds[index]?.lamports ?? 0n) - lamports;
+          return [name, { SOL, USDC: (funds[index]?.tokens[0] ?? 0n) - usdc }];
+        }),
+      );
     },
     taken,
     cancelled: new Set(),
+    orders: new Map(),
+    deposited: new Map(),
     async stateOf(payment) {
       const instance = await storage.load(taken.get(payment) ?? "");
-      return (JSON.parse(instance?.snapshot ?? "{}") as { readonly value?: unknown }).value;
+      return instance === null ? undefined : valueOf(instance);
     },
     received: () => receiver.requests.filter((request) => request.path === path && request.method === "POST"),
     async service(process) {
@@ -189,10 +233,17 @@ export async function openWorld(
       return service;
     },
     nextDue: () => storage.nextDue(workflows.map(({ key }) => key)),
-    async isWatching() {
+    async open() {
+      const ids = log.commits.flatMap(({ commit }) => (commit.starts ?? []).map(({ id }) => id));
+      const instances = await Promise.all(ids.map((id) => storage.load(id)));
+      return instances.flatMap((instance) =>
+        instance?.status === "active" ? `${instance.workflow} ${JSON.stringify(valueOf(instance))}` : [],
+      );
+    },
+    async watched() {
       const kinds = workflows.flatMap(({ watches }) => Object.keys(watches));
       const watches = await Promise.all(kinds.map((kind) => storage.watches({ kind, shards: ALL_SHARDS })));
-      return watches.flat().length > 0;
+      return new Set(kinds.filter((_, index) => (watches[index]?.length ?? 0) > 0));
     },
     async close() {
       lift();
@@ -205,6 +256,10 @@ export async function openWorld(
       await database.destroy();
     },
   };
+}
+
+function valueOf({ snapshot }: Pick<InstanceRecord, "snapshot">): unknown {
+  return (JSON.parse(snapshot) as { readonly value: unknown }).value;
 }
 
 // More than any kind has.

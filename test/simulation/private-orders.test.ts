@@ -1,0 +1,91 @@
+/** E5, E12: the process of a private order is killed at every call; everybody is paid once and gets back the rest once. */
+import { afterAll, beforeAll } from "vitest";
+import { cancel, slots } from "./acts.ts";
+import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
+import type { Flow } from "./flow.ts";
+import { PRIVATE_HOUSE } from "./house.ts";
+import { payIn, freeze, orderPrivately } from "./order-acts.ts";
+import { surroundings } from "./world.ts";
+import type { Surroundings } from "./world.ts";
+
+let around: Surroundings;
+beforeAll(async () => {
+  around = await surroundings();
+});
+afterAll(() => around.close());
+
+const ORDER = "order";
+const makes = ["commit", "sign", "broadcast", "attempt"];
+const seen = slots(40);
+
+const send: Flow = {
+  holds:
+    "E5, E12: a private send pays its payee once, gives back once what was too much, and ends at nothing",
+  house: PRIVATE_HOUSE,
+  makes,
+  acts: [orderPrivately(ORDER, "5", ["bob"]), payIn(ORDER, (due) => due + 3_000_000n), seen],
+  ends: {
+    [ORDER]: [
+      {
+        status: "completed",
+        paid: 5_000_000n,
+        refunds: 1,
+        told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
+      },
+    ],
+  },
+};
+
+const PAYEES = Array.from({ length: 40 }, (_, index) => `payee ${index}`);
+const NINTH = 8;
+
+const payroll: Flow = {
+  holds: "E5, P17: of forty payees the one who cannot be paid is left out, and the others are paid once",
+  house: PRIVATE_HOUSE,
+  wallets: { [PAYEES[NINTH] ?? ""]: { usdc: 0n } },
+  makes: ["broadcast"],
+  before: { acts: [freeze(PAYEES[NINTH] ?? "")], leaves: {} },
+  acts: [orderPrivately(ORDER, "0.5", PAYEES), payIn(ORDER), seen],
+  ends: {
+    [ORDER]: [
+      {
+        status: "failed",
+        reason: "PARTIAL_PAYOUT",
+        paid: 500_000n,
+        unpaid: [NINTH],
+        refunds: 1,
+        told: ["transaction.pending", "transaction.failed"],
+      },
+    ],
+  },
+};
+
+const late: Flow = {
+  holds: "E5, P6: what comes for a cancelled order goes back once, and nobody is paid",
+  house: PRIVATE_HOUSE,
+  makes,
+  acts: [orderPrivately(ORDER, "5", ["bob"]), cancel(ORDER), payIn(ORDER), seen],
+  ends: { [ORDER]: [{ status: "cancelled", paid: 0n, refunds: 1, told: ["transaction.pending"] }] },
+};
+
+const inParts: Flow = {
+  holds:
+    "E5, P6, P15: of a cancelled order both what was too little to be a deposit and the rest go back together",
+  house: PRIVATE_HOUSE,
+  makes,
+  acts: [
+    orderPrivately(ORDER, "5", ["bob"]),
+    payIn(ORDER, () => 999n),
+    seen,
+    cancel(ORDER),
+    payIn(ORDER, (due) => due - 999n),
+    seen,
+  ],
+  ends: { [ORDER]: [{ status: "cancelled", paid: 0n, refunds: 1, told: ["transaction.pending"] }] },
+};
+
+for (const flow of [send, payroll, late]) {
+  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest" });
+}
+// So much like the one before it that only the long run takes it.
+testEveryDeath(inParts, KILLED_ONCE, () => around, {});
