@@ -24,6 +24,13 @@ export interface FundsReading extends Reading {
   readonly funds: readonly Funds[];
 }
 
+/** One account, and what is looked for in it. */
+export interface AssetAccount {
+  readonly address: Address;
+  /** Null for lamports. */
+  readonly mint: Address | null;
+}
+
 /** Under which token program a mint is: the first one, or Token-2022. */
 export type TokenProgram = "token" | "token-2022";
 
@@ -164,6 +171,14 @@ export interface RoutingLedger {
     mints: readonly Address[],
     commitment: Commitment,
   ): Promise<FundsReading>;
+  /**
+   * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
+   * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
+   * whose a token account is by now it does not ask: a hint where to look, and whoever decides on it asks `funds`.
+   */
+  amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<readonly bigint[]>;
+  /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */
+  tokenAccountOf(owner: Address, mint: Address): Address;
   /**
    * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to one node, so the
    * parts may be of different blocks; the slot is that of the oldest.

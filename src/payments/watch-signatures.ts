@@ -15,15 +15,23 @@ interface SignatureWatching {
   readonly intervalMs: number;
 }
 
-/** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
+/**
+ * Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. Not at the first
+ * look at them, which comes within one pause of their first send, before most nodes can have seen them.
+ */
 export function watchLanding(watching: SignatureWatching): Watcher {
   const { ledger, log, intervalMs } = watching;
+  let lookedAt: ReadonlySet<string> = new Set();
   return {
     intervalMs,
     poll: async (watches) => {
+      const before = lookedAt;
+      // Also when nothing can be found out now: then the next look comes a pause later all the same.
+      lookedAt = new Set(watches.map(({ key }) => key));
       const { events, unseen } = await lookAt(watches, watching);
+      const again = unseen.filter(({ id }) => before.has(id));
       await Promise.all(
-        unseen.map(({ id, bytes }) =>
+        again.map(({ id, bytes }) =>
           ledger.broadcast(bytes).catch((err: unknown) => {
             log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
           }),

@@ -29,7 +29,12 @@ export interface MortalProcess {
 }
 
 // What answers at once asks nobody: a pure function, or a listener being registered.
-const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set(["isOnCurve", "markerAddress", "onWake"]);
+const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set([
+  "isOnCurve",
+  "markerAddress",
+  "tokenAccountOf",
+  "onWake",
+]);
 
 /** A process that dies as told; without a death it lives, and only counts, until it is killed. */
 export function mortalProcess(death?: Death): MortalProcess {

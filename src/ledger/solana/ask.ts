@@ -18,6 +18,8 @@ export interface Nodes extends HealthWatch {
   readonly remembered: Remembered;
   /** The last block heights of the blockhashes that our own transactions were built over, the oldest first. */
   readonly handedOut: Map<string, number>;
+  /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
+  readonly signers: Map<string, readonly string[]>;
 }
 
 /** What a node is asked: one call, or several that must be answered by the same node. */

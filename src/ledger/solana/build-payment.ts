@@ -18,7 +18,7 @@ import type { DeclaredPayment, UnsignedPayment } from "../ledger.ts";
 import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { expectFewRecipients, feeOf, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
-import { associatedTokenAccount } from "./token-accounts.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
 
 /**
  * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent

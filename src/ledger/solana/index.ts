@@ -4,6 +4,7 @@ import { z } from "zod";
 import { checkOptions, functionOption, runtimeOptions } from "../../options.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { Ledger } from "../ledger.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./bounded-fetch.ts";
 import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import type { EndpointOption } from "./endpoint.ts";
@@ -92,6 +93,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   return {
     isOnCurve,
     markerAddress,
+    tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),
     balances: async (owner) => (await loaded()).balances(owner),
@@ -106,6 +108,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     receipts: async (signatures) => (await loaded()).receipts(signatures),
     fates: async (attempts) => (await loaded()).fates(attempts),
     funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
+    amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
     fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
     haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),
     rentMinimum: async (bytes) => (await loaded()).rentMinimum(bytes),

@@ -6,7 +6,16 @@ import type { Address } from "../../address.ts";
 /** True when the address is a point on the curve. Encodings that are not canonical count as none: no key has them. */
 export function isOnCurve(address: Address): boolean {
   try {
-    ed25519.Point.fromHex(bs58.decode(address));
+    return isPoint(bs58.decode(address));
+  } catch {
+    return false;
+  }
+}
+
+/** The same of an address's bytes. */
+export function isPoint(bytes: Uint8Array): boolean {
+  try {
+    ed25519.Point.fromHex(bytes);
     return true;
   } catch {
     return false;

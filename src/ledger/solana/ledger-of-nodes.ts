@@ -10,6 +10,7 @@ import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import type { HealthWatch } from "./health.ts";
 import { paymentCost, rentMinimum } from "./payment-cost.ts";
+import { amountsIn } from "./routing/amounts-in.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
 import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
@@ -31,7 +32,7 @@ const positionOf: Question<Reading> = async (connection, { name }) => ({
 });
 
 /** Every method that asks a node, or needs web3.js for its answer. */
-export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "close">;
+export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
 export function ledgerOfNodes(
@@ -47,6 +48,7 @@ export function ledgerOfNodes(
     closed,
     remembered: rememberAnswers(clock, closed),
     handedOut: new Map(),
+    signers: new Map(),
   };
   const survey = surveyOf(nodes);
   const surveyed =
@@ -69,6 +71,7 @@ export function ledgerOfNodes(
     receipts: surveyed(receipts),
     fates: surveyed(fates),
     funds: surveyed(funds),
+    amountsIn: surveyed(amountsIn),
     fundsOfOwner: surveyed(fundsOfOwner),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),

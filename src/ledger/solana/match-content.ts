@@ -3,7 +3,7 @@ import type { Address } from "../../address.ts";
 import type { DeclaredPayment } from "../ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import type { Meaning } from "./read-instruction.ts";
-import { associatedTokenAccount } from "./token-accounts.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
 
 /** What a message alone cannot prove: who owns the token accounts that pay and are paid. */
 export interface UnprovenAccounts {

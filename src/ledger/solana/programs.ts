@@ -1,4 +1,5 @@
 /** The programs that a payment may touch, by their base58 ids. */
+import type { TokenProgram } from "../routing.ts";
 
 /** Moves lamports; owns every wallet. */
 export const SYSTEM_PROGRAM = "11111111111111111111111111111111";
@@ -6,6 +7,11 @@ export const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 /** Token-2022: shown in balances, never a payment asset. */
 export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+/** The token programs' ids. */
+export const PROGRAM_ID: Readonly<Record<TokenProgram, string>> = {
+  token: TOKEN_PROGRAM,
+  "token-2022": TOKEN_2022_PROGRAM,
+};
 /** Creates associated token accounts (ATA): one address per owner, mint and token program. */
 export const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 /** Sets a transaction's compute limit and priority fee. */

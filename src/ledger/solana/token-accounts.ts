@@ -1,5 +1,4 @@
-/** Token accounts: where they are, and what their bytes say. */
-import { getAssociatedTokenAddressSync } from "@solana/spl-token";
+/** Token accounts: which program has them, and what their bytes say. */
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { TokenProgram } from "../routing.ts";
@@ -17,35 +16,6 @@ export interface TokenAccount {
   /** Raw units. */
   readonly amount: bigint;
 }
-
-// Deriving takes half a millisecond of hashing and curve arithmetic, and open deposit addresses are asked for every few
-// seconds. So many answers take about 5 MB.
-const MOST_REMEMBERED = 20_000;
-const remembered = new Map<string, Address>();
-
-/** The one address at which `owner` keeps `mint` by convention (the associated token account, ATA). */
-export function associatedTokenAccount(
-  owner: string,
-  mint: string,
-  program: TokenProgram = "token",
-): Address {
-  const key = `${owner} ${mint} ${program}`;
-  const known = remembered.get(key);
-  if (known !== undefined) return known;
-  const programId = new PublicKey(PROGRAM_ID[program]);
-  const account = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true, programId);
-  const address = account.toBase58() as Address;
-  const [oldest] = remembered.keys();
-  if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-  remembered.set(key, address);
-  return address;
-}
-
-/** The token programs' ids. */
-export const PROGRAM_ID: Readonly<Record<TokenProgram, string>> = {
-  token: TOKEN_PROGRAM,
-  "token-2022": TOKEN_2022_PROGRAM,
-};
 
 /** Which token program an id is, null when it is none. */
 export function programOf(id: string): TokenProgram | null {

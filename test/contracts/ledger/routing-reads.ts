@@ -69,6 +69,57 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     const { funds } = await world.ledger.funds([world.token.mint], [], "confirmed");
     assert.deepEqual(funds, [{ lamports: 0n, tokens: [] }]);
   }),
+  promise(
+    "P26: amountsIn: what funds says of the same accounts, each in its place, and where an owner keeps a mint",
+    async (world) => {
+      const { ledger, token } = world;
+      const [rich, poor] = [await world.wallet({ native: PLENTY, tokens: 9n }), await world.wallet({})];
+      const asked = Array.from({ length: 130 }, (_, index) => {
+        const { address } = index % 7 === 0 ? rich : poor;
+        return index % 2 === 0
+          ? { address, mint: null }
+          : { address: ledger.tokenAccountOf(address, token.mint), mint: token.mint };
+      });
+      assert.deepEqual(
+        await world.wait(ledger.amountsIn(asked, "finalized")),
+        asked.map(({ mint }, index) => (index % 7 !== 0 ? 0n : mint === null ? PLENTY : 9n)),
+      );
+      assert.deepEqual(await ledger.amountsIn([], "finalized"), []);
+    },
+  ),
+  promise("amountsIn: nothing where the account is not of the kind that is looked for", async (world) => {
+    const { ledger, token, others } = world;
+    const { address } = await world.wallet({ native: PLENTY, tokens: 9n });
+    const account = ledger.tokenAccountOf(address, token.mint);
+    const asked = [
+      { address: account, mint: null },
+      { address: account, mint: others.mint },
+      { address, mint: token.mint },
+      { address: token.mint, mint: null },
+    ];
+    assert.deepEqual(await ledger.amountsIn(asked, "confirmed"), [0n, 0n, 0n, 0n]);
+    // Nor do lamports that somebody sends to where there is no account yet make tokens.
+    const nobody = (await world.wallet({})).address;
+    const everybody = await parties(world, { native: PLENTY });
+    const place = ledger.tokenAccountOf(nobody, token.mint);
+    await succeed(
+      world,
+      planOf(everybody, coin(everybody.payer, place, AMOUNT)),
+      everybody.sponsor,
+      everybody.payer,
+    );
+    assert.deepEqual(await ledger.amountsIn([{ address: place, mint: token.mint }], "finalized"), [0n]);
+  }),
+  promise("E9, P3: amountsIn: each commitment has its own answer", async (world) => {
+    const everybody = await parties(world, { native: PLENTY });
+    const { address } = await world.wallet({});
+    const pay = planOf(everybody, coin(everybody.payer, address, AMOUNT));
+    const { bytes } = await signed(world, pay, everybody.sponsor, everybody.payer);
+    await world.ledger.broadcast(bytes);
+    const seen = async (commitment: "processed" | "finalized"): Promise<bigint> =>
+      only(await world.ledger.amountsIn([{ address, mint: null }], commitment));
+    assert.deepEqual([await seen("processed"), await seen("finalized")], [AMOUNT, 0n]);
+  }),
   promise("P13: fundsOfOwner: all token accounts of the owner, associated or not", async (world) => {
     const { ledger, token } = world;
     const { address } = await world.wallet({ native: PLENTY, tokens: 5n });

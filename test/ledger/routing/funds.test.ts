@@ -83,6 +83,47 @@ test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in th
   await ledger.close();
 });
 
+test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that takes fewer is asked for fewer", async () => {
+  const { ledgerOf, nobody } = fixture;
+  for (const [count, accountsPerCall, calls] of [
+    [100, undefined, [100]],
+    [101, undefined, [100, 1]],
+    [100, 40, [40, 40, 20]],
+    [0, undefined, []],
+  ] as const) {
+    const node = counting("getMultipleAccounts");
+    const limit = accountsPerCall === undefined ? {} : { accountsPerCall };
+    const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, ...limit }]);
+    const asked = Array.from({ length: count }, () => ({ address: nobody(), mint: null }));
+    await ledger.amountsIn(asked, "finalized");
+    expect(node.params.map(([accounts]) => (accounts as unknown[]).length)).toEqual(calls);
+    await ledger.close();
+  }
+});
+
+test("amountsIn: an answer with too few accounts, or with a balance that is none, is no answer", async () => {
+  const { ledgerOf, party, chain } = fixture;
+  const { address } = party({ lamports: 1_000_000_000n });
+  interface Body {
+    result: { value: ({ lamports: number } | null)[] };
+  }
+  const lies: readonly ((body: Body) => void)[] = [
+    ({ result }) => result.value.pop(),
+    ({ result }) => ((result.value[0] as { lamports: number }).lamports = -1),
+  ];
+  for (const lie of lies) {
+    const fetch: Fetch = async (url, init) => {
+      const body = (await (await chain.fetch(url, init)).json()) as Body;
+      lie(body);
+      return Response.json(body);
+    };
+    const ledger = ledgerOf([{ url: "http://local", fetch }]);
+    const asked = [{ address, mint: null }];
+    await expect(ledger.amountsIn(asked, "processed")).rejects.toBeInstanceOf(LedgerUnavailable);
+    await ledger.close();
+  }
+});
+
 test("with several calls slot and time are those of the oldest", async () => {
   const { mints, ledgerOf, nobody, chain, clock } = fixture;
   let calls = 0;

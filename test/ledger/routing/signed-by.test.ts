@@ -39,6 +39,63 @@ test("an entry that one node silently left out counts when another one lists it"
   await both.close();
 });
 
+/** The chain, with the calls of each method counted. */
+function counting(): { fetch: Fetch; of: (method: string) => number } {
+  const calls: string[] = [];
+  const fetch: Fetch = async (url, init) => {
+    calls.push(callIn(init).method);
+    return await fixture.chain.fetch(url, init);
+  };
+  return { fetch, of: (method) => calls.filter((made) => made === method).length };
+}
+
+test("a finalized transaction is read once, whoever asks whether he signed it; the list is asked for each time", async () => {
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, sponsor } = fixture;
+  const first = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  const calls = counting();
+  const ledger = ledgerOf([{ url: "http://local", fetch: calls.fetch }]);
+  const signedBy = async (address: Party["address"]): Promise<readonly string[]> =>
+    (await ledger.signedBy(address)).transactions.map(({ signature }) => signature);
+  const read = (): number => calls.of("getTransaction");
+  expect(await signedBy(deposit.address)).toEqual([first.signed.signature]);
+  const all = read();
+  expect(await signedBy(deposit.address)).toEqual([first.signed.signature]);
+  expect(await ledger.markedBy(deposit.address, "payout")).toMatchObject({ error: null });
+  expect(read()).toBe(all);
+  expect(calls.of("getSignaturesForAddress")).toBe(3);
+  // What has come since is found, and is all that is read.
+  const second = await carryOut(plan(mark(deposit, "again"), sol(deposit, nobody(), SOL)), deposit);
+  expect(await signedBy(deposit.address)).toEqual([second.signed.signature, first.signed.signature]);
+  expect(read()).toBe(all + 1);
+  expect(await signedBy(sponsor.address)).toContain(first.signed.signature);
+  await ledger.close();
+});
+
+test("what a lagging node did not list or have is asked for again, and found when it has it", async () => {
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain, clock } = fixture;
+  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
+  let lacks: string | null = "getSignaturesForAddress";
+  const lagging: Fetch = async (url, init) => {
+    const { method } = callIn(init);
+    if (method !== lacks) return await chain.fetch(url, init);
+    return await node(method, (result: unknown) => (Array.isArray(result) ? [] : null))(url, init);
+  };
+  const ledger = ledgerOf([{ url: "http://lagging", fetch: lagging }]);
+  expect((await ledger.signedBy(deposit.address)).transactions).toEqual([]);
+  lacks = "getTransaction";
+  const outcome = ledger.signedBy(deposit.address).catch((error: unknown) => error);
+  for (let tick = 0; tick < 200; tick += 1) {
+    clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await outcome).toBeInstanceOf(LedgerUnavailable);
+  lacks = null;
+  expect((await ledger.signedBy(deposit.address)).transactions).toMatchObject([
+    { signature: signed.signature },
+  ]);
+  await ledger.close();
+});
+
 test("a transaction that is listed and cannot be read is not passed over: the answer is unknown", async () => {
   const { ledgerOf, plan, mark, sol, nobody, carryOut, clock } = fixture;
   await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);

@@ -5,7 +5,7 @@ import type { Commitment } from "../../ledger.ts";
 import type { Funds, FundsReading } from "../../routing.ts";
 import { ask, type Nodes } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { associatedTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 

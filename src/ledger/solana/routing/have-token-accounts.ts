@@ -3,7 +3,7 @@ import type { Address } from "../../../address.ts";
 import { ask, type Nodes } from "../ask.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
-import { associatedTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
 
 // Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
 const OWNERS_AT_ONCE = 25;

@@ -3,7 +3,7 @@ import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../../address.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
-import { readTokenAccount } from "../token-accounts.ts";
+import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
 
 type Account = AccountInfo<Buffer> | null | undefined;
 
@@ -19,9 +19,19 @@ export function lamportsIn(account: Account): bigint {
  * over to another owner; all of it where it is frozen, since it is there, though it cannot move.
  */
 export function unitsIn(account: Account, owner: Address, mint: Address): bigint {
-  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return 0n;
+  const held = holdingIn(account, mint);
+  return held?.owner === owner ? held.amount : 0n;
+}
+
+/** The same, whoever owns the account by now. */
+export function unitsOfAnybody(account: Account, mint: Address): bigint {
+  return holdingIn(account, mint)?.amount ?? 0n;
+}
+
+function holdingIn(account: Account, mint: Address): TokenAccount | null {
+  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return null;
   const held = readTokenAccount(account.data);
-  return held?.owner === owner && held.mint === mint ? held.amount : 0n;
+  return held?.mint === mint ? held : null;
 }
 
 // The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.

@@ -4,7 +4,7 @@ import type { Payers } from "../../routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import { NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
-import { associatedTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
 import { inBatches, naming } from "./signed-by.ts";
 
 // Each costs a call. Whoever floods an address shows in `isWhole`.

@@ -7,7 +7,8 @@ import {
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { LARGEST_AMOUNT } from "../../../amount.ts";
 import type { Move, TokenProgram } from "../../routing.ts";
-import { associatedTokenAccount, PROGRAM_ID } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { PROGRAM_ID } from "../programs.ts";
 import { markerAddress } from "./marker-address.ts";
 
 /** What an instruction does for its move: only `transfer` has two of them, `create` before `pay`. */

@@ -4,7 +4,8 @@ import type { Address } from "../../../address.ts";
 import type { Move, TransactionPlan } from "../../routing.ts";
 import { ask, type Nodes } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
-import { associatedTokenAccount, isTokenProgram, readTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { isTokenProgram, readTokenAccount } from "../token-accounts.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
 type Account = AccountInfo<Buffer> | null;

@@ -11,6 +11,10 @@ import { errorText, NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
 const MOST_SIGNATURES = 1_000;
 // getTransaction takes one signature; so many are asked for at a time.
 const TRANSACTIONS_AT_ONCE = 8;
+// Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
+// address once more. So many take about 4 MB; one that is forgotten costs a call. Lists are asked for each time: what a
+// node leaves out today, it or another one may list tomorrow.
+const MOST_REMEMBERED = 10_000;
 
 /**
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
@@ -18,7 +22,7 @@ const TRANSACTIONS_AT_ONCE = 8;
  */
 export async function signedBy(nodes: Nodes, address: Address): Promise<SignedHistory> {
   const { named, isWhole } = await naming(nodes, address, MOST_SIGNATURES);
-  const signed = await inBatches(named, ({ signature }) => ask(nodes, isSignedBy(address, signature)));
+  const signed = await inBatches(named, ({ signature }) => isSignedBy(nodes, address, signature));
   return { transactions: named.filter((_, index) => signed[index] === true), isWhole };
 }
 
@@ -30,7 +34,7 @@ export async function markedBy(
 ): Promise<OutgoingTransaction | "foreign" | null> {
   const { named, isWhole } = await naming(nodes, markerAddress(base, seed), MOST_SIGNATURES);
   const landed = named.filter(({ error }) => error === null);
-  const signed = await inBatches(landed, ({ signature }) => ask(nodes, isSignedBy(base, signature)));
+  const signed = await inBatches(landed, ({ signature }) => isSignedBy(nodes, base, signature));
   // The oldest: a sweep takes the marker away under the same signature.
   const made = landed.findLast((_, index) => signed[index] === true);
   return made ?? (isWhole && landed.length > 0 ? "foreign" : null);
@@ -73,7 +77,18 @@ function namingOf(address: Address, most: number): Question<OutgoingTransaction[
   };
 }
 
-function isSignedBy(address: Address, signature: string): Question<boolean> {
+async function isSignedBy(nodes: Nodes, address: Address, signature: string): Promise<boolean> {
+  const { signers } = nodes;
+  const found = signers.get(signature) ?? (await ask(nodes, signersOf(signature)));
+  signers.delete(signature);
+  signers.set(signature, found);
+  const [oldest] = signers.keys();
+  if (signers.size > MOST_REMEMBERED && oldest !== undefined) signers.delete(oldest);
+  return found.includes(address);
+}
+
+/** Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. */
+function signersOf(signature: string): Question<readonly string[]> {
   return async (connection) => {
     const landed = await connection.getTransaction(signature, {
       commitment: "finalized",
@@ -84,6 +99,6 @@ function isSignedBy(address: Address, signature: string): Question<boolean> {
     expectShape(signatures[0] === signature, "signature");
     return message.staticAccountKeys
       .slice(0, message.header.numRequiredSignatures)
-      .some((key) => key.toBase58() === address);
+      .map((key) => key.toBase58());
   };
 }

@@ -4,7 +4,8 @@ import type { Address } from "../../../address.ts";
 import type { Commitment, Reading } from "../../reading.ts";
 import type { StrayAccount } from "../../routing.ts";
 import { ask, type Nodes } from "../ask.ts";
-import { associatedTokenAccount, programOf, readTokenAccount } from "../token-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { programOf, readTokenAccount } from "../token-accounts.ts";
 import { isFrozen } from "./held-in-account.ts";
 
 /** See `RoutingLedger.strayAccounts`. One node answers all of it; the slot is the oldest of its answers. */

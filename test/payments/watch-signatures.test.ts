@@ -1,0 +1,71 @@
+/** Which of the signatures that are followed are sent again, look by look. */
+import { beforeEach, expect, test } from "vitest";
+import { memoryStorage } from "../../storage/memory.ts";
+import type { AttemptRecord } from "../../storage/records.ts";
+import type { WatchRecord } from "../../storage/storage.ts";
+import type { Watcher } from "../../src/engine/index.ts";
+import type { Fate, Ledger } from "../../src/ledger/ledger.ts";
+import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { watchLanding } from "../../src/payments/watch-signatures.ts";
+
+/** One signature that is not zero, before a message: nobody's signature is missing. */
+const WHOLE = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);
+
+let sent: string[];
+let fates: Map<string, Fate>;
+let isSilent: boolean;
+let watcher: Watcher;
+
+beforeEach(async () => {
+  sent = [];
+  fates = new Map();
+  isSilent = false;
+  const storage = memoryStorage();
+  const attempts = ["one", "two"].map((id, index): AttemptRecord => ({
+    ...{ id, messageHash: id, transactionId: `tx_${id}`, bytes: Uint8Array.from([...WHOLE, index]) },
+    ...{ blockhash: "blockhash", lastValidBlockHeight: 150, createdAt: 0 },
+  }));
+  await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
+  const ledger: Pick<Ledger, "statuses" | "fates" | "broadcast"> = {
+    statuses: async (signatures) => {
+      if (isSilent) throw new LedgerUnavailable("no node answers");
+      return signatures.map(() => null);
+    },
+    fates: async (asked) => asked.map(({ signature }) => fates.get(signature) ?? "open"),
+    broadcast: async (bytes) => {
+      sent.push(bytes.at(-1) === 0 ? "one" : "two");
+    },
+  };
+  watcher = watchLanding({ storage, ledger: ledger as Ledger, log: silentLogger, intervalMs: 1_000 });
+});
+
+/** What one look at these sends. */
+async function sentBy(...signatures: readonly string[]): Promise<readonly string[]> {
+  const watches = signatures.map((key): WatchRecord => ({
+    ...{ kind: "landing", key, instance: `tx_${key}`, workflow: "wallet-transfer@1", shard: 0 },
+  }));
+  await watcher.poll(watches, new AbortController().signal);
+  return sent.splice(0);
+}
+
+test("W9: what was sent a moment ago is not sent again at the first look, but at every one after it", async () => {
+  expect(await sentBy("one")).toEqual([]);
+  expect(await sentBy("one")).toEqual(["one"]);
+  // Another one is new, whatever the first has come to.
+  expect(await sentBy("one", "two")).toEqual(["one"]);
+  expect(await sentBy("one", "two")).toEqual(["one", "two"]);
+});
+
+test("W9: a first look that found nothing out was a look all the same: the next one sends", async () => {
+  isSilent = true;
+  await expect(sentBy("one")).rejects.toBeInstanceOf(LedgerUnavailable);
+  isSilent = false;
+  expect(await sentBy("one")).toEqual(["one"]);
+});
+
+test("E7: what is proved dead is sent no more", async () => {
+  await sentBy("one", "two");
+  fates.set("one", "dead");
+  expect(await sentBy("one", "two")).toEqual(["two"]);
+});
