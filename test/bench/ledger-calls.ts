@@ -64,10 +64,11 @@ export function cpuTime(): number {
 export function ledgerCalls(node: typeof fetch): LedgerCalls {
   const questions = new AsyncLocalStorage<string>();
   const calls: NodeCall[] = [];
-  /** What each kind of watch is about to ask for: so its polls are told from settlements, which ask the same of one. */
-  const polled = new Map<string, string>();
-  const isPoll = (addresses: string): boolean =>
-    [...polled].some(([kind, expected]) => expected === addresses && polled.delete(kind));
+  /** What each kind of watch looked at last: so full readings by its polls are told from settlements, which ask the same. */
+  const polled = new Map<string, ReadonlySet<string>>();
+  const isWatched = (address: string): boolean => [...polled.values()].some((keys) => keys.has(address));
+  const isPoll = (method: string | symbol, asked: unknown): boolean =>
+    method === "amountsIn" || (method === "funds" && (asked as readonly string[]).every(isWatched));
 
   return {
     calls,
@@ -86,7 +87,7 @@ export function ledgerCalls(node: typeof fetch): LedgerCalls {
       replacing(storage, "watches", async (request) => {
         const watches = await storage.watches(request);
         if (DEPOSIT_WATCHES.has(request.kind)) {
-          polled.set(request.kind, watches.map(({ key }) => key).join());
+          polled.set(request.kind, new Set(watches.map(({ key }) => key)));
         }
         return watches;
       }),
@@ -96,7 +97,7 @@ export function ledgerCalls(node: typeof fetch): LedgerCalls {
           const method: unknown = Reflect.get(target, property, receiver);
           if (typeof method !== "function") return method;
           return (...args: unknown[]): unknown => {
-            const question = property === "funds" && isPoll(String(args[0])) ? "watch" : String(property);
+            const question = isPoll(property, args[0]) ? "watch" : String(property);
             return questions.run(question, (): unknown => Reflect.apply(method, target, args));
           };
         },

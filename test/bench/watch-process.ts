@@ -64,22 +64,27 @@ let looked = 0;
 let heapAtMost = 0;
 let lost = 0;
 let began: { readonly at: number; readonly cpu: number; readonly calls: number } | null = null;
+/** The look under way, as far as it has come. */
+let look: Look | null = null;
 const stored = await sqliteStorage(file);
 const storage = replacing(stored, "watches", (request) => {
-  if (request.kind === "deposits") began = { at: performance.now(), cpu: cpuTime(), calls };
+  if (request.kind === "deposits") {
+    if (look !== null) made.push(look);
+    look = null;
+    began = { at: performance.now(), cpu: cpuTime(), calls };
+  }
   return stored.watches(request);
 });
-const ledger = replacing(nodes, "funds", async (owners, mints, commitment) => {
-  const from = began;
-  const found = await nodes.funds(owners, mints, commitment);
-  if (from !== null && owners.length > 1) {
-    looked += owners.length;
-    made.push({
-      addresses: owners.length,
-      seconds: (performance.now() - from.at) / 1_000,
-      cpuSeconds: (cpuTime() - from.cpu) / 1e6,
-      calls: calls - from.calls,
-    });
+const ledger = replacing(nodes, "amountsIn", async (accounts, commitment) => {
+  const found = await nodes.amountsIn(accounts, commitment);
+  if (began !== null) {
+    looked += accounts.length;
+    look = {
+      addresses: (look?.addresses ?? 0) + accounts.length,
+      seconds: (performance.now() - began.at) / 1_000,
+      cpuSeconds: (cpuTime() - began.cpu) / 1e6,
+      calls: calls - began.calls,
+    };
     heapAtMost = Math.max(heapAtMost, process.memoryUsage().heapUsed);
   }
   return found;

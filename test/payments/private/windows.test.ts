@@ -225,6 +225,32 @@ test("P10: late money is refunded at most once in ten minutes, whoever sends it 
   await world.judge();
 });
 
+test("an address whose order is over costs one call in five minutes, and late money is still found and refunded", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  expect(await world.stateOf(order)).toBe("resting");
+  const live = async (minutes: number): Promise<void> => {
+    for (let minute = 0; minute < minutes; minute++) {
+      world.clock.advance(MINUTE);
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await live(5);
+  const calls = counting();
+  await live(60);
+  expect(calls.of("getMultipleAccounts")).toBe(12);
+  expect(calls.total()).toBe(12);
+  world.chain.fund(order.address, { lamports: SOL });
+  world.chain.advance(35);
+  // Six looks at the most, and one more that the refund takes.
+  await live(35);
+  await world.settle(4);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "SOL", status: "paid" }] });
+  await world.passAndSettle(11 * MINUTE, 4);
+  await world.judge();
+});
+
 test("an address is watched for a day after the last thing that happened, then for sixty in the slow lane, then no more", async () => {
   world = await scene();
   const order = await world.sendTo();

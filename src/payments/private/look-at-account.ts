@@ -1,0 +1,90 @@
+/** The cheapest look at a deposit address: one of its accounts each time, so that a hundred addresses are one call. */
+import type { DepositRecord } from "../../../storage/records.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { AssetAccount } from "../../ledger/routing.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets } from "../assets.ts";
+
+/** What is remembered of an address while it is watched. */
+export interface WatchedAddress {
+  readonly address: Address;
+  /** The deposit window's end, in milliseconds of the chain's clock; never, when it waits for no deposit any more. */
+  readonly endsAt: number;
+  /** The asset in which the order expects its money, by its place among the assets. */
+  readonly expected: number;
+  /** Where each asset is kept, as far as it was looked at: nothing is derived twice. */
+  readonly accounts: (Address | undefined)[];
+  /** So many looks so far. */
+  looks: number;
+  /** An account held something else than was last said, and what it is has not been read yet. */
+  hasChanged: boolean;
+  /** What was last said of it, by asset; nothing of any, before anything was. */
+  said: readonly bigint[];
+  /** Whether it was said then that the window is over. */
+  isSaidOver: boolean;
+  /** At which look it was said. */
+  saidAtLook: number;
+}
+
+const NEVER = Number.MAX_SAFE_INTEGER;
+/** Nothing of each asset: what an address holds before anybody has looked. */
+const NOTHING: readonly bigint[] = [];
+
+/** One that nobody has looked at yet. */
+export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
+  return {
+    address: deposit.id as Address,
+    endsAt: deposit.waitEndedAt === null ? deposit.expiresAt : NEVER,
+    expected: tokens.findIndex(({ mint }) => mint === deposit.mint),
+    accounts: tokens.map(() => undefined),
+    looks: 0,
+    hasChanged: false,
+    said: NOTHING,
+    isSaidOver: false,
+    saidAtLook: 0,
+  };
+}
+
+/** Every third look is at another account than the expected one: of three assets each is looked at within six looks. */
+const OTHERS_EVERY = 3;
+
+/** The asset whose account the next look is at. */
+function assetInTurn({ looks, expected }: WatchedAddress, assets: number): number {
+  if (looks % OTHERS_EVERY !== OTHERS_EVERY - 1) return expected;
+  const other = Math.floor(looks / OTHERS_EVERY) % (assets - 1);
+  return other < expected ? other : other + 1;
+}
+
+/**
+ * Looks at one account of each address, at finalized: one call for a hundred of them. It finds out no more than where to
+ * look closely, `hasChanged`; which block it was, and what else is there, it does not know.
+ */
+export async function lookAtOneAccount(
+  { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },
+  addresses: readonly WatchedAddress[],
+): Promise<void> {
+  const looks = addresses.map((watched) => {
+    const asset = assetInTurn(watched, assets.tokens.length);
+    return { watched, asset, account: accountOf({ ledger, assets }, watched, asset) };
+  });
+  const amounts = await ledger.amountsIn(
+    looks.map(({ account }) => account),
+    "finalized",
+  );
+  looks.forEach(({ watched, asset }, index) => {
+    watched.looks += 1;
+    watched.hasChanged ||= amounts[index] !== (watched.said[asset] ?? 0n);
+  });
+}
+
+function accountOf(
+  { ledger, assets: { tokens } }: { readonly ledger: Ledger; readonly assets: Assets },
+  { address, accounts }: WatchedAddress,
+  asset: number,
+): AssetAccount {
+  const token = tokens[asset];
+  const mint = token === undefined ? null : ledgerMint(token);
+  if (mint === null) return { address, mint };
+  return { address: (accounts[asset] ??= ledger.tokenAccountOf(address, mint)), mint };
+}

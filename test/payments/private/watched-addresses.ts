@@ -1,0 +1,111 @@
+/** The watch of deposit addresses alone, over a ledger that a test fills: what is asked of the chain, and what is told. */
+import { memoryStorage } from "../../../storage/memory.ts";
+import type { DepositRecord } from "../../../storage/records.ts";
+import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import type { Address } from "../../../src/address.ts";
+import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
+import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
+import { watchDeposits } from "../../../src/payments/private/watch-deposits.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
+import type { VirtualClock } from "../../kit/virtual-clock.ts";
+
+/** Every window ends at this time, which is a day after the clock's beginning. */
+export const WINDOW_MS = 86_400_000;
+
+/** What one address holds, by asset. */
+export type Held = readonly [sol: bigint, usdc: bigint, usdt: bigint];
+
+/** A watch, and the hands that move what it looks at. */
+export interface WatchedWorld {
+  readonly clock: VirtualClock;
+  readonly storage: PaymentStorage;
+  readonly addresses: readonly string[];
+  /** What is really there, finalized; nothing where nothing is set. */
+  readonly holdings: Map<string, Held>;
+  /** How many accounts each cheap look asked for, and how many addresses each full reading. */
+  readonly looks: number[];
+  readonly readings: number[];
+  /** How often an account was derived. */
+  derived: number;
+  /** What a node answers instead, while it is set. */
+  lookedAs: ((address: string) => Held) | null;
+  readAs: ((address: string) => Held) | null;
+  /** Runs before each call; may throw. */
+  beforeCall: (addresses: readonly string[]) => void;
+  /** The chain's clock runs behind ours by so much. */
+  behindMs: number;
+  readonly spentElsewhere: Set<string>;
+  poll(signal?: AbortSignal): Promise<readonly WatchEvent[]>;
+  /** The instances that one look has something to say to. */
+  told(): Promise<readonly string[]>;
+  /** What a new process has of it: nothing but the database. */
+  restart(): void;
+}
+
+/** So many addresses of orders in USDC, in the order of their names; `set` changes what their rows say. */
+export async function watchedWorld(
+  count: number,
+  set: Partial<Pick<DepositRecord, "mint" | "waitEndedAt" | "heldReason">> = {},
+): Promise<WatchedWorld> {
+  const storage = memoryStorage();
+  const clock = virtualClock();
+  const watches = Array.from({ length: count }, (_, index): WatchRecord => {
+    const key = `address ${String(index).padStart(5, "0")}`;
+    return { kind: "deposits", key, instance: key, workflow: "deposit-address@1", shard: 0 };
+  });
+  const inserts = watches.map(({ key }, index): DepositRecord => ({
+    ...{ id: key, transactionId: `tx_${index}`, accountId: "account", masterVersion: 1 },
+    ...{ mint: MAINNET_STABLECOINS.USDC, amount: 1n, expiresAt: clock.now() + WINDOW_MS },
+    ...{ waitEndedAt: null, heldReason: null, createdAt: 0, ...set },
+  }));
+  await storage.commit([{ writes: inserts.map((insert) => ({ table: "deposits", insert })) }]);
+  const { USDC, USDT } = MAINNET_STABLECOINS;
+  const truth = (address: string): Held => world.holdings.get(address) ?? [0n, 0n, 0n];
+  const ledger: Pick<Ledger, "funds" | "amountsIn" | "tokenAccountOf"> = {
+    tokenAccountOf(owner, mint) {
+      world.derived += 1;
+      return `${owner}/${mint}` as Address;
+    },
+    async amountsIn(accounts) {
+      world.looks.push(accounts.length);
+      const owners = accounts.map(({ address }) => address.split("/")[0] ?? "");
+      world.beforeCall(owners);
+      return accounts.map(({ mint }, index) => {
+        const [sol, usdc, usdt] = (world.lookedAs ?? truth)(owners[index] ?? "");
+        return mint === USDC ? usdc : mint === USDT ? usdt : sol;
+      });
+    },
+    async funds(addresses) {
+      world.readings.push(addresses.length);
+      world.beforeCall(addresses);
+      const blockTime = Math.floor((clock.now() - world.behindMs) / 1_000);
+      const funds = addresses.map((address) => {
+        const [lamports, ...tokens] = (world.readAs ?? truth)(address);
+        return { lamports, tokens };
+      });
+      return { slot: 1, blockTime, endpoint: "node", funds };
+    },
+  };
+  const begin = (): Watcher =>
+    watchDeposits({
+      storage,
+      ledger: ledger as Ledger,
+      assets: assetsWith(MAINNET_STABLECOINS),
+      clock,
+      hasPaidWithoutUs: async (address) => world.spentElsewhere.has(address),
+      intervalMs: 1_000,
+    });
+  let watcher = begin();
+  const world: WatchedWorld = {
+    ...{ clock, storage, addresses: watches.map(({ key }) => key), holdings: new Map(), looks: [] },
+    ...{ readings: [], derived: 0, lookedAs: null, readAs: null, beforeCall: () => undefined, behindMs: 0 },
+    spentElsewhere: new Set(),
+    poll: (signal = new AbortController().signal) => watcher.poll(watches, signal),
+    told: async () => (await world.poll()).map(({ instance }) => instance),
+    restart() {
+      watcher = begin();
+    },
+  };
+  return world;
+}
