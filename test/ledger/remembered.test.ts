@@ -19,6 +19,17 @@ test("a question is asked once for all who ask within its time, and again after 
   expect(await remembered("fee", 1_000, question)).toBe(3);
 });
 
+test("after the machine's clock was set back by an hour, it is asked again at once", async () => {
+  let time = Date.UTC(2026, 0, 1);
+  const remembered = rememberAnswers({ now: () => time, sleep: async () => undefined }, open);
+  let asked = 0;
+  const question = async (): Promise<number> => (asked += 1);
+  expect(await remembered("newest blockhash", 1_000, question)).toBe(1);
+  time -= 3_600_000;
+  expect(await remembered("newest blockhash", 1_000, question)).toBe(2);
+  expect(await remembered("newest blockhash", 1_000, question)).toBe(2);
+});
+
 test("a failure is told to those who waited for it, and kept for nobody else", async () => {
   const remembered = rememberAnswers(clock, open);
   const failing = async (): Promise<number> => await Promise.reject(new Error("no node answers"));
