@@ -11,6 +11,8 @@ import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
 export interface Nodes extends HealthWatch {
   /** The preferred one first. */
   readonly endpoints: readonly Endpoint[];
+  /** How many endpoints must agree before a final answer is believed. */
+  readonly witnesses: number;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */
   readonly chain: { genesisHash: string | null };
   /** Aborted when the ledger is closed. */

@@ -24,6 +24,12 @@ export interface SolanaLedgerOptions {
    * and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
   readonly endpoints: readonly EndpointOption[];
+  /**
+   * How many endpoints must agree before something final is believed: that a transaction landed, that it failed, that a
+   * deposit arrived. 1 to the number of endpoints. Default: 2 where there are two or more, else 1. With 1, whoever runs
+   * that endpoint decides what this service believes.
+   */
+  readonly witnesses?: number;
   /** For deadlines and pauses between tries. The machine's clock when left out. */
   readonly clock?: Clock;
   /**
@@ -36,34 +42,44 @@ export interface SolanaLedgerOptions {
 const url = z.string().refine(isEndpointUrl, { error: "expected an http(s) URL without user name" });
 const upTo = (most: number): z.ZodOptional<z.ZodInt> => z.int().min(1).max(most).optional();
 
-const optionsSchema = z.strictObject({
-  endpoints: z
-    .array(
-      z.preprocess(
-        (option) => (typeof option === "string" ? { url: option } : option),
-        z.strictObject({
-          url,
-          fetch: functionOption<Fetch>().optional(),
-          requestsPerSecond: z.number().positive().optional(),
-          accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
-          signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
-        }),
-      ),
-    )
-    .min(1, { error: "expected at least one endpoint" })
-    .superRefine((endpoints, context) => {
-      const urls = endpoints.map((endpoint) =>
-        URL.canParse(endpoint.url) ? new URL(endpoint.url).href : null,
-      );
-      for (const [index, each] of urls.entries()) {
-        if (each === null || urls.indexOf(each) === index) continue;
-        // It would be its own second witness of a transaction's death.
-        context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
-      }
-    }),
-  clock: runtimeOptions.clock,
-  logger: runtimeOptions.logger,
-});
+const optionsSchema = z
+  .strictObject({
+    witnesses: z.int().min(1).optional(),
+    endpoints: z
+      .array(
+        z.preprocess(
+          (option) => (typeof option === "string" ? { url: option } : option),
+          z.strictObject({
+            url,
+            fetch: functionOption<Fetch>().optional(),
+            requestsPerSecond: z.number().positive().optional(),
+            accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
+            signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
+          }),
+        ),
+      )
+      .min(1, { error: "expected at least one endpoint" })
+      .superRefine((endpoints, context) => {
+        const urls = endpoints.map((endpoint) =>
+          URL.canParse(endpoint.url) ? new URL(endpoint.url).href : null,
+        );
+        for (const [index, each] of urls.entries()) {
+          if (each === null || urls.indexOf(each) === index) continue;
+          // It would be its own second witness of a transaction's death.
+          context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
+        }
+      }),
+    clock: runtimeOptions.clock,
+    logger: runtimeOptions.logger,
+  })
+  .superRefine(({ endpoints, witnesses = 1 }, context) => {
+    if (witnesses <= endpoints.length) return;
+    const message = `expected at most the number of endpoints, ${endpoints.length}`;
+    context.addIssue({ code: "custom", path: ["witnesses"], message });
+  });
+
+/** One endpoint may lie; two that are run by different people do not lie alike. */
+const DEFAULT_WITNESSES = 2;
 
 /** `fetch` refuses URLs with a user name, and would say so only when first asked. */
 function isEndpointUrl(text: string): boolean {
@@ -79,14 +95,14 @@ function isEndpointUrl(text: string): boolean {
  */
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
-  const { endpoints } = options;
+  const { endpoints, witnesses = Math.min(DEFAULT_WITNESSES, endpoints.length) } = options;
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes(endpoints, { clock, log: logger }, closing.signal),
+      ledgerOfNodes({ endpoints, witnesses }, { clock, log: logger }, closing.signal),
     );
     return loading;
   };

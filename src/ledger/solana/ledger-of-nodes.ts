@@ -34,14 +34,21 @@ const positionOf: Question<Reading> = async (connection, { name }) => ({
 /** Every method that asks a node, or needs web3.js for its answer. */
 export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
 
+/** Which nodes there are, and how many of them must agree. */
+export interface NodeOptions {
+  readonly endpoints: readonly EndpointOption[];
+  readonly witnesses: number;
+}
+
 /** Binds each method to the endpoints. `closed` ends what is under way. */
 export function ledgerOfNodes(
-  options: readonly EndpointOption[],
+  { endpoints: options, witnesses }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): AskingLedger {
   const nodes: Nodes = {
     endpoints: openEndpoints(options, clock, closed),
+    witnesses,
     chain: { genesisHash: null },
     clock,
     log,
