@@ -37,23 +37,35 @@ export type TokenProgram = "token" | "token-2022";
 /**
  * One thing that a transaction does, in the order of its instructions.
  *
- * `mark` creates the marker account of `base` and `seed` at the rent minimum of an empty account (SOLANA, "Never paying
- * twice" 5): it fails when the account has a balance, so of two transactions with the same mark at most one succeeds.
- * `unmark` moves all of a marker's lamports on. `transfer` pays from one owner to another, between their associated
- * token accounts when there is a mint, or from another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created, idempotently, at that
- * payer's cost, and the whole fails when its owner handed that account over to somebody else. `close` closes an owner's
- * empty token account, the associated one or `account`, its rent going to `to`. Both are of the first token program where
- * they name no `program`; a Token-2022 mint that calls a program of its own at each transfer cannot be moved.
+ * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can read:
+ * a wrapped-SOL token account at an address derived of both. Lamports that somebody sends there, before or after, hinder
+ * nothing. Nobody but `base` can change or close it.
+ *
+ * `mark` makes a marker at the rent of a token account, so of two transactions with the same mark at most one succeeds.
+ * `replace` makes the marker of `seed`, names the marker of `plan` in it as its delegate, and makes the marker of `plan`:
+ * after it no transaction with the mark of `seed` succeeds. `follow` succeeds only where the marker of `plan` was made,
+ * and takes away a delegate there, which a plan's marker does not have. `unmark` closes a marker, all of its lamports going to `to`: from then on it can be made
+ * again. `transfer` pays from one owner to another, between their associated token accounts when there is a mint, or from
+ * another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created,
+ * idempotently, at that payer's cost, and the whole fails when its owner handed that account over to somebody else.
+ * `close` closes an owner's empty token account, the associated one or `account`, its rent going to `to`. Both are of the
+ * first token program where they name no `program`; a Token-2022 mint that calls a program of its own at each transfer
+ * cannot be moved.
  */
 export type Move =
   | { readonly does: "mark"; readonly base: Address; readonly seed: string; readonly payer: Address }
   | {
-      readonly does: "unmark";
+      readonly does: "replace";
       readonly base: Address;
+      /** Of the marker that stands for what is replaced. */
       readonly seed: string;
-      readonly to: Address;
-      readonly lamports: bigint;
+      /** The seed of the marker that stands for what replaces it. */
+      readonly plan: string;
+      /** Pays the rent of both markers. */
+      readonly payer: Address;
     }
+  | { readonly does: "follow"; readonly base: Address; readonly plan: string }
+  | { readonly does: "unmark"; readonly base: Address; readonly seed: string; readonly to: Address }
   | {
       readonly does: "transfer";
       /** Null for SOL. */
@@ -81,6 +93,9 @@ export type Move =
       readonly program?: TokenProgram;
     };
 
+/** A move of one kind. */
+export type MoveThat<Does extends Move["does"]> = Extract<Move, { readonly does: Does }>;
+
 /** A transaction as a list of moves, all or none of which happen. */
 export interface TransactionPlan {
   readonly feePayer: Address;
@@ -105,21 +120,45 @@ export interface UnsignedTransaction {
  * - `payee`: the recipient of `moves[move]` cannot take it: its account is frozen, handed over to another owner, missing
  *   where nobody else pays for it, or would stay below the rent minimum. `move` is null when it is one of several
  *   recipients whose accounts an owner itself was to pay for, and the error does not tell which.
- * - `marked`: the mark of `moves[move]` exists already.
+ * - `marked`: a marker that `moves[move]`, a mark or a replacement, was to make exists already.
+ * - `unplanned`: the plan that `moves[move]` follows was not made.
  * - `source`: what an owner has is not what the plan takes it to have: too little to pay, less than the rent minimum left,
- *   a frozen or missing account, or one to be closed that is not empty.
- * - `fee_payer`: the fee payer, or another who pays for a mark or for others' accounts, cannot pay the fee, the rent, or
+ *   a frozen or missing account, one to be closed that is not empty, or a marker to be taken away that is not there.
+ * - `fee_payer`: the fee payer, or another who pays for a marker or for others' accounts, cannot pay the fee, the rent, or
  *   the lamports that it gives.
  * - `blockhash`: not alive, or not known yet.
  * - `already_processed`: these very bytes have landed.
  * - `other`: anything else, including a transfer of which the error does not tell which end is at fault.
  */
 export interface TransactionFault {
-  readonly kind: "payee" | "marked" | "source" | "fee_payer" | "blockhash" | "already_processed" | "other";
+  readonly kind:
+    "payee" | "marked" | "unplanned" | "source" | "fee_payer" | "blockhash" | "already_processed" | "other";
   /** Index into the plan's moves, null where the error is not of one move. */
   readonly move: number | null;
   /** The chain's error as JSON text. */
   readonly error: string;
+}
+
+/**
+ * What stands at a marker's address, finalized. `unmade`: no marker, lamports or not. An object: it was made; `delegate` is
+ * the marker of the plan that replaced it, null where none did; `lamports` is all that closing it returns. `disputed`: the
+ * endpoints that answered differ, or told of what no chain can hold: then nothing may be concluded.
+ */
+export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null; readonly lamports: bigint };
+
+/** What several endpoints told of markers. The slot and the block time are the lowest that any of them told. */
+export interface MarkersReading extends Reading {
+  /** A finalized height that the reading is not older than, the lowest that any of the endpoints told. */
+  readonly blockHeight: number;
+  /** Unix seconds. */
+  readonly blockTime: number;
+  readonly markers: readonly Marker[];
+}
+
+/** The finalized block heights of all endpoints that answered. */
+export interface Heights {
+  readonly lowest: number;
+  readonly highest: number;
 }
 
 /** A finalized transaction that an address signed. */
@@ -154,7 +193,7 @@ export interface Payers {
   readonly isWhole: boolean;
 }
 
-/** The length of a token account, for its rent: `rentMinimum(TOKEN_ACCOUNT_BYTES)`. */
+/** The length of a token account, and of a marker, for its rent: `rentMinimum(TOKEN_ACCOUNT_BYTES)`. */
 export const TOKEN_ACCOUNT_BYTES = 165;
 /** As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. */
 export const ANY_SEED = "0".repeat(32);
@@ -190,6 +229,18 @@ export interface RoutingLedger {
   rentMinimum(bytes: number): Promise<bigint>;
   /** Where the marker of `base` and `seed` is. Pure. Throws `RangeError` unless `seed` is 1–32 printable ASCII characters. */
   markerAddress(base: Address, seed: string): Address;
+  /**
+   * What stands at the markers of `base` and `seeds`, finalized, in the order asked, 100 accounts a call. Every endpoint is
+   * asked, and all that answer must tell the same of a marker, or it is `disputed`; where only its lamports differ, which
+   * anybody may add to at any time, the fewest are told. Throws `LedgerUnavailable` when fewer endpoints than the number of
+   * witnesses answer.
+   */
+  markers(base: Address, seeds: readonly string[]): Promise<MarkersReading>;
+  /**
+   * The lowest and the highest finalized block height that any endpoint tells, of all that answer. Throws
+   * `LedgerUnavailable` when fewer endpoints than the number of witnesses answer.
+   */
+  heights(): Promise<Heights>;
   /**
    * The bytes of the plan once it is signed, more than 1,232 included. Asks no node. Rejects with `RangeError` for what
    * `buildTransaction` refuses besides its length, and for a plan of more than 72 moves or 256 accounts.

@@ -8,6 +8,7 @@
 import { buildingCases } from "./ledger/building.ts";
 import type { LedgerContractCase } from "./ledger/contract.ts";
 import { fateCases } from "./ledger/fates.ts";
+import { markerCases } from "./ledger/marker-cases.ts";
 import { outageCases } from "./ledger/outages.ts";
 import { readCases } from "./ledger/reads.ts";
 import { routingMoveCases } from "./ledger/routing-moves.ts";
@@ -27,4 +28,5 @@ export const ledgerContract: readonly LedgerContractCase[] = [
   ...outageCases,
   ...routingReadCases,
   ...routingMoveCases,
+  ...markerCases,
 ];

@@ -128,6 +128,8 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
     haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),
     rentMinimum: async (bytes) => (await loaded()).rentMinimum(bytes),
+    markers: async (base, seeds) => (await loaded()).markers(base, seeds),
+    heights: async () => (await loaded()).heights(),
     sizeOf: async (plan) => (await loaded()).sizeOf(plan),
     feeOf: async (plan) => (await loaded()).feeOf(plan),
     buildTransaction: async (plan) => (await loaded()).buildTransaction(plan),

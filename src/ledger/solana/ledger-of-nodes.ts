@@ -16,6 +16,8 @@ import { explainError } from "./routing/explain-error.ts";
 import { fundsOfOwner } from "./routing/funds-of-owner.ts";
 import { funds } from "./routing/funds.ts";
 import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
+import { heights } from "./routing/heights.ts";
+import { markers } from "./routing/markers.ts";
 import { payersOf } from "./routing/payers-of.ts";
 import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
@@ -82,6 +84,8 @@ export function ledgerOfNodes(
     fundsOfOwner: surveyed(fundsOfOwner),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
+    markers: surveyed(markers),
+    heights: surveyed(heights),
     sizeOf: async (plan) => sizeOf(plan),
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),

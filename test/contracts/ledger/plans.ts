@@ -1,7 +1,7 @@
 /** Plans for the cases of the ledger contract: who takes part, what is moved, and what became of it. */
 import assert from "node:assert/strict";
 import type { Address } from "../../../src/address.ts";
-import type { Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
+import type { Marker, Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
 import { signTransaction, type SignedTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { LedgerWorld, WorldWallet } from "./contract.ts";
 import { only, PLENTY } from "./payments.ts";
@@ -33,9 +33,19 @@ export function mark({ sponsor, payer }: Parties, seed = SEED): Move {
   return { does: "mark", base: payer.address, seed, payer: sponsor.address };
 }
 
-/** The mark taken away again, its rent going to the sponsor. */
-export function unmark({ sponsor, payer }: Parties, lamports: bigint, seed = SEED): Move {
-  return { does: "unmark", base: payer.address, seed, to: sponsor.address, lamports };
+/** The marker closed, all of its lamports going to the sponsor. */
+export function unmark({ sponsor, payer }: Parties, seed = SEED): Move {
+  return { does: "unmark", base: payer.address, seed, to: sponsor.address };
+}
+
+/** The payment of this seed made impossible by a plan. */
+export function replace({ sponsor, payer }: Parties, plan: string, seed = SEED): Move {
+  return { does: "replace", base: payer.address, seed, plan, payer: sponsor.address };
+}
+
+/** Part of a plan. */
+export function follow({ payer }: Parties, plan: string): Move {
+  return { does: "follow", base: payer.address, plan };
 }
 
 /** The chain's own coin. */
@@ -128,6 +138,15 @@ export async function holds(
   const { funds } = await world.wait(world.ledger.funds([address], [world.token.mint], "finalized"));
   const { lamports, tokens } = only(funds);
   return [lamports, only(tokens)];
+}
+
+/** What stands at the markers of an address, finalized. */
+export async function markersOf(
+  { ledger, wait }: LedgerWorld,
+  base: Address,
+  seeds: readonly string[],
+): Promise<readonly Marker[]> {
+  return (await wait(ledger.markers(base, seeds))).markers;
 }
 
 /** What of a fault every chain says alike. */

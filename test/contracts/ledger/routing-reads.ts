@@ -1,21 +1,8 @@
-/** The ledger contract on what routing reads: what addresses hold, who signed, who marked, and whose money came. */
+/** The ledger contract on what routing reads: what addresses hold, who signed, and whose money came. */
 import assert from "node:assert/strict";
 import { promise, type LedgerContractCase } from "./contract.ts";
 import { AMOUNT, only, PLENTY } from "./payments.ts";
-import {
-  carryOut,
-  coin,
-  holds,
-  makeFinal,
-  mark,
-  parties,
-  planOf,
-  SEED,
-  signed,
-  succeed,
-  unmark,
-  units,
-} from "./plans.ts";
+import { carryOut, coin, holds, makeFinal, mark, parties, planOf, signed, succeed, units } from "./plans.ts";
 
 const A_MINUTE = 60_000;
 
@@ -220,41 +207,6 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     await world.pass(1);
     assert.equal(only((await world.ledger.signedBy(payer.address)).transactions).signature, signature);
   }),
-  promise(
-    "markedBy: nobody, then the transaction by which the base made it, also when a sweep has taken it away",
-    async (world) => {
-      const { ledger } = world;
-      const everybody = await parties(world, { native: PLENTY });
-      const { sponsor, payer } = everybody;
-      const maker = async (): Promise<unknown> => {
-        const found = await world.wait(ledger.markedBy(payer.address, SEED));
-        return found === null || found === "foreign" ? found : [found.signature, found.error];
-      };
-      assert.equal(await maker(), null);
-      const pay = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
-      const { signature } = await succeed(world, pay, sponsor, payer);
-      assert.deepEqual(await maker(), [signature, null]);
-      const rent = await ledger.rentMinimum(0);
-      await succeed(world, planOf(everybody, unmark(everybody, rent)), sponsor, payer);
-      assert.deepEqual(await maker(), [signature, null]);
-    },
-  ),
-  promise(
-    "markedBy: a marker that a stranger funded is foreign, and stays so when our own transaction fails on it",
-    async (world) => {
-      const { ledger } = world;
-      const everybody = await parties(world, { native: PLENTY });
-      const { sponsor, payer } = everybody;
-      const stranger = await world.wallet({ native: PLENTY });
-      const marker = ledger.markerAddress(payer.address, SEED);
-      await succeed(world, planOf({ sponsor: stranger }, coin(stranger, marker, AMOUNT)), stranger);
-      assert.equal(await ledger.markedBy(payer.address, SEED), "foreign");
-      const pay = planOf(everybody, mark(everybody), coin(payer, sponsor.address, AMOUNT));
-      const { landed } = await carryOut(world, pay, sponsor, payer);
-      assert.equal(landed?.kind, "marked");
-      assert.equal(await ledger.markedBy(payer.address, SEED), "foreign");
-    },
-  ),
   promise(
     "payersOf: from whom it came and who paid for that, and nobody to whom the address itself paid",
     async (world) => {

@@ -1,31 +1,17 @@
-/** Who did it: who made a marker, and whose money came to an address. */
+/** Who did it: whose money came to an address. */
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { land } from "../signed-transaction.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { routingFixture, type RoutingFixture } from "./routing-fixture.ts";
 
 const SOL = 1_000_000_000n;
 
 let fixture: RoutingFixture;
-let deposit: Party;
 beforeEach(async () => {
   fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 10n * SOL });
 });
 afterEach(() => fixture.close());
-
-test("a marker tells the transaction by which its base made it, also after dust was added to it", async () => {
-  const { ledger, chain, plan, mark, sol, nobody, carryOut } = fixture;
-  expect(await ledger.markedBy(deposit.address, "payout")).toBeNull();
-  const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: 1n });
-  chain.advance(33);
-  expect(await ledger.markedBy(deposit.address, "payout")).toMatchObject({
-    signature: signed.signature,
-    error: null,
-  });
-});
 
 test("whose tokens and lamports came is told by what each transaction took from whom, and who paid for it", async () => {
   const { ledger, mints, party, ata, sponsor } = fixture;

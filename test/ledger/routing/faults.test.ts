@@ -119,7 +119,7 @@ describe("a payee", () => {
     expect(others.landed).toBeNull();
     expect(await holds(deposit.address)).toEqual([0n, 8n * USDC]);
     // Two fees of two signatures, one marker, one token account.
-    expect(spent - (await holds(sponsor.address))[0]).toBe(20_000n + rentOfEmpty + rentOfToken);
+    expect(spent - (await holds(sponsor.address))[0]).toBe(20_000n + 2n * rentOfToken);
   });
 
   test("P16: who closed it fails alone too when somebody gave the deposit address lamports to pay with", async () => {
@@ -174,16 +174,10 @@ describe("a payee", () => {
     const { plan, mark, sol, party, nobody, carryOut, chain } = fixture;
     const deposit = party({ lamports: 10n * SOL });
     await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-    chain.setRent(2n * (rentOfEmpty / 128n));
+    // So that an empty account costs more than a marker did.
+    chain.setRent(3n * (rentOfEmpty / 128n));
     try {
-      const unmark = {
-        does: "unmark",
-        base: deposit.address,
-        seed: "payout",
-        to: nobody(),
-        lamports: rentOfEmpty,
-      } as const;
-      expectFault(await carryOut(plan(unmark), deposit), "payee", 0);
+      expectFault(await carryOut(plan(fixture.unmark(deposit, "payout", nobody())), deposit), "payee", 0);
     } finally {
       chain.setRent(rentOfEmpty / 128n);
     }
@@ -284,21 +278,15 @@ describe("a source", () => {
     expectFault(await carryOut(plan(close), deposit), "source", 0);
   });
 
-  test("an unmark of more than the marker holds, or of a marker that is gone", async () => {
-    const { plan, mark, sol, party, nobody, carryOut, sponsor } = fixture;
+  test("that is to close a marker which was never made, was closed before, or holds nothing but sent lamports", async () => {
+    const { plan, mark, unmark, sol, party, nobody, carryOut, chain, ledger } = fixture;
     const deposit = party({ lamports: 10n * SOL });
+    expectFault(await carryOut(plan(unmark(deposit)), deposit), "source", 0);
+    chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: SOL });
+    expectFault(await carryOut(plan(unmark(deposit)), deposit), "source", 0);
     await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-    const unmark = (lamports: bigint): Move => ({
-      does: "unmark",
-      base: deposit.address,
-      seed: "payout",
-      to: sponsor.address,
-      lamports,
-    });
-    expectFault(await carryOut(plan(unmark(rentOfEmpty + 1n)), deposit), "source", 0);
-    expectFault(await carryOut(plan(unmark(rentOfEmpty - 1n)), deposit), "source", 0);
-    expect((await carryOut(plan(unmark(rentOfEmpty)), deposit)).landed).toBeNull();
-    expectFault(await carryOut(plan(unmark(rentOfEmpty)), deposit), "source", 0);
+    expect((await carryOut(plan(unmark(deposit)), deposit)).landed).toBeNull();
+    expectFault(await carryOut(plan(unmark(deposit)), deposit), "source", 0);
   });
 });
 
@@ -332,10 +320,16 @@ describe("P31: a fee payer", () => {
     const fee = 10_000n;
     const deposit = party({ lamports: SOL, usdc: 10n * USDC });
     const poor = (lamports: bigint): Party => party({ lamports });
-    const forMark = poor(rentOfEmpty + fee - 1n + 890n);
-    const forToken = poor(2n * rentOfEmpty + fee);
-    const forLoan = poor(2n * rentOfEmpty + fee);
-    expectFault(await paidBy(forMark, [markFor(deposit, forMark)], deposit), "fee_payer", null);
+    const forMark = poor(rentOfToken + fee - 1n);
+    const forPlan = poor(2n * rentOfToken + fee - 1n);
+    const forToken = poor(rentOfToken + rentOfEmpty + fee);
+    const forLoan = poor(rentOfToken + rentOfEmpty + fee);
+    expectFault(await paidBy(forMark, [markFor(deposit, forMark)], deposit), "fee_payer", 0);
+    const replacing: Move = {
+      ...{ does: "replace", base: deposit.address, payer: forPlan.address },
+      ...{ seed: "payout", plan: "plan" },
+    };
+    expectFault(await paidBy(forPlan, [replacing], deposit), "fee_payer", 0);
     const priced = [markFor(deposit, forToken), usdc(deposit, nobody(), USDC, forToken.address)];
     expectFault(await paidBy(forToken, priced, deposit), "fee_payer", 1);
     const loan = [markFor(deposit, forLoan), sol(forLoan, deposit.address, 2n * rentOfEmpty)];
@@ -345,16 +339,16 @@ describe("P31: a fee payer", () => {
   test("that is left with less than the rent minimum", async () => {
     const { party } = fixture;
     const deposit = party({ lamports: SOL });
-    const payer = party({ lamports: 2n * rentOfEmpty + 9_999n });
+    const payer = party({ lamports: rentOfToken + rentOfEmpty + 9_999n });
     expectFault(await paidBy(payer, [markFor(deposit, payer)], deposit), "fee_payer", null);
   });
 
   test("a sponsor of marks who does not pay the fee runs dry like one who does", async () => {
     const { party, plan, carryOut, usdc, nobody } = fixture;
     const deposit = party({ usdc: 10n * USDC });
-    const dry = party({ lamports: rentOfEmpty });
+    const dry = party({ lamports: rentOfToken });
     expectFault(await carryOut(plan(markFor(deposit, dry), markFor(dry, dry)), deposit, dry), "fee_payer", 1);
-    const low = party({ lamports: 2n * rentOfEmpty - 1n });
+    const low = party({ lamports: rentOfToken + rentOfEmpty - 1n });
     expectFault(await carryOut(plan(markFor(deposit, low)), deposit, low), "fee_payer", null);
     const accounts = party({ lamports: rentOfToken + 1n });
     const leg = usdc(deposit, nobody(), USDC, accounts.address);

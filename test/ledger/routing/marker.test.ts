@@ -1,15 +1,18 @@
-/** The marker: the chain itself refuses to make the same payment twice. */
-import { PublicKey, SystemProgram } from "@solana/web3.js";
+/** The marker: the chain itself refuses to make the same payment twice, and tells what became of it. */
+import { PublicKey } from "@solana/web3.js";
+import { TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import { routingFixture, type RoutingFixture } from "./routing-fixture.ts";
 
+const SOL = 1_000_000_000n;
+
 let fixture: RoutingFixture;
 let rent: bigint;
 beforeAll(async () => {
   fixture = await routingFixture();
-  rent = await fixture.ledger.rentMinimum(0);
+  rent = await fixture.ledger.rentMinimum(165);
 });
 afterAll(() => fixture.close());
 
@@ -22,7 +25,7 @@ test("markerAddress is where the chain itself puts an account of that base and s
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 32, maxLength: 32 }), seeds, async (bytes, seed) => {
       const base = new PublicKey(bytes);
-      const derived = await PublicKey.createWithSeed(base, seed, SystemProgram.programId);
+      const derived = await PublicKey.createWithSeed(base, seed, TOKEN_PROGRAM_ID);
       expect(fixture.ledger.markerAddress(base.toBase58() as Address, seed)).toBe(derived.toBase58());
     }),
   );
@@ -31,44 +34,34 @@ test("markerAddress is where the chain itself puts an account of that base and s
   }
 });
 
-test("E15: a marker is created with the rent of today, and unmarked with what it holds", async () => {
-  const { ledger, plan, mark, sol, party, carryOut, chain } = fixture;
-  const deposit = party({ lamports: 5_000_000_000n });
-  const treasury = party({ lamports: 1_000_000_000n });
-  const marked = async (seed: string): Promise<bigint> => {
-    await carryOut(plan(mark(deposit, seed), sol(deposit, treasury.address, 1_000_000_000n)), deposit);
-    const { funds } = await ledger.funds([ledger.markerAddress(deposit.address, seed)], [], "finalized");
-    return funds[0]?.lamports ?? 0n;
-  };
-  const before = await marked("before");
-  chain.setRent(5_000n);
+test("E15: a marker is made with the rent of today, and closing it returns all that it holds", async () => {
+  const { ledger, plan, mark, unmark, party, carryOut, markers, chain } = fixture;
+  const deposit = party({ lamports: 5n * SOL });
+  const treasury = party({ lamports: SOL });
+  await carryOut(plan(mark(deposit, "before")), deposit);
+  chain.setRent(10_000n);
   try {
-    const after = await marked("after");
-    expect(after).toBe(await ledger.rentMinimum(0));
-    expect(after).not.toBe(before);
-    const unmark = (seed: string, lamports: bigint) =>
-      ({ does: "unmark", base: deposit.address, seed, to: treasury.address, lamports }) as const;
-    const outcome = await carryOut(plan(unmark("before", before), unmark("after", after)), deposit);
-    expect(outcome).toMatchObject({ tried: null, landed: null });
-    expect((await fixture.holds(treasury.address))[0]).toBe(3_000_000_000n + before + after);
+    await carryOut(plan(mark(deposit, "after")), deposit);
+    const today = await ledger.rentMinimum(165);
+    expect(today).not.toBe(rent);
+    expect(await markers(deposit, "before", "after")).toEqual([
+      { delegate: null, lamports: rent },
+      { delegate: null, lamports: today },
+    ]);
+    const closing = ["before", "after"].map((seed) => unmark(deposit, seed, treasury.address));
+    expect(await carryOut(plan(...closing), deposit)).toMatchObject({ tried: null, landed: null });
+    expect(await fixture.holds(treasury.address)).toEqual([SOL + rent + today, 0n]);
   } finally {
-    chain.setRent(rent / 128n);
+    chain.setRent(rent / 293n);
   }
 });
 
-test("a marker that was swept away protects nothing any more", async () => {
-  const { plan, mark, sol, party, nobody, carryOut, sponsor } = fixture;
-  const deposit = party({ lamports: 5_000_000_000n });
-  const payout = plan(mark(deposit), sol(deposit, nobody(), 1_000_000_000n));
-  const unmark = {
-    does: "unmark",
-    base: deposit.address,
-    seed: "payout",
-    to: sponsor.address,
-    lamports: rent,
-  } as const;
+test("a marker that was closed protects nothing any more", async () => {
+  const { plan, mark, unmark, sol, party, nobody, carryOut } = fixture;
+  const deposit = party({ lamports: 5n * SOL });
+  const payout = plan(mark(deposit), sol(deposit, nobody(), SOL));
   await carryOut(payout, deposit);
   expect((await carryOut(payout, deposit)).landed).toMatchObject({ kind: "marked" });
-  await carryOut(plan(unmark), deposit);
+  await carryOut(plan(unmark(deposit)), deposit);
   expect((await carryOut(payout, deposit)).landed).toBeNull();
 });

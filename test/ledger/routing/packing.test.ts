@@ -8,6 +8,8 @@ import { routingFixture, type Party, type RoutingFixture } from "./routing-fixtu
 
 // As long as seeds may be, which is how long they are.
 const SEED = "s".repeat(32);
+const PLAN = "p".repeat(32);
+const OTHER_PLAN = "q".repeat(32);
 const PACKET = 1_232;
 
 let fixture: RoutingFixture;
@@ -25,19 +27,50 @@ const payUsdc = (): Move => fixture.usdc(deposit, fixture.nobody(), 5n);
 const payUsdcAlone = (): Move => fixture.usdc(deposit, fixture.nobody(), 5n, null);
 const loan = (): Move => fixture.sol(fixture.sponsor, deposit.address, 890_880n);
 
-test("sizes: 15 SOL recipients with a marker and a loan, 6 token recipients with their accounts, or 13 without", async () => {
-  const size = (...moves: Move[]): Promise<number> =>
-    fixture.ledger.sizeOf(fixture.plan(...marked(...moves)));
-  expect(await size()).toBe(478);
-  expect(await size(...many(15, paySol))).toBe(1_213);
-  expect(await size(...many(16, paySol))).toBe(1_262);
+type Leg = () => Move;
+
+/** How many fit, and the bytes of as many, beside these moves. */
+async function most(leg: Leg, ...moves: readonly Move[]): Promise<readonly [count: number, bytes: number]> {
+  const size = (count: number): Promise<number> =>
+    fixture.ledger.sizeOf(fixture.plan(...moves, ...many(count, leg)));
+  let count = 0;
+  while ((await size(count + 1)) <= PACKET) count += 1;
+  return [count, await size(count)];
+}
+
+test("sizes: how many recipients fit beside a marker, beside two, and within a plan that they follow", async () => {
+  const { follow, replace, mark, unmark } = fixture;
+  const [marking, replacing] = [mark(deposit, SEED), replace(deposit, PLAN, SEED)];
+  const following = follow(deposit, OTHER_PLAN);
+  const sizes = async (leg: Leg): Promise<unknown> => [
+    await most(leg, marking),
+    await most(leg, following, marking),
+    await most(leg, replacing),
+    await most(leg, following, replacing),
+  ];
+  expect(await sizes(paySol)).toEqual([
+    [13, 1_225],
+    [12, 1_214],
+    [8, 1_203],
+    [7, 1_192],
+  ]);
+  expect(await sizes(payUsdc)).toEqual([
+    [6, 1_230],
+    [5, 1_177],
+    [3, 1_180],
+    [3, 1_218],
+  ]);
+  expect(await sizes(payUsdcAlone)).toEqual([
+    [11, 1_191],
+    [11, 1_229],
+    [7, 1_218],
+    [6, 1_207],
+  ]);
   // A loan is one more transfer between addresses that are there already.
-  expect(await size(loan(), ...many(15, paySol))).toBe(1_230);
-  expect(await size(loan(), ...many(16, paySol))).toBe(1_279);
-  expect(await size(...many(6, payUsdc))).toBe(1_152);
-  expect(await size(...many(7, payUsdc))).toBe(1_243);
-  expect(await size(...many(13, payUsdcAlone))).toBe(1_211);
-  expect(await size(...many(14, payUsdcAlone))).toBe(1_260);
+  expect(await most(paySol, marking, loan())).toEqual([12, 1_193]);
+  expect(await most(paySol, following, marking, loan())).toEqual([12, 1_231]);
+  let markers = 0;
+  expect(await most(() => unmark(deposit, String((markers += 1)).padStart(32, "s")))).toEqual([23, 1_213]);
 });
 
 test("sizeOf is the length of the signed bytes, and buildTransaction draws the line at 1,232", async () => {
@@ -55,24 +88,44 @@ test("sizeOf is the length of the signed bytes, and buildTransaction draws the l
   }
 });
 
-test("P19: the fullest transactions land: 15 SOL recipients with a loan, 6 with new token accounts", async () => {
-  const { plan, carryOut, mark } = fixture;
+test("P19: the fullest transactions land", async () => {
+  const { plan, carryOut, mark, follow, replace } = fixture;
+  const planned = (letter: string): string => letter.repeat(32);
+  await carryOut(plan(replace(deposit, planned("0"), planned("1"))), deposit);
+  const following = follow(deposit, planned("0"));
   const fullest = [
-    [mark(deposit, "a".repeat(32)), loan(), ...many(15, paySol)],
-    [mark(deposit, "b".repeat(32)), ...many(6, payUsdc)],
+    [mark(deposit, planned("a")), ...many(13, paySol)],
+    [mark(deposit, planned("b")), loan(), ...many(12, paySol)],
+    [mark(deposit, planned("c")), ...many(6, payUsdc)],
+    [following, mark(deposit, planned("d")), loan(), ...many(12, paySol)],
+    [following, mark(deposit, planned("e")), ...many(5, payUsdc)],
+    [following, replace(deposit, planned("g"), planned("f")), ...many(7, paySol)],
+    [following, replace(deposit, planned("i"), planned("h")), ...many(3, payUsdc)],
   ];
   for (const moves of fullest) {
     expect(await carryOut(plan(...moves), deposit)).toMatchObject({ tried: null, landed: null });
   }
 });
 
-test("6 token recipients land when somebody funded all their account addresses, in a trace of 64 instructions", async () => {
-  const { plan, carryOut, mark, usdc, nobody, ata, chain } = fixture;
-  const payees = Array.from({ length: 6 }, nobody);
-  for (const payee of payees) chain.fund(ata(payee).toBase58(), { lamports: 1_000_000n });
-  chain.advance(2);
-  const payout = plan(mark(deposit, "c".repeat(32)), ...payees.map((to) => usdc(deposit, to, 5n)));
-  expect(await carryOut(payout, deposit)).toMatchObject({ tried: null, landed: null });
+test("the fullest land when somebody funded all their account addresses, in a trace of 64 instructions", async () => {
+  const { plan, carryOut, mark, follow, replace, usdc, nobody, ata, chain, ledger } = fixture;
+  const funded = (count: number): Move[] => {
+    const payees = Array.from({ length: count }, nobody);
+    for (const payee of payees) chain.fund(ata(payee).toBase58(), { lamports: 1_000_000n });
+    chain.advance(2);
+    return payees.map((to) => usdc(deposit, to, 5n));
+  };
+  for (const seed of ["j", "k", "l", "m", "n", "o"]) {
+    chain.fund(ledger.markerAddress(deposit.address, seed), { lamports: 1_000_000n });
+  }
+  await carryOut(plan(replace(deposit, "j", "k")), deposit);
+  for (const moves of [
+    [mark(deposit, "l"), ...funded(6)],
+    [follow(deposit, "j"), mark(deposit, "m"), ...funded(5)],
+    [follow(deposit, "j"), replace(deposit, "n", "o"), ...funded(3)],
+  ]) {
+    expect(await carryOut(plan(...moves), deposit)).toMatchObject({ tried: null, landed: null });
+  }
 });
 
 // One of 54,000 addresses: its USDC account lies at bump 237, so it takes 18 tries more than the cheapest to derive.

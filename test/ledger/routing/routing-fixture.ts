@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
-import type { Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
+import type { Marker, Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
 import {
   keypairSigner,
   signTransaction,
@@ -38,12 +38,19 @@ export interface RoutingFixture extends ChainFixture {
   nobody(): Address;
   plan(...moves: readonly Move[]): TransactionPlan;
   mark(deposit: Signer, seed?: string): Move;
+  /** At the sponsor's cost. */
+  replace(deposit: Signer, plan: string, seed?: string): Move;
+  follow(deposit: Signer, plan: string): Move;
+  /** Its lamports going to the sponsor, or to somebody else. */
+  unmark(deposit: Signer, seed?: string, to?: Address): Move;
   sol(from: Signer, to: Address, amount: bigint): Move;
   usdc(from: Signer, to: Address, amount: bigint, accountPayer?: Address | null): Move;
   /** Builds, tries, signs and sends, and waits until it is finalized. Throws when it did not land. */
   carryOut(plan: TransactionPlan, ...signers: readonly Signer[]): Promise<Outcome>;
   /** Builds and signs, and sends nothing. */
   sign(plan: TransactionPlan, ...signers: readonly Signer[]): Promise<SignedTransaction>;
+  /** What stands at the markers, finalized. */
+  markers(deposit: Signer, ...seeds: readonly string[]): Promise<readonly Marker[]>;
   /** Finalized, over all of its token accounts: lamports and USDC. */
   holds(owner: Address): Promise<readonly [lamports: bigint, usdc: bigint]>;
   ata(owner: Address): PublicKey;
@@ -91,6 +98,20 @@ export async function routingFixture(): Promise<RoutingFixture> {
       seed,
       payer: sponsor.address,
     }),
+    replace: ({ address }, plan, seed = "payout") => ({
+      does: "replace",
+      base: address,
+      seed,
+      plan,
+      payer: sponsor.address,
+    }),
+    follow: ({ address }, plan) => ({ does: "follow", base: address, plan }),
+    unmark: ({ address }, seed = "payout", to = sponsor.address) => ({
+      does: "unmark",
+      base: address,
+      seed,
+      to,
+    }),
     sol: (from, to, amount) => ({
       ...transfer(from, to, amount),
       mint: null,
@@ -115,6 +136,7 @@ export async function routingFixture(): Promise<RoutingFixture> {
       const landed = status.error === null ? null : await ledger.explainError(plan, status.error);
       return { signed, tried, landed };
     },
+    markers: async ({ address }, ...seeds) => (await ledger.markers(address, seeds)).markers,
     holds: async (owner) => {
       const { lamports, tokens } = await ledger.fundsOfOwner(owner, [mints.USDC], "finalized");
       return [lamports, tokens[0] ?? 0n];

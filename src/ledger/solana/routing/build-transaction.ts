@@ -1,7 +1,7 @@
 /** Building the transaction of a plan, and saying beforehand how long it will be. */
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../../address.ts";
-import type { TransactionPlan, UnsignedTransaction } from "../../routing.ts";
+import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../routing.ts";
 import type { Nodes } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
 import { feeOf, rentMinimum } from "../payment-cost.ts";
@@ -43,7 +43,8 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
 }
 
 async function markRent(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {
-  return moves.some(({ does }) => does === "mark") ? await rentMinimum(nodes, 0) : 0n;
+  const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
+  return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : 0n;
 }
 
 function writableKeys(message: MessageV0): MessageV0["staticAccountKeys"] {

@@ -2,7 +2,7 @@
 import { ComputeBudgetProgram, PublicKey, TransactionMessage, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../../address.ts";
 import { computeLimit } from "./compute-limit.ts";
-import type { PlannedInstruction } from "./plan-instructions.ts";
+import type { PlannedInstruction } from "./planned-instruction.ts";
 
 /** Every message begins with the compute limit and the priority fee. */
 export const BUDGET_INSTRUCTIONS = 2;

@@ -1,14 +1,18 @@
 /** How much a plan may compute: the runtime refuses what needs more, and the priority fee is charged for all of it. */
 import { PublicKey } from "@solana/web3.js";
 import { ASSOCIATED_TOKEN_PROGRAM } from "../programs.ts";
-import type { PlannedInstruction, Step } from "./plan-instructions.ts";
+import type { PlannedInstruction, Step } from "./planned-instruction.ts";
 
 // Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
-// version counts, the first one (transfer 6,200, close 3,000, create 21,000 with all that it calls); since p-token they
-// take 105, 118 and 13,500.
+// version counts, the first one (transfer 6,200, close 3,000, open 4,300, approve 2,900, revoke 2,700, create 21,000 with
+// all that it calls); since p-token they take 105, 118, 200, 130, 100 and 13,500.
 const UNITS: Readonly<Record<Step, number>> = {
-  mark: 500,
-  unmark: 500,
+  allocate: 500,
+  fund: 500,
+  open: 7_000,
+  approve: 5_000,
+  revoke: 5_000,
+  unmark: 5_000,
   create: 30_000,
   pay: 10_000,
   close: 5_000,

@@ -1,6 +1,5 @@
 /** What it means for a plan when an account would be left with less than the rent minimum. */
 import type { TransactionPlan } from "../../routing.ts";
-import { markerAddress } from "./marker-address.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
 /** `address` is the account that the chain named, undefined when it is none of the plan's. */
@@ -9,7 +8,7 @@ export function explainPoorAccount(
   address: string | undefined,
 ): Verdict | Doubt {
   if (address === feePayer) return { kind: "fee_payer", move: null };
-  // A payer pays for a token account only where its owner closed it after it was priced (SOLANA, "Private mode").
+  // A payer pays for a token account only where its owner closed it after it was priced.
   const charged = indices(
     moves,
     (move) => move.does === "transfer" && move.accountPayer === address && move.from === address,
@@ -19,19 +18,18 @@ export function explainPoorAccount(
   if (only !== undefined) return { kind: "payee", move: only };
   const isSponsor = moves.some(
     (move) =>
-      (move.does === "mark" && move.payer === address) ||
+      ((move.does === "mark" || move.does === "replace") && move.payer === address) ||
       (move.does === "transfer" && move.accountPayer === address),
   );
   if (isSponsor) return { kind: "fee_payer", move: null };
   // Spending comes before receiving: an address that is lent its rent minimum does both.
   const spending = indices(moves, (move) => {
-    if (move.does === "unmark") return markerAddress(move.base, move.seed) === address;
     return move.does === "transfer" && move.mint === null && move.from === address;
   }).at(-1);
   if (spending !== undefined) return { kind: "source", move: spending };
   const [receiving] = indices(moves, (move) => {
-    if (move.does === "mark") return false;
-    return move.to === address && !(move.does === "transfer" && move.mint !== null);
+    if (move.does === "transfer") return move.to === address && move.mint === null;
+    return (move.does === "unmark" || move.does === "close") && move.to === address;
   });
   return receiving === undefined ? { kind: "other", move: null } : { kind: "payee", move: receiving };
 }

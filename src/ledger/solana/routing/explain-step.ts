@@ -1,7 +1,7 @@
 /** What the error of one instruction means. Programs number their errors alike, so the instruction decides whose it is. */
 import type { Address } from "../../../address.ts";
-import type { Move, TransactionPlan } from "../../routing.ts";
-import type { PlannedInstruction } from "./plan-instructions.ts";
+import type { MoveThat, TransactionPlan } from "../../routing.ts";
+import type { PlannedInstruction } from "./planned-instruction.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
 // System program.
@@ -38,15 +38,24 @@ export function explainStep(
     case undefined:
       return other;
     case "mark":
-      if (cause === ACCOUNT_IN_USE) return { kind: "marked", move };
-      return cause === TOO_FEW_LAMPORTS ? { kind: "fee_payer", move } : other;
+    case "replace":
+      return explainMaking() ?? other;
+    case "follow":
+      return NO_SUCH_ACCOUNT.has(cause) ? { kind: "unplanned", move } : other;
     case "unmark":
-      return cause === TOO_FEW_LAMPORTS ? { kind: "source", move } : other;
+      return NO_SUCH_ACCOUNT.has(cause) ? { kind: "source", move } : other;
     case "close":
       return cause === STILL_HOLDS_TOKENS || NO_SUCH_ACCOUNT.has(cause) ? { kind: "source", move } : other;
     case "transfer":
       if (failed.mint === null) return explainSol(failed.from) ?? other;
       return (step === "create" ? explainCreation(failed) : explainTokens(failed)) ?? other;
+  }
+
+  /** Programs number alike: 0 of `allocate` is an account in use, 0 of `open` is one that has too few lamports. */
+  function explainMaking(): Verdict | null {
+    if (step === "allocate" && cause === ACCOUNT_IN_USE) return { kind: "marked", move };
+    const cannotPay = cause === TOO_FEW_LAMPORTS || GIVES_NOTHING.has(cause);
+    return step === "fund" && cannotPay ? { kind: "fee_payer", move } : null;
   }
 
   function explainSol(from: Address): Verdict | null {
@@ -82,7 +91,7 @@ export function explainStep(
   }
 }
 
-type Transfer = Extract<Move, { does: "transfer" }>;
+type Transfer = MoveThat<"transfer">;
 
 function paysFromTheSame(one: Transfer, other: Transfer): boolean {
   return one.mint === other.mint && one.from === other.from && one.fromAccount === other.fromAccount;

@@ -6,28 +6,18 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { LARGEST_AMOUNT } from "../../../amount.ts";
-import type { Move, TokenProgram } from "../../routing.ts";
+import type { Move, MoveThat, TokenProgram } from "../../routing.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { PROGRAM_ID } from "../programs.ts";
-import { markerAddress } from "./marker-address.ts";
-
-/** What an instruction does for its move: only `transfer` has two of them, `create` before `pay`. */
-export type Step = "mark" | "unmark" | "create" | "pay" | "close";
-
-/** An instruction, and where in the plan it comes from. */
-export interface PlannedInstruction {
-  /** Index into the plan's moves. */
-  readonly move: number;
-  readonly step: Step;
-  readonly instruction: TransactionInstruction;
-}
+import { follow, mark, replace, unmark } from "./marker-instructions.ts";
+import type { PlannedInstruction, StepInstruction } from "./planned-instruction.ts";
 
 // The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
 // recipients hold up everything else in this process for a tenth of a second.
 const MOST_MOVES = 72;
 
 /**
- * The instructions of all moves. `markRent` is what a marker is created with. Throws `RangeError` for an amount outside
+ * The instructions of all moves. `markRent` is what a marker is made with. Throws `RangeError` for an amount outside
  * 1 … 2^64 − 1, for a seed that no marker can have, and for more moves than any transaction holds.
  */
 export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
@@ -39,44 +29,21 @@ export function planInstructions(moves: readonly Move[], markRent: bigint): Plan
   );
 }
 
-type StepInstruction = readonly [Step, TransactionInstruction];
-
 function instructionsOf(move: Move, markRent: bigint): readonly StepInstruction[] {
   switch (move.does) {
     case "mark":
-      return [["mark", mark(move, markRent)]];
+      return mark(move, markRent);
+    case "replace":
+      return replace(move, markRent);
+    case "follow":
+      return follow(move);
     case "unmark":
-      return [["unmark", unmark(move)]];
+      return unmark(move);
     case "transfer":
       return move.mint === null ? [["pay", transferSol(move)]] : transferTokens(move, move.mint);
     case "close":
       return [["close", close(move)]];
   }
-}
-
-type MoveThat<Does extends Move["does"]> = Extract<Move, { does: Does }>;
-
-function mark({ base, seed, payer }: MoveThat<"mark">, lamports: bigint): TransactionInstruction {
-  return SystemProgram.createAccountWithSeed({
-    fromPubkey: new PublicKey(payer),
-    newAccountPubkey: new PublicKey(markerAddress(base, seed)),
-    basePubkey: new PublicKey(base),
-    seed,
-    lamports: Number(lamports),
-    space: 0,
-    programId: SystemProgram.programId,
-  });
-}
-
-function unmark({ base, seed, to, lamports }: MoveThat<"unmark">): TransactionInstruction {
-  return SystemProgram.transfer({
-    fromPubkey: new PublicKey(markerAddress(base, seed)),
-    basePubkey: new PublicKey(base),
-    seed,
-    programId: SystemProgram.programId,
-    toPubkey: new PublicKey(to),
-    lamports: checkedAmount(lamports),
-  });
 }
 
 function transferSol({

@@ -1,0 +1,20 @@
+/** One instruction of a plan's transaction, and which part of which move it is. */
+import type { TransactionInstruction } from "@solana/web3.js";
+
+/**
+ * What an instruction does for its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace` does so
+ * twice, with `approve` between. A `transfer` of tokens is `create`, where somebody pays for the account, before `pay`.
+ */
+export type Step =
+  "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";
+
+/** An instruction of a move. */
+export type StepInstruction = readonly [Step, TransactionInstruction];
+
+/** An instruction, and where in the plan it comes from. */
+export interface PlannedInstruction {
+  /** Index into the plan's moves. */
+  readonly move: number;
+  readonly step: Step;
+  readonly instruction: TransactionInstruction;
+}
