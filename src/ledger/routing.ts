@@ -112,6 +112,8 @@ export interface UnsignedTransaction {
   readonly lastValidBlockHeight: number;
   /** Lamports the network will charge the fee payer. */
   readonly networkFee: bigint;
+  /** Lamports that each marker is made with, as one endpoint priced it; 0 where the plan makes none. */
+  readonly markerRent: bigint;
 }
 
 /**

@@ -26,6 +26,7 @@ const unsigned: UnsignedTransaction = {
   blockhash: "11111111111111111111111111111111",
   lastValidBlockHeight: 150,
   networkFee: 10_000n,
+  markerRent: 0n,
 };
 
 describe("keypairSigner", () => {

@@ -26,7 +26,8 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
   if (size > PACKET_DATA_SIZE) {
     throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
   }
-  const planned = planInstructions(moves, await markRent(nodes, plan));
+  const markerRent = await rentOfMarkers(nodes, plan);
+  const planned = planInstructions(moves, markerRent);
   const price = await unitPrice(nodes, writableKeys(compilePlan(feePayer, planned, ANY_TERMS)));
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
@@ -39,10 +40,11 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
     blockhash,
     lastValidBlockHeight,
     networkFee: await feeOf(nodes, message),
+    markerRent,
   };
 }
 
-async function markRent(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {
+async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {
   const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
   return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : 0n;
 }

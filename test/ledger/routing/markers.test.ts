@@ -1,0 +1,421 @@
+/** Reading markers and heights from several endpoints, of which some lie, lag, have other nodes behind them or say nothing. */
+import { TOKEN_PROGRAM_ID } from "@solana/spl-token";
+import { PublicKey, SystemProgram } from "@solana/web3.js";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
+import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../../src/ledger/routing.ts";
+import { solanaLedger, type Fetch } from "../../../src/ledger/solana/index.ts";
+import { blockClock } from "../../kit/chain-fixture.ts";
+import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+
+const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
+const SOL = 1_000_000_000n;
+
+let fixture: RoutingFixture;
+let deposit: Party;
+let rent: bigint;
+const opened: Ledger[] = [];
+beforeEach(async () => {
+  fixture = await routingFixture();
+  deposit = fixture.party({ lamports: 10n * SOL });
+  rent = await fixture.ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
+  fixture.chain.faults.add(({ params }) => {
+    const { late: slots } = (params.at(-1) ?? {}) as { readonly late?: number };
+    return slots === undefined ? undefined : { kind: "lag", slots };
+  });
+});
+afterEach(async () => {
+  for (const ledger of opened.splice(0)) await ledger.close();
+  await fixture.close();
+});
+
+/** A ledger over these endpoints, of which so many must agree. */
+function ledgerOver(witnesses: number, ...fetches: readonly Fetch[]): Ledger {
+  const { chain, clock } = fixture;
+  const endpoints = fetches.map((fetch, index) => ({ url: `http://node${index}.example`, fetch }));
+  const ledger = solanaLedger({ endpoints, witnesses, clock: blockClock(chain, clock) });
+  opened.push(ledger);
+  return ledger;
+}
+
+const honest: Fetch = async (url, init) => await fixture.chain.fetch(url, init);
+const silent: Fetch = () => Promise.reject(new TypeError("fetch failed"));
+
+/** What a node tells of an account. */
+interface AccountJson {
+  readonly owner: string;
+  readonly lamports: number;
+  readonly data: readonly [string, "base64"];
+  readonly executable: boolean;
+  readonly rentEpoch: number;
+}
+
+interface AccountsAnswer {
+  readonly result: {
+    readonly context: { readonly slot: number };
+    readonly value: readonly (AccountJson | null)[];
+  };
+}
+
+/** A node that changes what it says of every account but the clock. */
+function liar(lie: (account: AccountJson | null) => AccountJson | null): Fetch {
+  return async (url, init) => {
+    const answer = await honest(url, init);
+    if (callIn(init).method !== "getMultipleAccounts") return answer;
+    const { result, ...rest } = (await answer.json()) as AccountsAnswer;
+    const [clock = null, ...accounts] = result.value;
+    return Response.json({ ...rest, result: { ...result, value: [clock, ...accounts.map(lie)] } });
+  };
+}
+
+/** A node that knows the chain as it was so many slots ago, in the answers to these methods. */
+function late(slots: number, ...methods: readonly string[]): Fetch {
+  return async (url, init) => {
+    const call = callIn(init);
+    if (!methods.includes(call.method)) return await honest(url, init);
+    // Behind its last parameter, where no method reads.
+    const body = JSON.stringify({ ...call, params: [...call.params, { late: slots }] });
+    return await honest(url, { ...init, body });
+  };
+}
+
+/** Somebody else's account as a node could make it up. */
+function madeUp(change: (data: Buffer) => void, owner = TOKEN_PROGRAM_ID.toBase58()): AccountJson {
+  const data = Buffer.alloc(TOKEN_ACCOUNT_BYTES);
+  data.set(new PublicKey(WRAPPED_SOL).toBytes(), 0);
+  data.set(new PublicKey(deposit.address).toBytes(), 32);
+  data[108] = 1;
+  change(data);
+  return {
+    owner,
+    lamports: 5_000_000,
+    data: [data.toString("base64"), "base64"],
+    executable: false,
+    rentEpoch: 0,
+  };
+}
+
+async function told(ledger: Ledger, ...seeds: readonly string[]): Promise<readonly Marker[]> {
+  return (await ledger.markers(deposit.address, seeds)).markers;
+}
+
+async function replaceAndMark(): Promise<void> {
+  const { plan, replace, mark, carryOut } = fixture;
+  await carryOut(plan(replace(deposit, "plan"), mark(deposit, "paid")), deposit);
+}
+
+const truth = (): readonly Marker[] => [
+  { delegate: fixture.ledger.markerAddress(deposit.address, "plan"), lamports: rent },
+  { delegate: null, lamports: rent },
+  "unmade",
+];
+const ALL = ["payout", "paid", "never"] as const;
+
+describe("markers", () => {
+  test("two endpoints that agree tell what stands there, the slot, the time and a height of before", async () => {
+    await replaceAndMark();
+    const { chain, ledger, clock } = fixture;
+    const reading = await ledgerOver(2, honest, honest).markers(deposit.address, ALL);
+    expect(reading.markers).toEqual(truth());
+    expect(reading.slot).toBe(chain.slot() - 32);
+    expect(reading.blockHeight).toBe((await ledger.heights()).lowest);
+    expect(reading.blockTime).toBe(Math.floor(clock.now() / 1_000));
+    expect(["node0.example", "node1.example"]).toContain(reading.endpoint);
+  });
+
+  test("M1: a marker is told by a node that knows no history and whatever was sent to its address", async () => {
+    await replaceAndMark();
+    const dust = await fixture.ledger.rentMinimum(0);
+    fixture.chain.fund(fixture.ledger.markerAddress(deposit.address, "never"), { lamports: dust });
+    fixture.chain.fund(fixture.ledger.markerAddress(deposit.address, "paid"), { lamports: 1n });
+    fixture.chain.advance(33);
+    const forgetful: Fetch = async (url, init) => {
+      const { method, id } = callIn(init);
+      const isHistory = ["getSignaturesForAddress", "getTransaction", "getSignatureStatuses"].includes(
+        method,
+      );
+      return isHistory ? Response.json({ jsonrpc: "2.0", id, result: null }) : await honest(url, init);
+    };
+    const [replaced, , never] = truth();
+    const paid = { delegate: null, lamports: rent + 1n };
+    expect(await told(ledgerOver(2, forgetful, forgetful), ...ALL)).toEqual([replaced, paid, never]);
+  });
+
+  test("M3: one endpoint of two that lies makes a dispute of what it lies about, and of nothing else", async () => {
+    await replaceAndMark();
+    const lies: Readonly<Record<string, (account: AccountJson | null) => AccountJson | null>> = {
+      "it was not made": () => null,
+      "there are lamports only": (account) =>
+        account && { ...account, owner: SystemProgram.programId.toBase58(), data: ["", "base64"] },
+      "it was made": (account) => account ?? madeUp(() => undefined),
+      "it was not replaced": (account) => account && madeUp(() => undefined),
+      "it was replaced": () =>
+        madeUp((data) => {
+          data[72] = 1;
+          data.set(new PublicKey(fixture.sponsor.address).toBytes(), 76);
+        }),
+    };
+    const disputes = {
+      "it was not made": ["disputed", "disputed", "unmade"],
+      "there are lamports only": ["disputed", "disputed", "unmade"],
+      "it was made": [truth()[0], truth()[1], "disputed"],
+      "it was not replaced": ["disputed", truth()[1], "unmade"],
+      "it was replaced": ["disputed", "disputed", "disputed"],
+    };
+    for (const [name, lie] of Object.entries(lies)) {
+      for (const fetches of [
+        [honest, liar(lie)],
+        [liar(lie), honest],
+        // Two that agree do not outvote a third: nothing is concluded while anybody differs.
+        [honest, honest, liar(lie)],
+      ]) {
+        expect(await told(ledgerOver(2, ...fetches), ...ALL), name).toEqual(
+          disputes[name as keyof typeof disputes],
+        );
+      }
+    }
+  });
+
+  test("what no chain can hold at a marker's address is disputed, though every endpoint tells it", async () => {
+    const impossible: readonly AccountJson[] = [
+      madeUp((data) => data.fill(1, 0, 32)),
+      madeUp((data) => data.fill(1, 32, 64)),
+      madeUp((data) => (data[108] = 0)),
+      madeUp((data) => (data[108] = 2)),
+      madeUp((data) => (data[72] = 2)),
+      madeUp(() => undefined, fixture.sponsor.address),
+      madeUp(() => undefined, SystemProgram.programId.toBase58()),
+      { ...madeUp(() => undefined), data: [Buffer.alloc(166, 1).toString("base64"), "base64"] },
+      { ...madeUp(() => undefined), data: ["", "base64"] },
+    ];
+    for (const [index, account] of impossible.entries()) {
+      expect(
+        await told(
+          ledgerOver(
+            1,
+            liar(() => account),
+          ),
+          "any",
+        ),
+        String(index),
+      ).toEqual(["disputed"]);
+      expect(
+        await told(
+          ledgerOver(
+            2,
+            liar(() => account),
+            liar(() => account),
+          ),
+          "any",
+        ),
+      ).toEqual(["disputed"]);
+    }
+    expect(
+      await told(
+        ledgerOver(
+          1,
+          liar(() => madeUp(() => undefined)),
+        ),
+        "any",
+      ),
+    ).toEqual([{ delegate: null, lamports: 5_000_000n }]);
+  });
+
+  test("whatever bytes a node sends, the answer is a marker, a dispute or no answer at all", async () => {
+    let account: AccountJson | null = null;
+    const ledger = ledgerOver(
+      1,
+      liar(() => account),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ minLength: 165, maxLength: 165 })),
+        fc.constantFrom(TOKEN_PROGRAM_ID.toBase58(), SystemProgram.programId.toBase58()),
+        async (data, owner) => {
+          account = {
+            ...madeUp(() => undefined, owner),
+            data: [Buffer.from(data).toString("base64"), "base64"],
+          };
+          const isPlain = owner === SystemProgram.programId.toBase58() && data.length === 0;
+          expect(await told(ledger, "any")).toEqual([isPlain ? "unmade" : "disputed"]);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test("where only the lamports differ, the fewest are told: who sends one in every block disputes nothing", async () => {
+    await replaceAndMark();
+    const richer = liar((account) => account && { ...account, lamports: account.lamports + 7 });
+    for (const fetches of [
+      [honest, richer],
+      [richer, honest],
+    ]) {
+      expect(await told(ledgerOver(2, ...fetches), ...ALL)).toEqual(truth());
+    }
+  });
+
+  test("fewer answers than witnesses are none: LedgerUnavailable with one silent of two", async () => {
+    for (const fetches of [
+      [honest, silent],
+      [silent, honest],
+      [silent, silent],
+    ]) {
+      const work = ledgerOver(2, ...fetches).markers(deposit.address, ["any"]);
+      await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
+    }
+    expect(await patiently(told(ledgerOver(2, honest, silent, honest), "any"))).toEqual(["unmade"]);
+    expect(await patiently(told(ledgerOver(1, silent, honest), "any"))).toEqual(["unmade"]);
+    const disputing = told(
+      ledgerOver(
+        2,
+        honest,
+        silent,
+        liar(() => madeUp(() => undefined)),
+      ),
+      "any",
+    );
+    expect(await patiently(disputing)).toEqual(["disputed"]);
+  });
+
+  test("an endpoint that lags disputes what it has not heard of yet, and the lowest height and slot are told", async () => {
+    const before = (await fixture.ledger.heights()).lowest;
+    await replaceAndMark();
+    const lagging = late(34, "getEpochInfo", "getMultipleAccounts", "getSlot");
+    const reading = await ledgerOver(2, honest, lagging).markers(deposit.address, ALL);
+    expect(reading.markers).toEqual(["disputed", "disputed", "unmade"]);
+    expect(reading.blockHeight).toBeLessThanOrEqual(before);
+    expect(reading.endpoint).toBe("node1.example");
+    const alone = await ledgerOver(1, lagging).markers(deposit.address, ALL);
+    expect(alone.markers).toEqual(["unmade", "unmade", "unmade"]);
+    expect([alone.slot, alone.blockHeight]).toEqual([reading.slot, reading.blockHeight]);
+  });
+
+  test("accounts of a node that is behind the height told by another of the same name are no answer", async () => {
+    await replaceAndMark();
+    // One that keeps to the minimum slot refuses, one that does not is caught by its slot.
+    const refusing = late(5, "getMultipleAccounts");
+    const ignoring: Fetch = async (url, init) => {
+      const call = callIn(init);
+      if (call.method !== "getMultipleAccounts") return await honest(url, init);
+      const [keys, config] = call.params as readonly [unknown, Readonly<Record<string, unknown>>];
+      const body = JSON.stringify({ ...call, params: [keys, { ...config, minContextSlot: 0 }] });
+      return await refusing(url, { ...init, body });
+    };
+    for (const behind of [refusing, ignoring]) {
+      const work = ledgerOver(2, honest, behind).markers(deposit.address, ALL);
+      await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
+    }
+    // The next try meets a node that is not behind.
+    let calls = 0;
+    const balanced: Fetch = async (url, init) => {
+      if (callIn(init).method !== "getMultipleAccounts") return await honest(url, init);
+      return (calls += 1) === 1 ? await ignoring(url, init) : await honest(url, init);
+    };
+    expect(await patiently(told(ledgerOver(2, honest, balanced), ...ALL))).toEqual(truth());
+  });
+
+  test("accounts of another block than their clock are no answer", async () => {
+    const torn: Fetch = async (url, init) => {
+      const answer = await honest(url, init);
+      if (callIn(init).method !== "getMultipleAccounts") return answer;
+      const { result, ...rest } = (await answer.json()) as AccountsAnswer;
+      const context = { ...result.context, slot: result.context.slot + 1 };
+      return Response.json({ ...rest, result: { ...result, context } });
+    };
+    const work = ledgerOver(2, honest, torn).markers(deposit.address, ALL);
+    await expect(patiently(work)).rejects.toBeInstanceOf(LedgerUnavailable);
+  });
+
+  test("what has landed and is not finalized is unmade, and stays so when a fork takes it", async () => {
+    const { ledger, plan, mark, sign, chain } = fixture;
+    const { bytes, signature } = await sign(plan(mark(deposit)), deposit);
+    await ledger.broadcast(bytes);
+    chain.advance(31);
+    expect((await ledger.statuses([signature]))[0]?.commitment).toBe("confirmed");
+    expect(await told(ledger, "payout")).toEqual(["unmade"]);
+    chain.rollback(chain.slot() - 32);
+    chain.advance(40);
+    expect(await told(ledger, "payout")).toEqual(["unmade"]);
+  });
+
+  test("P26: of more markers than a call takes, each in its place, in calls of 100 accounts or what the provider takes", async () => {
+    await replaceAndMark();
+    const sizes: number[] = [];
+    const counting: Fetch = async (url, init) => {
+      const { method, params } = callIn(init);
+      if (method === "getMultipleAccounts") sizes.push((params[0] as readonly unknown[]).length);
+      return await honest(url, init);
+    };
+    const seeds = Array.from({ length: 230 }, (_, index) => ["never", "paid", "payout"][index % 3] ?? "");
+    const [replaced, paid, never] = truth();
+    const expected = seeds.map((_, index) => [never, paid, replaced][index % 3]);
+    expect(await told(ledgerOver(1, counting), ...seeds)).toEqual(expected);
+    expect(sizes).toEqual([100, 100, 33]);
+    sizes.length = 0;
+    const { chain, clock } = fixture;
+    const small = solanaLedger({
+      endpoints: [{ url: "http://small.example", fetch: counting, accountsPerCall: 50 }],
+      clock: blockClock(chain, clock),
+    });
+    opened.push(small);
+    expect(await told(small, ...seeds)).toEqual(expected);
+    expect(Math.max(...sizes)).toBe(50);
+    expect(await told(small)).toEqual([]);
+  });
+
+  test("a seed that no marker has is a RangeError, before any node is asked", async () => {
+    for (const seed of ["", "x".repeat(33), "two words"]) {
+      await expect(ledgerOver(1, silent).markers(deposit.address, ["good", seed])).rejects.toThrow(
+        RangeError,
+      );
+    }
+  });
+});
+
+describe("heights", () => {
+  test("the lowest and the highest finalized height of all that answer, and nobody's when too few do", async () => {
+    const lagging = late(20, "getEpochInfo");
+    const finalized = (await fixture.ledger.heights()).highest;
+    expect(await fixture.ledger.heights()).toEqual({ lowest: finalized, highest: finalized });
+    expect(fixture.chain.blockHeight() - finalized).toBe(32);
+    expect(await ledgerOver(2, lagging, honest).heights()).toEqual({
+      lowest: finalized - 20,
+      highest: finalized,
+    });
+    expect(await patiently(ledgerOver(2, lagging, silent, honest).heights())).toEqual({
+      lowest: finalized - 20,
+      highest: finalized,
+    });
+    await expect(patiently(ledgerOver(2, silent, honest).heights())).rejects.toBeInstanceOf(
+      LedgerUnavailable,
+    );
+  });
+
+  test("a height that is none is no answer", async () => {
+    for (const blockHeight of [undefined, -1, 1.5, "7"]) {
+      const garbling: Fetch = async (url, init) => {
+        const answer = await honest(url, init);
+        if (callIn(init).method !== "getEpochInfo") return answer;
+        const { result, ...rest } = (await answer.json()) as { result: object };
+        return Response.json({ ...rest, result: { ...result, blockHeight } });
+      };
+      await expect(patiently(ledgerOver(1, garbling).heights())).rejects.toBeInstanceOf(LedgerUnavailable);
+    }
+  });
+});
+
+/** Lets the ledger's time pass until the work is done: endpoints that fail are asked again after pauses. */
+async function patiently<T>(work: Promise<T>): Promise<T> {
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
+  };
+  work.then(end, end);
+  while (!hasEnded) {
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    fixture.clock.advance(50);
+  }
+  return await work;
+}
