@@ -59,7 +59,7 @@ export type Move =
       readonly base: Address;
       /** Of the marker that stands for what is replaced. */
       readonly seed: string;
-      /** The seed of the marker that stands for what replaces it. */
+      /** The seed of the marker that stands for what replaces it; another one than `seed`. */
       readonly plan: string;
       /** Pays the rent of both markers. */
       readonly payer: Address;
@@ -195,9 +195,15 @@ export interface Payers {
   readonly isWhole: boolean;
 }
 
-/** The length of a token account, and of a marker, for its rent: `rentMinimum(TOKEN_ACCOUNT_BYTES)`. */
+/**
+ * The length of a token account, and of a marker, for its rent: `rentMinimum(TOKEN_ACCOUNT_BYTES)`. In Token-2022 extensions
+ * may follow.
+ */
 export const TOKEN_ACCOUNT_BYTES = 165;
-/** As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. */
+/**
+ * As long as the seed of every marker, for plans that are only measured or priced: which one it is changes neither. Where a
+ * transaction has several markers, each needs a seed of its own, or it is measured too short.
+ */
 export const ANY_SEED = "0".repeat(32);
 
 /** What routing asks of the chain. */
@@ -252,8 +258,8 @@ export interface RoutingLedger {
   feeOf(plan: TransactionPlan): Promise<bigint>;
   /**
    * Compiles the plan over a confirmed blockhash that was the newest a second ago at most, with a compute limit and a priority fee. Rejects with
-   * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, and for a
-   * plan that does not fit 1,232 bytes.
+   * `RangeError`, before a node is asked, for an amount outside 1 … 2^64 − 1, for a seed that no marker has, for
+   * a replacement by itself, and for a plan that does not fit 1,232 bytes.
    */
   buildTransaction(plan: TransactionPlan): Promise<UnsignedTransaction>;
   /**

@@ -5,7 +5,8 @@ import type { AccountKind } from "../ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../routing.ts";
+import { MINT_BYTES } from "./token-accounts.ts";
 
 // A multisig of a token program. Token-2022 never lets an extended account have this very length.
 const MULTISIG_BYTES = 355;

@@ -9,13 +9,14 @@ import {
 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { PaymentCost } from "../ledger.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../routing.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
 import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
-import { isTokenProgram, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
+import { isTokenProgram } from "./token-accounts.ts";
 
 // Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
 const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);

@@ -1,11 +1,9 @@
 /** Token accounts: which program has them, and what their bytes say. */
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
-import type { TokenProgram } from "../routing.ts";
+import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../routing.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 
-/** Bytes of a token account, and of its base part in Token-2022, where extensions follow. */
-export const TOKEN_ACCOUNT_BYTES = 165;
 /** Bytes of a mint without extensions. */
 export const MINT_BYTES = 82;
 

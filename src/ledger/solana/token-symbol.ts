@@ -1,5 +1,6 @@
 /** The symbol that a Token-2022 mint carries on itself, read with distrust: anybody can write a mint. */
-import { MINT_BYTES, TOKEN_ACCOUNT_BYTES } from "./token-accounts.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../routing.ts";
+import { MINT_BYTES } from "./token-accounts.ts";
 
 // Token-2022 pads a mint to the length of a token account, puts the account type after it, and then a list of
 // extensions: type (u16), length (u16), value.

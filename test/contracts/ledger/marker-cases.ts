@@ -198,4 +198,84 @@ export const markerCases: readonly LedgerContractCase[] = [
     assert.equal(await fault(world, everybody, ...pay), null);
     assert.deepEqual(await holds(world, payee.address), [2n * AMOUNT, 0n]);
   }),
+  promise("P26: markers: each in its place, of more than a call takes", async (world) => {
+    const { ledger } = world;
+    const everybody = await scene(world);
+    const { sponsor, payer } = everybody;
+    await succeed(world, planOf(everybody, mark(everybody)), sponsor, payer);
+    const seeds = Array.from({ length: 130 }, (_, index) => (index % 7 === 0 ? SEED : `m${index}`));
+    const made = { delegate: null, lamports: await ledger.rentMinimum(165) };
+    assert.deepEqual(
+      await markersOf(world, payer.address, seeds),
+      seeds.map((seed) => (seed === SEED ? made : "unmade")),
+    );
+    assert.deepEqual(await markersOf(world, payer.address, []), []);
+  }),
+  promise(
+    "E9: markers: nothing that may still vanish is told, and what did vanish never was",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await scene(world);
+      const { sponsor, payer } = everybody;
+      const paying = planOf(everybody, mark(everybody));
+      await world.pass(1);
+      const forked = await signed(world, paying, sponsor, payer);
+      await ledger.broadcast(forked.bytes);
+      assert.deepEqual(await markersOf(world, payer.address, [SEED]), ["unmade"]);
+      await world.fork(1);
+      await makeFinal(world);
+      assert.deepEqual(await markersOf(world, payer.address, [SEED]), ["unmade"]);
+      const { bytes } = await signed(world, paying, sponsor, payer);
+      await ledger.broadcast(bytes);
+      await world.pass(world.blocksToFinality - 1);
+      assert.deepEqual(await markersOf(world, payer.address, [SEED]), ["unmade"]);
+      await world.pass(1);
+      assert.notDeepEqual(await markersOf(world, payer.address, [SEED]), ["unmade"]);
+    },
+  ),
+  promise("markers, heights: what was read is not older than the height that is told", async (world) => {
+    const { ledger } = world;
+    const { address } = await world.wallet({});
+    const before = await ledger.heights();
+    assert(before.lowest === before.highest && before.highest <= world.height());
+    const reading = await ledger.markers(address, [SEED]);
+    assert(reading.blockHeight >= before.lowest && reading.blockTime > 0);
+    assert(reading.slot >= (await ledger.position()).slot && world.endpoints.includes(reading.endpoint));
+    await world.pass(7);
+    assert.deepEqual(await ledger.heights(), { lowest: before.lowest + 7, highest: before.highest + 7 });
+  }),
+  promise(
+    "E10: markers, heights: with one endpoint of two that says nothing nothing is known",
+    async (world) => {
+      const { ledger } = world;
+      const { address } = await world.wallet({});
+      for (const index of [0, 1] as const) {
+        for (const problem of ["silent", "refusing", "losing_answers"] as const) {
+          const mend = world.breakEndpoint(index, problem);
+          const unknown = { name: "LedgerUnavailable" };
+          await assert.rejects(world.wait(ledger.markers(address, [SEED])), unknown);
+          await assert.rejects(world.wait(ledger.heights()), unknown);
+          mend();
+          await world.elapse(60_000);
+        }
+      }
+      assert.deepEqual(await markersOf(world, address, [SEED]), ["unmade"]);
+    },
+  ),
+  promise(
+    "markers, heights: an endpoint that lags is told by the lowest height, and disputes what it has not heard of",
+    async (world) => {
+      const { ledger } = world;
+      const everybody = await scene(world);
+      const { sponsor, payer } = everybody;
+      await succeed(world, planOf(everybody, mark(everybody)), sponsor, payer);
+      const { highest } = await ledger.heights();
+      world.breakEndpoint(0, "lagging");
+      const heights = await world.wait(ledger.heights());
+      assert(heights.lowest < heights.highest && heights.highest === highest);
+      const { blockHeight, markers } = await world.wait(ledger.markers(payer.address, [SEED, "never"]));
+      assert.equal(blockHeight, heights.lowest);
+      assert.deepEqual(markers, ["disputed", "unmade"]);
+    },
+  ),
 ];

@@ -234,7 +234,7 @@ describe("a source", () => {
   });
 
   test("that is a nonce account or another program's, whose lamports no transfer can move", async () => {
-    const { plan, sol, nobody, carryOut, sponsor } = fixture;
+    const { plan, mark, sol, nobody, carryOut, sponsor } = fixture;
     const nonce = Keypair.fromSeed(new Uint8Array(32).fill(9));
     await land(fixture, {
       signers: [sponsor, nonce],
@@ -261,6 +261,8 @@ describe("a source", () => {
     for (const { secretKey } of [nonce, assigned]) {
       const signer = keypairSigner(secretKey);
       expectFault(await carryOut(plan(sol(signer, nobody(), SOL / 100n)), signer), "source", 0);
+      const marking: Move = { ...mark(sponsor, signer.address.slice(0, 32)), payer: signer.address };
+      expectFault(await carryOut(plan(marking), signer), "fee_payer", 0);
     }
   });
 

@@ -114,6 +114,13 @@ test("a replacement makes the marker of the words, approves the plan's marker fo
   ]);
 });
 
+test("a plan that would replace itself is a RangeError: it could never be made", async () => {
+  const { ledger, plan, replace } = fixture;
+  for (const asked of [ledger.buildTransaction, ledger.sizeOf]) {
+    await expect(asked(plan(replace(deposit, "same", "same")))).rejects.toThrow(RangeError);
+  }
+});
+
 test("following revokes at the plan's marker, unmarking closes the marker, both as the base", async () => {
   const { ledger, follow, unmark, sponsor } = fixture;
   const marker = ledger.markerAddress(deposit.address, "seed");

@@ -3,7 +3,13 @@ import { createHash } from "node:crypto";
 import { PublicKey } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
-import type { Marker, Move, TransactionFault, TransactionPlan } from "../../../src/ledger/routing.ts";
+import type {
+  Marker,
+  Move,
+  MoveThat,
+  TransactionFault,
+  TransactionPlan,
+} from "../../../src/ledger/routing.ts";
 import {
   keypairSigner,
   signTransaction,
@@ -37,7 +43,7 @@ export interface RoutingFixture extends ChainFixture {
   /** An address that was never used. */
   nobody(): Address;
   plan(...moves: readonly Move[]): TransactionPlan;
-  mark(deposit: Signer, seed?: string): Move;
+  mark(deposit: Signer, seed?: string): MoveThat<"mark">;
   /** At the sponsor's cost. */
   replace(deposit: Signer, plan: string, seed?: string): Move;
   follow(deposit: Signer, plan: string): Move;

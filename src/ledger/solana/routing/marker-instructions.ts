@@ -38,11 +38,12 @@ export function mark({ base, seed, payer }: MoveThat<"mark">, rent: bigint): rea
   ];
 }
 
-/** Both markers at the cost of `rent` lamports each, the first one naming the second. */
+/** Both markers at the cost of `rent` lamports each, the first one naming the second. Throws `RangeError` for equal seeds. */
 export function replace(
   { base, seed, plan, payer }: MoveThat<"replace">,
   rent: bigint,
 ): readonly StepInstruction[] {
+  if (seed === plan) throw new RangeError("a plan needs another seed than what it replaces");
   const replaced = keyOf(base, seed);
   const approve = createApproveInstruction(replaced, keyOf(base, plan), new PublicKey(base), ALLOWANCE);
   return [

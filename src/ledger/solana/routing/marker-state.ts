@@ -1,10 +1,10 @@
 /** What the content of a marker's account tells of the marker. */
 import { PublicKey, type AccountInfo } from "@solana/web3.js";
 import { SOL_MINT, type Address } from "../../../address.ts";
-import type { Marker } from "../../routing.ts";
+import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../routing.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
-import { readTokenAccount, TOKEN_ACCOUNT_BYTES } from "../token-accounts.ts";
+import { readTokenAccount } from "../token-accounts.ts";
 
 // The delegate of a token account: whether there is one, in four bytes, and its key.
 const DELEGATE_TAG_AT = 72;

@@ -18,7 +18,7 @@ const MOST_MOVES = 72;
 
 /**
  * The instructions of all moves. `markRent` is what a marker is made with. Throws `RangeError` for an amount outside
- * 1 … 2^64 − 1, for a seed that no marker can have, and for more moves than any transaction holds.
+ * 1 … 2^64 − 1, for a seed that no marker can have, for a replacement by itself, and for more moves than any transaction holds.
  */
 export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
   if (moves.length > MOST_MOVES) {
