@@ -1,5 +1,5 @@
 /** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
-import { spend } from "./deposit-levels.ts";
+import { accounted, spend } from "./deposit-levels.ts";
 import type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
 import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
 
@@ -16,7 +16,12 @@ export interface DepositAddressInput {
   readonly rentMint: string;
   /** End of the deposit window, in milliseconds of the chain's clock. */
   readonly expiresAt: number;
-  /** How long it is watched closely after the last thing that happened, and how long now and then after that. */
+  /**
+   * How long it is watched after its order: as closely as while it waited, until its markers may be closed, now and then,
+   * and seldom.
+   */
+  readonly lingerMs: number;
+  readonly agingMs: number;
   readonly quietMs: number;
   readonly slowMs: number;
   /** Pause between two refunds, and before what failed is tried again. */
@@ -26,6 +31,9 @@ export interface DepositAddressInput {
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
 }
+
+/** Where an address rests, in this order, each with a longer pause between two looks; nobody looks at a closed one. */
+export type Lane = "lingering" | "aging" | "resting" | "slowLane" | "closed";
 
 /** What an address knows of itself. */
 export interface DepositAddressContext extends DepositAddressInput, DepositLevels {
@@ -42,7 +50,9 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
   readonly hasRefunded: boolean;
   readonly losses: number;
   /** Where it rests next. */
-  readonly lane: "resting" | "slowLane" | "closed";
+  readonly lane: Lane;
+  /** Its markers may be closed once every witness's finalized height is above this; null until it has aged. */
+  readonly closeAbove: number | null;
   /** What the sponsor may spend on it, in lamports. */
   readonly allowance: string;
   /** Whether an operator has let its money pass. */
@@ -74,8 +84,11 @@ export type DepositAddressEvent =
   | { readonly type: "NOTHING_TO_RETURN" }
   /** Something is to be refunded, but not so soon after the last refund. */
   | ({ readonly type: "MUST_WAIT" } & Reading)
-  /** Nothing is left that could be sent anywhere. */
-  | ({ readonly type: "AT_REST" } & Reading)
+  /**
+   * Nothing is left that could be sent anywhere now. `isBound`: markers stand, and with them lamports of the sponsor;
+   * `height` is the highest finalized height that any node has told since the last signing.
+   */
+  | ({ readonly type: "AT_REST"; readonly isBound: boolean; readonly height: number } & Reading)
   /** Something that nobody can explain, or that only an operator may decide. */
   | { readonly type: "HELD"; readonly reason: string }
   /** An operator has looked. */
@@ -91,6 +104,8 @@ export interface SettlementParams {
   readonly fee: string;
   readonly mayRefund: boolean;
   readonly isReleased: boolean;
+  /** Above which height its markers may be closed, null while they may not. */
+  readonly closeAbove: number | null;
 }
 
 /** What of another mint goes where, by an operator's word. */
@@ -117,6 +132,29 @@ export function book(
 /** Whether the sender was paid back by itself: what an operator returns is of no mint that is counted here. */
 export function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Movement): boolean {
   return kind === "refund" && smallest[mint] !== undefined;
+}
+
+/**
+ * The life of signed bytes in blocks, plus one: while they may still land, the marker that refuses them must stand.
+ * Source: a blockhash is accepted for 150 blocks, and by one more.
+ */
+const BLOCKS_OF_SIGNED_BYTES = 151;
+
+/** It has nothing to do now. */
+export function rested(
+  context: DepositAddressContext,
+  event: Reading & { readonly height: number },
+): Pick<DepositAddressContext, "received" | "spent" | "closeAbove"> {
+  const { lane, closeAbove } = context;
+  return {
+    ...accounted(context, event),
+    closeAbove: lane === "aging" ? event.height + BLOCKS_OF_SIGNED_BYTES : closeAbove,
+  };
+}
+
+/** Bytes that make a marker are about to be signed: its age counts from the end of that. */
+export function younger({ lane }: DepositAddressContext): Pick<DepositAddressContext, "lane" | "closeAbove"> {
+  return { lane: lane === "lingering" ? lane : "aging", closeAbove: null };
 }
 
 /** Every word of an operator lets the sponsor spend as much again. */

@@ -1,10 +1,11 @@
 /** A one-time deposit address: what comes in, what goes out, and everything that has to go back, long after its order. */
 import { assign, setup } from "xstate";
-import { book, granted, hasDeposit, isRefund, released } from "./deposit-address-context.ts";
+import { book, granted, hasDeposit, isRefund, released, rested, younger } from "./deposit-address-context.ts";
 import type {
   DepositAddressContext,
   DepositAddressEvent,
   DepositAddressInput,
+  Lane,
   ReturnParams,
   SettlementParams,
 } from "./deposit-address-context.ts";
@@ -78,10 +79,11 @@ export const depositAddress = setup({
     isOver: ({ context }) => context.isOver,
     isPastWindow: ({ context }) => context.isPastWindow,
     hasRefunded: ({ context }) => context.hasRefunded,
-    goesToSlowLane: ({ context }) => context.lane === "slowLane",
-    isToBeClosed: ({ context }) => context.lane === "closed",
+    isIn: ({ context }, params: { lane: Lane }) => params.lane === context.lane,
   },
   delays: {
+    linger: ({ context }) => context.lingerMs,
+    age: ({ context }) => context.agingMs,
     quiet: ({ context }) => context.quietMs,
     slow: ({ context }) => context.slowMs,
     pause: ({ context: { refundPauseMs, losses } }) => refundPauseMs * 2 ** Math.max(0, losses - 1),
@@ -100,7 +102,8 @@ export const depositAddress = setup({
     fee: "0",
     hasRefunded: false,
     losses: 0,
-    lane: "resting",
+    lane: "lingering",
+    closeAbove: null,
     allowance: input.sponsorCap,
     isReleased: false,
     heldReason: null,
@@ -259,12 +262,12 @@ export const depositAddress = setup({
     settling: {
       entry: {
         type: "planSettlement",
-        params: ({ context: { settledSlot, landed, fee, hasRefunded, isReleased } }) => ({
-          settledSlot,
-          landed,
-          fee,
+        params: ({
+          context: { settledSlot, landed, fee, hasRefunded, isReleased, closeAbove, lane },
+        }): SettlementParams => ({
+          ...{ settledSlot, landed, fee, isReleased },
           mayRefund: !hasRefunded,
-          isReleased,
+          closeAbove: lane === "lingering" || lane === "aging" ? null : closeAbove,
         }),
       },
       on: {
@@ -276,6 +279,7 @@ export const depositAddress = setup({
           target: "moving",
           actions: assign(({ context, event }) => ({
             ...accounted(context, event),
+            ...younger(context),
             underWay: event.payment,
           })),
         },
@@ -290,44 +294,25 @@ export const depositAddress = setup({
           target: "cooling",
           actions: assign(({ context, event }) => accounted(context, event)),
         },
-        AT_REST: [
-          {
-            guard: "hasRefunded",
-            target: "cooling",
-            actions: [
-              assign(({ context, event }) => accounted(context, event)),
-              tellOrder({ type: "SETTLED" }),
-            ],
-          },
-          {
-            guard: "goesToSlowLane",
-            target: "slowLane",
-            actions: [
-              assign(({ context, event }) => accounted(context, event)),
-              tellOrder({ type: "SETTLED" }),
-            ],
-          },
-          {
-            guard: "isToBeClosed",
-            target: "closed",
-            actions: [
-              assign(({ context, event }) => accounted(context, event)),
-              tellOrder({ type: "SETTLED" }),
-            ],
-          },
-          {
-            target: "resting",
-            actions: [
-              assign(({ context, event }) => accounted(context, event)),
-              tellOrder({ type: "SETTLED" }),
-            ],
-          },
-        ],
+        AT_REST: {
+          target: "settled",
+          actions: [assign(({ context, event }) => rested(context, event)), tellOrder({ type: "SETTLED" })],
+        },
         HELD: {
           target: "held",
           actions: [assign({ heldReason: ({ event }) => event.reason }), tellOrder({ type: "SETTLED" })],
         },
       },
+    },
+    settled: {
+      always: [
+        { guard: "hasRefunded", target: "cooling" },
+        { guard: { type: "isIn", params: { lane: "lingering" } }, target: "atRest.lingering" },
+        { guard: { type: "isIn", params: { lane: "aging" } }, target: "atRest.aging" },
+        { guard: { type: "isIn", params: { lane: "slowLane" } }, target: "atRest.slowLane" },
+        { guard: { type: "isIn", params: { lane: "closed" } }, target: "atRest.closed" },
+        { target: "atRest.resting" },
+      ],
     },
     // One payment at a time is under way.
     moving: {
@@ -370,6 +355,7 @@ export const depositAddress = setup({
         RETURN_PLANNED: {
           target: "moving",
           actions: assign(({ context, event }) => ({
+            ...younger(context),
             received: received(context, event),
             underWay: event.payment,
           })),
@@ -383,35 +369,38 @@ export const depositAddress = setup({
       after: { pause: { target: "settling", actions: assign({ hasRefunded: false }) } },
     },
     // Each lane ends with one more look at everything, since the watch sees associated accounts only.
-    resting: {
-      meta: { watches: ["lateDeposits"] },
-      after: { quiet: { target: "settling", actions: assign({ lane: "slowLane" }) } },
+    atRest: {
+      initial: "resting",
       on: {
         BALANCES_READ: { guard: { type: "isNews", params: ({ event }) => event }, target: "settling" },
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
         RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
       },
-    },
-    slowLane: {
-      meta: { watches: ["slowDeposits"] },
-      after: { slow: { target: "settling", actions: assign({ lane: "closed" }) } },
-      on: {
-        BALANCES_READ: { guard: { type: "isNews", params: ({ event }) => event }, target: "settling" },
-        RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
-        RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
+      states: {
+        lingering: {
+          meta: { watches: ["recentDeposits"] },
+          after: { linger: { target: "#deposit-address.settling", actions: assign({ lane: "aging" }) } },
+        },
+        // Its markers stand until the bytes that they refuse are dead.
+        aging: {
+          meta: { watches: ["lateDeposits"] },
+          after: { age: { target: "#deposit-address.settling", actions: assign({ lane: "resting" }) } },
+        },
+        resting: {
+          meta: { watches: ["lateDeposits"] },
+          after: { quiet: { target: "#deposit-address.settling", actions: assign({ lane: "slowLane" }) } },
+        },
+        slowLane: {
+          meta: { watches: ["slowDeposits"] },
+          after: { slow: { target: "#deposit-address.settling", actions: assign({ lane: "closed" }) } },
+        },
+        // It is not watched any more. An operator can still have it settled at any time.
+        closed: { meta: { waitsFor: "operator" } },
       },
     },
     held: {
       meta: { waitsFor: "operator" },
       on: { RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) } },
-    },
-    // Nobody looks any more, and nothing is lost: the operator can have it settled for ever.
-    closed: {
-      meta: { waitsFor: "operator" },
-      on: {
-        RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
-        RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
-      },
     },
   },
 });

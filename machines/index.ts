@@ -22,17 +22,21 @@ export type {
   DepositAddressContext,
   DepositAddressEvent,
   DepositAddressInput,
+  Lane,
   ReturnParams,
   SettlementParams,
 } from "./deposit-address-context.ts";
-export type { PaymentContext, PaymentEvent, PaymentInput } from "./payment.ts";
+export type { PaymentContext, PaymentEvent, PaymentInput, RivalPayment } from "./payment.ts";
 export type {
   DepositNews,
   Message,
   Movement,
   OrderOver,
+  OvertakenNews,
   PaymentFault,
+  PaymentRole,
   PayoutNews,
+  RoutedNews,
   SpendingNews,
 } from "./private-messages.ts";
 export type {

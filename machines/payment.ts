@@ -1,78 +1,112 @@
 /** One on-chain transaction that the service itself signs, followed from its plan until the chain has decided. */
 import { assign, setup } from "xstate";
-import type { Message, Movement, PaymentFault, PayoutNews } from "./private-messages.ts";
-import type { SignatureEvent } from "./wallet-transfer.ts";
+import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from "./private-messages.ts";
 
 /** What a payment begins with. */
 export interface PaymentInput {
   readonly paymentId: string;
   /** The deposit address it is paid from, whose ledger is told when it lands. */
   readonly address: string;
-  /** The order that waits for it, null for a refund or a sweep. */
-  readonly order: string | null;
-  /** Which recipients of the order it pays. */
+  /** The order that the address belongs to. */
+  readonly order: string;
+  readonly role: PaymentRole;
+  /** The recipients of the order that it pays itself. */
   readonly indexes: readonly number[];
+  /** How many recipients depend on it: for a plan, those that its payments will pay or leave out. */
+  readonly recipients: number;
   readonly movements: readonly Movement[];
-  /** Pause before another attempt after one that landed with an error, in milliseconds. */
+  /** Pause before another attempt or another reading of the marker, in milliseconds. */
   readonly retryPauseMs: number;
-  /** What is set aside for an exchange until it has landed or has failed for good. */
+  /** What is reserved for an exchange until it has landed or has failed. */
   readonly reservations?: readonly string[];
 }
 
 /** What a payment knows of itself: neither bytes nor keys. */
 export interface PaymentContext extends PaymentInput {
-  /** Attempts signed so far; a new one only after the last one is proved dead, or has landed with an error. */
+  /** Attempts signed so far. A new one is signed only when the last one can land no more. */
   readonly attempts: number;
-  /** That of the newest attempt. */
+  /** Signature of the newest attempt. */
   readonly signature: string | null;
   readonly wasConfirmed: boolean;
+  /** Whether the payments that a plan names have been started. */
+  readonly hasLeaves: boolean;
   readonly slot: number;
   readonly blockTime: number | null;
-  /** The chain's error of an attempt that landed without paying, as JSON text. */
+  /** The chain's error of the newest attempt, as JSON text, null when none was reported. */
   readonly error: string | null;
   readonly fault: PaymentFault | null;
 }
 
+/** Another payment of the same marker that turned out to have landed. */
+export interface RivalPayment {
+  readonly payment: string;
+  /** The recipients that it paid, empty for a refund or a plan. */
+  readonly indexes: readonly number[];
+  /** How many recipients more, or fewer where negative, the order has to count as unpaid. */
+  readonly unpaid: number;
+  readonly movements: readonly Movement[];
+  readonly signature: string | null;
+  readonly slot: number;
+  readonly blockTime: number | null;
+}
+
 /** What a payment reacts to. */
 export type PaymentEvent =
-  /** The bytes, their signature and their last valid height are stored; nothing has left yet. */
+  /** Bytes, signature and last valid height are stored; no byte has been sent yet. */
   | { readonly type: "SIGNED"; readonly signature: string }
-  /** Tried out, it would fail; nothing was signed. */
+  /** The simulation fails; nothing was signed. */
   | { readonly type: "REFUSED"; readonly fault: PaymentFault }
-  /** Tried out, its marker turned out to exist for good; nothing was signed. */
+  /** The simulation fails because the marker exists; nothing was signed. */
   | { readonly type: "MARKED" }
   | { readonly type: "BROADCAST" }
-  /** `about` is the signature that it is said of: news of an attempt before this one comes too late. */
-  | (SignatureEvent & { readonly about: string })
-  | { readonly type: "EXPLAINED"; readonly fault: PaymentFault }
-  /** After the proof of death: the marker is not on the chain, so nothing was paid. */
-  | { readonly type: "MARK_ABSENT" }
-  /** The marker was made by this transaction of the address itself, so the payment has landed after all. */
+  /** One node reports the signature `about` as confirmed. */
+  | { readonly type: "CONFIRMED"; readonly about: string }
+  /** One node reports `about` as finalized. A reason to read the marker, and no more. */
+  | { readonly type: "REPORTED"; readonly about: string; readonly error: string | null }
+  /** One node reports a height above the last valid one of `about`. A reason to read the marker, and no more. */
+  | { readonly type: "EXPIRED"; readonly about: string }
+  /** The marker proves that this payment landed. */
   | {
-      readonly type: "MARK_PAID";
-      readonly signature: string;
+      readonly type: "MADE";
+      readonly signature: string | null;
       readonly slot: number;
       readonly blockTime: number | null;
     }
-  /** Somebody else made the marker, and nothing was paid. */
-  | { readonly type: "MARK_TAKEN" };
+  /** The marker is not made. `isDead`: and no attempt can make it any more, by the witnesses' heights. */
+  | { readonly type: "UNMADE"; readonly isDead: boolean }
+  /** The marker proves that another payment landed, which excludes this one. */
+  | ({ readonly type: "OVERTAKEN" } & RivalPayment)
+  | { readonly type: "EXPLAINED"; readonly fault: PaymentFault }
+  /** The payments of a plan are started; `unpaid` recipients are left out of it. */
+  | { readonly type: "LEAVES_STARTED"; readonly payouts: number; readonly unpaid: number };
 
 interface ContextOnly {
   readonly context: PaymentContext;
 }
 
 /** An attempt that landed with an error cost the sponsor a fee: after so many an operator must look. */
-const MOST_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
-const tellOrder = (type: PayoutNews["type"]) =>
+const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED") =>
   ({
     type: "tell",
     params: ({ context }: ContextOnly): Message => {
       const { paymentId: payment, indexes, signature, blockTime, wasConfirmed, fault, order } = context;
-      const event = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
-      return { machine: "private-transfer", id: order ?? "", event };
+      const event: PayoutNews = { type, payment, indexes, signature, blockTime, wasConfirmed, fault };
+      return { machine: "private-transfer", id: order, event };
     },
   }) as const;
+
+const tellOrderRouted = {
+  type: "tell",
+  params: ({
+    context,
+    event,
+  }: ContextOnly & { readonly event: { readonly payouts: number; readonly unpaid: number } }): Message => {
+    const { payouts, unpaid } = event;
+    return { machine: "private-transfer", id: context.order, event: { type: "ROUTED", payouts, unpaid } };
+  },
+} as const;
 
 const ofAnother = {
   type: "isOfAnother",
@@ -80,9 +114,10 @@ const ofAnother = {
 } as const;
 
 /**
- * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. From there only
- * the chain leads on: landed, or proved dead, and then the marker has the last word. A payment that has `failed` paid
- * nothing and never will; whoever planned it decides what comes next.
+ * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes report
+ * of a signature only leads to `reading`, and the marker on the chain decides: it is made by this payment, by a rival
+ * that excludes it, or not at all. Bytes of the same words exclude each other on the chain, so signing them again is
+ * safe whatever was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({
   types: {
@@ -93,16 +128,23 @@ export const payment = setup({
   actions: {
     sign: (_, _params: { paymentId: string; attempt: number }) => {},
     broadcast: (_, _params: { signature: string }) => {},
+    readMarker: (_, _params: { paymentId: string; error: string | null }) => {},
     explain: (_, _params: { paymentId: string; error: string }) => {},
-    lookForMark: (_, _params: { paymentId: string }) => {},
+    /** Holds the deposit address until an operator releases it. */
+    hold: (_, _params: { paymentId: string }) => {},
+    startLeaves: (_, _params: { paymentId: string }) => {},
     tell: (_, _params: Message) => {},
   },
   guards: {
-    hasOrder: ({ context }) => context.order !== null,
-    wasToldBefore: ({ context }) => context.order === null || context.wasConfirmed,
-    succeeded: (_, params: { error: string | null }) => params.error === null,
+    isPayout: ({ context }) => context.role === "payout",
+    isPlan: ({ context }) => context.role === "plan",
+    needsLeaves: ({ context }) => context.role === "plan" && !context.hasLeaves,
+    isPayoutToldFirst: ({ context }) => context.role === "payout" && !context.wasConfirmed,
+    isDead: (_, params: { isDead: boolean }) => params.isDead,
+    isDeadWithError: ({ context }, params: { isDead: boolean }) => params.isDead && context.error !== null,
     mayPass: ({ context }, { kind }: PaymentFault) =>
-      kind !== "payee" && kind !== "marked" && kind !== "source" && context.attempts < MOST_ATTEMPTS,
+      kind !== "payee" && kind !== "source" && context.attempts % MAX_ATTEMPTS !== 0,
+    isDecided: (_, { kind }: PaymentFault) => kind === "payee" || kind === "source",
     isOfAnother: ({ context }, params: { about: string }) => params.about !== context.signature,
   },
   delays: {
@@ -115,6 +157,7 @@ export const payment = setup({
     attempts: 0,
     signature: null,
     wasConfirmed: false,
+    hasLeaves: false,
     slot: 0,
     blockTime: null,
     error: null,
@@ -133,10 +176,11 @@ export const payment = setup({
           actions: assign({
             signature: ({ event }) => event.signature,
             attempts: ({ context }) => context.attempts + 1,
+            error: null,
           }),
         },
         REFUSED: { target: "lost", actions: assign({ fault: ({ event }) => event.fault }) },
-        MARKED: "proving",
+        MARKED: "reading",
       },
     },
     inFlight: {
@@ -145,19 +189,19 @@ export const payment = setup({
       on: {
         CONFIRMED: [
           { guard: ofAnother },
-          { guard: "wasToldBefore", target: ".confirmed" },
-          { target: ".confirmed", actions: [tellOrder("PAYOUT_CONFIRMED"), assign({ wasConfirmed: true })] },
-        ],
-        FINALIZED: [
-          { guard: ofAnother },
           {
-            guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
-            target: "landed",
-            actions: assign({ blockTime: ({ event }) => event.blockTime, slot: ({ event }) => event.slot }),
+            guard: "isPayoutToldFirst",
+            target: ".confirmed",
+            actions: [tellOrder("PAYOUT_CONFIRMED"), assign({ wasConfirmed: true })],
           },
-          { target: "explaining", actions: assign({ error: ({ event }) => event.error }) },
+          { guard: "needsLeaves", target: ".following" },
+          { target: ".confirmed" },
         ],
-        EXPIRED: [{ guard: ofAnother }, { target: "proving" }],
+        REPORTED: [
+          { guard: ofAnother },
+          { target: "reading", actions: assign({ error: ({ event }) => event.error }) },
+        ],
+        EXPIRED: [{ guard: ofAnother }, { target: "reading" }],
       },
       states: {
         signed: {
@@ -165,10 +209,75 @@ export const payment = setup({
           on: { BROADCAST: "broadcast" },
         },
         broadcast: {},
-        // Should the fork it was seen on vanish, the same bytes are sent again.
+        // The chain refuses the payments of a plan that is not made, so they need not wait until it is final.
+        following: {
+          entry: { type: "startLeaves", params: ({ context }) => ({ paymentId: context.paymentId }) },
+          // Nothing is concluded before they are started: what becomes of the plan is counted together with them.
+          on: {
+            CONFIRMED: {},
+            REPORTED: {},
+            EXPIRED: {},
+            LEAVES_STARTED: {
+              target: "confirmed",
+              actions: [assign({ hasLeaves: true }), tellOrderRouted],
+            },
+          },
+        },
+        // If its fork vanishes, the same bytes are sent again.
         confirmed: { on: { CONFIRMED: {} } },
       },
     },
+    reading: {
+      entry: {
+        type: "readMarker",
+        params: ({ context }) => ({ paymentId: context.paymentId, error: context.error }),
+      },
+      on: {
+        MADE: {
+          target: "landed",
+          actions: assign({
+            signature: ({ context, event }) => event.signature ?? context.signature,
+            slot: ({ event }) => event.slot,
+            blockTime: ({ event }) => event.blockTime,
+          }),
+        },
+        OVERTAKEN: {
+          target: "overtaken",
+          actions: [
+            {
+              type: "tell",
+              params: ({ context, event }): Message => {
+                const { payment: rival, slot, signature, movements } = event;
+                const news = { type: "PAYMENT_LANDED", payment: rival, slot, signature, movements } as const;
+                return { machine: "deposit-address", id: context.address, event: news };
+              },
+            },
+            {
+              type: "tell",
+              params: ({ context, event }): Message => {
+                const { order, role, wasConfirmed, hasLeaves } = context;
+                const { indexes, unpaid, signature, blockTime } = event;
+                const counts = { role, wasConfirmed, hasLeaves, paid: indexes.length, unpaid };
+                const news = { type: "PAYOUT_OVERTAKEN", ...counts, signature, blockTime } as const;
+                return { machine: "private-transfer", id: order, event: news };
+              },
+            },
+          ],
+        },
+        // The other payment is booked already.
+        REFUSED: { target: "lost", actions: assign({ fault: ({ event }) => event.fault }) },
+        UNMADE: [
+          {
+            guard: { type: "isDeadWithError", params: ({ event }) => event },
+            target: "explaining",
+          },
+          { guard: { type: "isDead", params: ({ event }) => event }, target: "planned" },
+          { target: "doubting" },
+        ],
+      },
+    },
+    // The bytes may still land: they are neither given up nor replaced.
+    doubting: { after: { retryPause: "reading" } },
     explaining: {
       entry: {
         type: "explain",
@@ -177,26 +286,19 @@ export const payment = setup({
       on: {
         EXPLAINED: [
           { guard: { type: "mayPass", params: ({ event }) => event.fault }, target: "pausing" },
-          { target: "lost", actions: assign({ fault: ({ event }) => event.fault }) },
+          {
+            guard: { type: "isDecided", params: ({ event }) => event.fault },
+            target: "lost",
+            actions: assign({ fault: ({ event }) => event.fault }),
+          },
+          {
+            target: "pausing",
+            actions: { type: "hold", params: ({ context }) => ({ paymentId: context.paymentId }) },
+          },
         ],
       },
     },
     pausing: { after: { retryPause: "planned" } },
-    proving: {
-      entry: { type: "lookForMark", params: ({ context }) => ({ paymentId: context.paymentId }) },
-      on: {
-        MARK_ABSENT: "planned",
-        MARK_PAID: {
-          target: "landed",
-          actions: assign({
-            signature: ({ event }) => event.signature,
-            slot: ({ event }) => event.slot,
-            blockTime: ({ event }) => event.blockTime,
-          }),
-        },
-        MARK_TAKEN: { target: "lost", actions: assign({ fault: { kind: "marked", move: 0 } }) },
-      },
-    },
     landed: {
       entry: {
         type: "tell",
@@ -207,9 +309,30 @@ export const payment = setup({
         },
       },
       always: [
-        { guard: "hasOrder", target: "finalized", actions: tellOrder("PAYOUT_FINALIZED") },
+        { guard: "isPayout", target: "finalized", actions: tellOrder("PAYOUT_FINALIZED") },
+        { guard: "needsLeaves", target: "succeeding" },
         { target: "finalized" },
       ],
+    },
+    succeeding: {
+      entry: { type: "startLeaves", params: ({ context }) => ({ paymentId: context.paymentId }) },
+      on: {
+        LEAVES_STARTED: {
+          target: "finalized",
+          actions: [assign({ hasLeaves: true }), tellOrderRouted],
+        },
+      },
+    },
+    overtaken: {
+      entry: {
+        type: "tell",
+        params: ({ context: { address, paymentId } }): Message => ({
+          machine: "deposit-address",
+          id: address,
+          event: { type: "PAYMENT_LOST", payment: paymentId, fault: { kind: "superseded", move: null } },
+        }),
+      },
+      always: "failed",
     },
     lost: {
       entry: {
@@ -221,7 +344,19 @@ export const payment = setup({
         }),
       },
       always: [
-        { guard: "hasOrder", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
+        { guard: "isPayout", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
+        {
+          guard: "isPlan",
+          target: "failed",
+          actions: {
+            type: "tell",
+            params: ({ context }): Message => ({
+              machine: "private-transfer",
+              id: context.order,
+              event: { type: "ROUTED", payouts: 0, unpaid: context.recipients },
+            }),
+          },
+        },
         { target: "failed" },
       ],
     },

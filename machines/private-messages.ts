@@ -10,7 +10,17 @@ export interface Movement {
 
 /** Why a transaction of ours cannot be done, in the ledger's words; `move` is the index of the move that fails. */
 export interface PaymentFault {
-  readonly kind: "payee" | "marked" | "source" | "fee_payer" | "blockhash" | "already_processed" | "other";
+  readonly kind:
+    | "payee"
+    | "marked"
+    | "unplanned"
+    | "source"
+    | "fee_payer"
+    | "blockhash"
+    | "already_processed"
+    | "other"
+    /** Another payment made the marker, or replaced what this one depends on. */
+    | "superseded";
   readonly move: number | null;
 }
 
@@ -29,6 +39,34 @@ export type DepositNews =
 
 /** From an order to its deposit address: nothing more is paid out; keep `fee` (base units), send the rest back. */
 export type OrderOver = { readonly type: "OVER"; readonly fee: string };
+
+/**
+ * What an order counts a payment among: `payout`, one that pays recipients; `plan`, one that says on the chain which
+ * payouts take the place of another; `own`, one of the deposit address itself, for which no order waits.
+ */
+export type PaymentRole = "payout" | "plan" | "own";
+
+/** From a payment to its order: another payment of the same marker landed, so this one never will. */
+export interface OvertakenNews {
+  readonly type: "PAYOUT_OVERTAKEN";
+  readonly role: PaymentRole;
+  /** Whether PAYOUT_CONFIRMED was told before, and whether a plan's payouts were counted. */
+  readonly wasConfirmed: boolean;
+  readonly hasLeaves: boolean;
+  /** How many recipients the other payment paid, and by how much the number of unpaid ones changes. */
+  readonly paid: number;
+  readonly unpaid: number;
+  readonly signature: string | null;
+  readonly blockTime: number | null;
+}
+
+/** From a plan to its order: so many payouts were started, so many recipients are left out. */
+export interface RoutedNews {
+  readonly type: "ROUTED";
+  readonly payouts: number;
+  readonly unpaid: number;
+  readonly reason?: string;
+}
 
 /** From a payment to the order that waits for it. */
 export interface PayoutNews {
@@ -58,4 +96,8 @@ export type SpendingNews =
 /** A message to another instance: the params of the engine's own action `tell`. */
 export type Message =
   | { readonly machine: "deposit-address"; readonly id: string; readonly event: OrderOver | SpendingNews }
-  | { readonly machine: "private-transfer"; readonly id: string; readonly event: DepositNews | PayoutNews };
+  | {
+      readonly machine: "private-transfer";
+      readonly id: string;
+      readonly event: DepositNews | PayoutNews | OvertakenNews | RoutedNews;
+    };

@@ -1,6 +1,13 @@
 /** A payment order of private mode: it waits for its deposit, pays the recipients, and says how it went. */
 import { assign, setup } from "xstate";
-import type { DepositNews, Message, PaymentFault, PayoutNews } from "./private-messages.ts";
+import type {
+  DepositNews,
+  Message,
+  OvertakenNews,
+  PaymentFault,
+  PayoutNews,
+  RoutedNews,
+} from "./private-messages.ts";
 import type { AnnounceParams, TransferMeta } from "./wallet-transfer.ts";
 
 /** What an order begins with. */
@@ -32,8 +39,9 @@ export interface PrivateTransferContext extends PrivateTransferInput {
 export type PrivateTransferEvent =
   | { readonly type: "CANCEL" }
   | DepositNews
-  /** So many payouts have been planned and started; so many more recipients cannot be paid, and why if that is known. */
-  | { readonly type: "ROUTED"; readonly payouts: number; readonly unpaid: number; readonly reason?: string }
+  /** So many payouts have been started; so many more recipients cannot be paid, and why if that is known. */
+  | RoutedNews
+  | OvertakenNews
   /** A swap has no price that is good enough at this moment: it is asked for again. */
   | { readonly type: "NOT_NOW" }
   | (PayoutNews & { readonly type: "PAYOUT_CONFIRMED" })
@@ -75,7 +83,7 @@ export const privateTransfer = setup({
   },
   guards: {
     anythingCame: (_, params: { received: boolean }) => params.received,
-    isEverybodyPaid: ({ context }) => isThrough(context) && context.unpaid === 0,
+    isEverybodyPaid: ({ context }) => isThrough(context) && context.unpaid === 0 && context.paid > 0,
     isThrough: ({ context }) => isThrough(context),
     isEverybodyConfirmed: ({ context }) =>
       context.planning === 0 && context.toConfirm === 0 && context.unpaid === 0,
@@ -138,6 +146,7 @@ export const privateTransfer = setup({
         },
       ],
     },
+    PAYOUT_OVERTAKEN: { actions: assign(({ context, event }) => overtaken(context, event)) },
   },
   states: {
     awaitingDeposit: {
@@ -222,9 +231,23 @@ export const privateTransfer = setup({
       meta: { status: "processing" },
       entry: settleAddress,
       on: {
-        SETTLED: {
-          target: "failed",
-          actions: assign({ charged: ({ context }) => (context.paid > 0 ? context.fee : "0") }),
+        SETTLED: [
+          {
+            guard: "isEverybodyPaid",
+            target: "completed",
+            actions: { type: "announce", params: { notice: "transaction.confirmed" } },
+          },
+          {
+            target: "failed",
+            actions: assign({
+              charged: ({ context }) => (context.paid > 0 ? context.fee : "0"),
+              reason: ({ context }) => partialReason(context),
+            }),
+          },
+        ],
+        // The refund met a payout that had landed: the fee is due after all.
+        PAYOUT_OVERTAKEN: {
+          actions: [assign(({ context, event }) => overtaken(context, event)), settleAddress],
         },
       },
     },
@@ -252,6 +275,21 @@ function isThrough({ planning, toFinalize }: PrivateTransferContext): boolean {
 
 function partialReason({ paid, reason }: PrivateTransferContext): string {
   return paid > 0 ? "PARTIAL_PAYOUT" : (reason ?? "PAYOUT_FAILED");
+}
+
+/** The counts after another payment of the same marker has landed in the place of one that was counted. */
+function overtaken(context: PrivateTransferContext, event: OvertakenNews): Partial<PrivateTransferContext> {
+  const { role, wasConfirmed, hasLeaves, paid, unpaid, signature, blockTime } = event;
+  const isPayout = role === "payout";
+  return {
+    planning: context.planning - (role === "plan" && !hasLeaves ? 1 : 0),
+    toConfirm: context.toConfirm - (isPayout && !wasConfirmed ? 1 : 0),
+    toFinalize: context.toFinalize - (isPayout ? 1 : 0),
+    paid: context.paid + paid,
+    unpaid: Math.max(0, context.unpaid + unpaid),
+    signature: paid > 0 ? signature : context.signature,
+    blockTime: paid > 0 ? latest(context.blockTime, blockTime) : context.blockTime,
+  };
 }
 
 function latest(one: number | null, other: number | null): number | null {

@@ -75,6 +75,11 @@ export interface PrivateRoutingOptions {
   /** Most recipients of a private payroll, 2 to 500. Default 100. */
   readonly maxRecipients?: number;
   /**
+   * The most lamports that the rent of one marker may be. A payment binds them until its deposit address is swept; nothing
+   * is signed while a node tells more. Default 20,000,000 (0.02 SOL), over ten times the rent of 2026.
+   */
+  readonly maxMarkerRent?: bigint;
+  /**
    * Whom to serve: asked of sender and recipients before an order is taken, and of whoever paid in before anything is paid
    * out or back. A refusal at first is VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Who
    * paid in is told by what nodes list, which is an attribution and no proof. Default: everybody is served.
@@ -123,6 +128,7 @@ export const paymentServiceOptions = z.strictObject({
       feeBps: z.number().int().min(0).max(1_000).default(30),
       depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
       maxRecipients: z.number().int().min(2).max(500).default(100),
+      maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
       screen: functionOption<Screen>().optional(),
     })
     .optional(),

@@ -139,12 +139,10 @@ export interface PaymentRecord {
   readonly transactionId: string;
   /** The deposit address it pays from. */
   readonly address: string;
-  readonly kind: "payout" | "exchange" | "refund" | "sweep" | "collect";
+  /** `plan` pays nobody: it replaces a marker by the payments that take the place of what that marker stood for. */
+  readonly kind: "payout" | "exchange" | "plan" | "refund" | "sweep" | "collect";
   readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
-  /**
-   * What is paid to whom, in words that never repeat within one address (`payout 0 1 2`, `refund 1`). With the
-   * address's key it makes the seed of the marker, which the chain takes once.
-   */
+  /** Names the payment within its address, such as `order`, `refund 1`. Which marker it makes stands in its plan. */
   readonly mark: string;
   readonly mint: string;
   readonly legs: readonly RecipientShare[];

@@ -79,6 +79,8 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
       smallest: { [SOL_MINT]: "1000000", [chain.mints.USDC]: "1000", [chain.mints.USDT]: "1000" },
       rentMint: SOL_MINT,
       expiresAt: deposit.expiresAt,
+      lingerMs: 15 * 60_000,
+      agingMs: 60 * 60_000,
       quietMs: DAY_MS,
       slowMs: DAY_MS,
       refundPauseMs: 600_000,

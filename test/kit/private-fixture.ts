@@ -30,6 +30,8 @@ export interface PrivateFixture extends ServiceFixture {
   deposit(address: string, funds: Funds): Promise<void>;
   /** Lets slots pass until what is under way has become final, as often as it takes. */
   settle(rounds?: number): Promise<void>;
+  /** Lets a deposit address rest until its markers may be closed, and sees it swept. */
+  sweep(): Promise<void>;
   /** Has the issuer freeze the wallet's token account. */
   freeze(wallet: Wallet, asset: "USDC" | "USDT"): Promise<void>;
   /** What an address holds, finalized, in base units: lamports, USDC, USDT. */
@@ -76,6 +78,13 @@ export async function privateFixture(
     ...fixture,
     ...wallets,
     settle,
+    async sweep() {
+      for (const minutes of [11, 15, 60]) {
+        chain.advance(LIFE_OF_BYTES);
+        await fixture.pass(minutes * 60_000);
+        await settle(4);
+      }
+    },
     async order(caller, { sender, to, asset = "USDC" }) {
       const decimals = asset === "SOL" ? 9 : 6;
       const sum = to.reduce((total, { amount }) => total + units(amount, decimals), 0n);
@@ -107,6 +116,9 @@ export async function privateFixture(
     },
   };
 }
+
+/** More blocks than signed bytes live. */
+const LIFE_OF_BYTES = 200;
 
 /** SOL at 150 dollars. */
 export function solAt150({ mints }: Pick<ChainFixture, "mints">): PriceSource {

@@ -19,6 +19,8 @@ const input = {
   smallest: { usdc: "1000", sol: "1000000" },
   rentMint: "sol",
   expiresAt: 1_000,
+  lingerMs: 15 * MINUTE,
+  agingMs: 60 * MINUTE,
   quietMs: 86_400_000,
   slowMs: 5_184_000_000,
   refundPauseMs: 10 * MINUTE,
@@ -50,7 +52,7 @@ const events = {
   REFUND_PLANNED: { type: "REFUND_PLANNED", payment: "mine", ...empty },
   SWEEP_PLANNED: { type: "SWEEP_PLANNED", payment: "mine", ...empty },
   MUST_WAIT: { type: "MUST_WAIT", ...empty },
-  AT_REST: { type: "AT_REST", ...empty },
+  AT_REST: { type: "AT_REST", isBound: true, height: 1_000, ...empty },
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
   RETURN: { type: "RETURN", mint: "other", to: "owner" },
@@ -61,9 +63,13 @@ const events = {
   LOST: { type: "PAYMENT_LOST", payment: "mine", fault: null },
   LOST_ANOTHER: { type: "PAYMENT_LOST", payment: "another", fault: null },
   PAUSE_OVER: { type: "xstate.after.pause.deposit-address.cooling" } as unknown as Event,
-  QUIET_OVER: { type: "xstate.after.quiet.deposit-address.resting" } as unknown as Event,
-  SLOW_OVER: { type: "xstate.after.slow.deposit-address.slowLane" } as unknown as Event,
+  LINGER_OVER: { type: "xstate.after.linger.deposit-address.atRest.lingering" } as unknown as Event,
+  AGE_OVER: { type: "xstate.after.age.deposit-address.atRest.aging" } as unknown as Event,
+  QUIET_OVER: { type: "xstate.after.quiet.deposit-address.atRest.resting" } as unknown as Event,
+  SLOW_OVER: { type: "xstate.after.slow.deposit-address.atRest.slowLane" } as unknown as Event,
 } as const satisfies Record<string, Event>;
+
+const atRest = (state: string): string => JSON.stringify({ atRest: state });
 
 const tell = (event: object): string =>
   `tell ${JSON.stringify({ machine: "private-transfer", id: "tx_1", event })}`;
@@ -78,18 +84,35 @@ const plan = (
     fee?: string;
     mayRefund?: boolean;
     isReleased?: boolean;
+    closeAbove?: number | null;
   } = {},
-): string =>
-  `planSettlement ${JSON.stringify({ settledSlot: 0, landed: 0, fee: "30", mayRefund: true, isReleased: false, ...more })}`;
+): string => {
+  const { settledSlot = 0, landed: count = 0, fee = "30", isReleased = false } = more;
+  const { mayRefund = true, closeAbove = null } = more;
+  return `planSettlement ${JSON.stringify({ settledSlot, landed: count, fee, isReleased, mayRefund, closeAbove })}`;
+};
 const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
 const pauses = `arm ${timer("pause", "cooling")} ${10 * MINUTE}`;
-const rests = `arm ${timer("quiet", "resting")} 86400000`;
+const lingers = `arm ${timer("linger", "atRest.lingering")} ${15 * MINUTE}`;
 const leaves = (delay: string, state: string): string => `disarm ${timer(delay, state)}`;
 
+/** Above this height markers may be closed: 151 above what was told when it began to age. */
+const AGED = { closeAbove: 1_151 };
 const toRest = ["OVER", "AT_REST"] as const;
-const toSlowLane = [...toRest, "QUIET_OVER", "AT_REST"] as const;
+const toAging = [...toRest, "LINGER_OVER", "AT_REST"] as const;
+const toResting = [...toAging, "AGE_OVER", "AT_REST"] as const;
+const toSlowLane = [...toResting, "QUIET_OVER", "AT_REST"] as const;
+
+/** What every place of rest does with these events; `aged` once its markers may be closed. */
+const whileAtRest = (delay: string, state: string, aged: object) =>
+  ({
+    SOME_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
+    ALL_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
+    RELEASE: ["settling", leaves(delay, `atRest.${state}`), plan({ isReleased: true, ...aged })],
+    RETURN: ["returning", leaves(delay, `atRest.${state}`), returns],
+  }) as const;
 
 describe("deposit-address", () => {
   const { reach } = checkTable({
@@ -109,7 +132,9 @@ describe("deposit-address", () => {
       moving: ["OVER", "REFUND_PLANNED"],
       returning: [...toRest, "RETURN"],
       cooling: ["OVER", "MUST_WAIT"],
-      resting: toRest,
+      lingering: toRest,
+      aging: toAging,
+      resting: toResting,
       slowLane: toSlowLane,
       closed: [...toSlowLane, "SLOW_OVER", "AT_REST"],
       held: ["OVER", "HELD"],
@@ -148,7 +173,7 @@ describe("deposit-address", () => {
         REFUND_PLANNED: ["moving"],
         SWEEP_PLANNED: ["moving", settled],
         MUST_WAIT: ["cooling", pauses],
-        AT_REST: ["resting", settled, rests],
+        AT_REST: ['{"atRest":"lingering"}', settled, lingers],
         HELD: ["held", settled],
       },
       moving: {
@@ -161,25 +186,32 @@ describe("deposit-address", () => {
         HELD: ["held"],
       },
       cooling: { PAUSE_OVER: ["settling", leaves("pause", "cooling"), plan()] },
+      lingering: {
+        ...whileAtRest("linger", "lingering", {}),
+        LINGER_OVER: ["settling", leaves("linger", "atRest.lingering"), plan()],
+      },
+      aging: {
+        ...whileAtRest("age", "aging", {}),
+        AGE_OVER: ["settling", leaves("age", "atRest.aging"), plan(AGED)],
+      },
       resting: {
-        SOME_READ: ["settling", leaves("quiet", "resting"), plan()],
-        ALL_READ: ["settling", leaves("quiet", "resting"), plan()],
-        QUIET_OVER: ["settling", leaves("quiet", "resting"), plan()],
-        RELEASE: ["settling", leaves("quiet", "resting"), plan({ isReleased: true })],
-        RETURN: ["returning", leaves("quiet", "resting"), returns],
+        ...whileAtRest("quiet", "resting", AGED),
+        QUIET_OVER: ["settling", leaves("quiet", "atRest.resting"), plan(AGED)],
       },
       slowLane: {
-        SOME_READ: ["settling", leaves("slow", "slowLane"), plan()],
-        ALL_READ: ["settling", leaves("slow", "slowLane"), plan()],
-        SLOW_OVER: ["settling", leaves("slow", "slowLane"), plan()],
-        RELEASE: ["settling", leaves("slow", "slowLane"), plan({ isReleased: true })],
-        RETURN: ["returning", leaves("slow", "slowLane"), returns],
+        ...whileAtRest("slow", "slowLane", AGED),
+        SLOW_OVER: ["settling", leaves("slow", "atRest.slowLane"), plan(AGED)],
       },
-      closed: { RELEASE: ["settling", plan({ isReleased: true })], RETURN: ["returning", returns] },
+      closed: {
+        SOME_READ: ["settling", plan(AGED)],
+        ALL_READ: ["settling", plan(AGED)],
+        RELEASE: ["settling", plan({ isReleased: true, ...AGED })],
+        RETURN: ["returning", returns],
+      },
       held: { RELEASE: ["settling", plan({ isReleased: true })] },
     },
     // With a host that screens; see below.
-    passed: ["screening", "heldBack"],
+    passed: ["screening", "heldBack", "settled"],
   });
 
   test("each lane is left through one more look at everything, and sixty days follow the first", () => {
@@ -188,7 +220,18 @@ describe("deposit-address", () => {
       transition(depositAddress, reach("resting"), events.QUIET_OVER)[0],
       events.AT_REST,
     );
-    expect(effectsOf(asked)).toEqual([settled, `arm ${timer("slow", "slowLane")} 5184000000`]);
+    expect(effectsOf(asked)).toEqual([settled, `arm ${timer("slow", "atRest.slowLane")} 5184000000`]);
+  });
+
+  test("markers may be closed only when the address has aged, and bytes signed meanwhile begin that again", () => {
+    expect(reach("lingering").context.closeAbove).toBeNull();
+    expect(reach("aging").context.closeAbove).toBe(1_151);
+    const refunding = after("resting", events.ALL_READ, events.REFUND_PLANNED);
+    expect([refunding.context.closeAbove, refunding.context.lane]).toEqual([null, "aging"]);
+    const [, asked] = transition(depositAddress, refunding, events.LANDED);
+    expect(effectsOf(asked)).toEqual([plan({ settledSlot: 50, landed: 1, mayRefund: false })]);
+    const swept = after("resting", events.ALL_READ, events.SWEEP_PLANNED);
+    expect([swept.context.closeAbove, swept.context.lane]).toEqual([1_151, "resting"]);
   });
 
   const after = (place: string, ...sent: readonly Event[]): Snapshot =>
@@ -363,7 +406,7 @@ describe("deposit-address", () => {
         next.set(from, (next.get(from) ?? new Set()).add(to));
       }
     }
-    const canRest = new Set(["resting", "slowLane", "closed"]);
+    const canRest = new Set(["lingering", "aging", "resting", "slowLane", "closed"].map(atRest));
     for (let round = 0; round < next.size; round++) {
       for (const [from, tos] of next) if ([...tos].some((to) => canRest.has(to))) canRest.add(from);
     }

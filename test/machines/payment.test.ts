@@ -12,11 +12,18 @@ const input = {
   paymentId: "pay_1",
   address: "address",
   order: "tx_1",
+  role: "payout",
   indexes: [0, 1],
+  recipients: 2,
   movements: [{ kind: "payout", mint: "mint", amount: "7" }],
   retryPauseMs: 30_000,
 } as const;
-const final = { type: "FINALIZED", slot: 7, blockTime: 1_700_000_000, fee: "5000" } as const;
+const plan = { ...input, role: "plan", indexes: [], recipients: 5, movements: [] } as const;
+const own = { ...input, role: "own", indexes: [], recipients: 0 } as const;
+const rival = {
+  ...{ payment: "pay_0", indexes: [0], unpaid: 1, movements: input.movements },
+  ...{ signature: "zero", slot: 5, blockTime: 1_699_999_999 },
+} as const;
 const events = {
   SIGNED: { type: "SIGNED", signature: "one" },
   SIGNED_AGAIN: { type: "SIGNED", signature: "two" },
@@ -24,18 +31,21 @@ const events = {
   MARKED: { type: "MARKED" },
   BROADCAST: { type: "BROADCAST" },
   CONFIRMED: { type: "CONFIRMED", about: "one" },
-  FINALIZED: { ...final, error: null, about: "one" },
-  FAILED_ON_CHAIN: { ...final, error: "custom", about: "one" },
+  REPORTED: { type: "REPORTED", about: "one", error: null },
+  REPORTED_FAILED: { type: "REPORTED", about: "one", error: "custom" },
   EXPIRED: { type: "EXPIRED", about: "one" },
   LATE_CONFIRMED: { type: "CONFIRMED", about: "none" },
-  LATE_FINALIZED: { ...final, error: null, about: "none" },
+  LATE_REPORTED: { type: "REPORTED", about: "none", error: "custom" },
   LATE_EXPIRED: { type: "EXPIRED", about: "none" },
+  MADE: { type: "MADE", signature: "one", slot: 7, blockTime: 1_700_000_000 },
+  UNMADE: { type: "UNMADE", isDead: false },
+  DEAD: { type: "UNMADE", isDead: true },
+  OVERTAKEN: { type: "OVERTAKEN", ...rival },
   EXPLAINED_PASSING: { type: "EXPLAINED", fault: { kind: "fee_payer", move: null } },
   EXPLAINED_PAYEE: { type: "EXPLAINED", fault: { kind: "payee", move: 1 } },
-  MARK_ABSENT: { type: "MARK_ABSENT" },
-  MARK_PAID: { type: "MARK_PAID", signature: "zero", slot: 5, blockTime: 1_699_999_999 },
-  MARK_TAKEN: { type: "MARK_TAKEN" },
+  LEAVES_STARTED: { type: "LEAVES_STARTED", payouts: 2, unpaid: 1 },
   PAUSE_OVER: { type: "xstate.after.retryPause.payment.pausing" } as unknown as Event,
+  DOUBT_OVER: { type: "xstate.after.retryPause.payment.doubting" } as unknown as Event,
 } as const satisfies Record<string, Event>;
 
 const tell = (machine: string, id: string, event: object): string =>
@@ -59,34 +69,50 @@ const news = (
     fault: null,
     ...more,
   });
-const landed = (slot: number, signature: string): string =>
+const routed = (payouts: number, unpaid: number): string =>
+  tell("private-transfer", "tx_1", { type: "ROUTED", payouts, unpaid });
+const landed = (payment: string, slot: number, signature: string): string =>
   tell("deposit-address", "address", {
     type: "PAYMENT_LANDED",
-    payment: "pay_1",
+    payment,
     slot,
     signature,
     movements: input.movements,
   });
 const lost = (fault: object): string =>
   tell("deposit-address", "address", { type: "PAYMENT_LOST", payment: "pay_1", fault });
+const overtaken = (role: string, wasConfirmed = false): string =>
+  tell("private-transfer", "tx_1", {
+    type: "PAYOUT_OVERTAKEN",
+    ...{ role, wasConfirmed, hasLeaves: false, paid: 1, unpaid: 1 },
+    ...{ signature: "zero", blockTime: 1_699_999_999 },
+  });
 
 const sign = (attempt: number): string => `sign {"paymentId":"pay_1","attempt":${attempt}}`;
+const read = (error: string | null): string => `readMarker ${JSON.stringify({ paymentId: "pay_1", error })}`;
+const explain = 'explain {"paymentId":"pay_1","error":"custom"}';
 const payee = { kind: "payee", move: 1 };
-const marked = { kind: "marked", move: 0 };
+const superseded = { kind: "superseded", move: null };
 const pause = "xstate.after.retryPause.payment.pausing";
+const doubt = "xstate.after.retryPause.payment.doubting";
 const inFlight = (state: string): string => `{"inFlight":"${state}"}`;
 
 const fromFlight = {
-  EXPIRED: ["proving", 'lookForMark {"paymentId":"pay_1"}'],
-  FAILED_ON_CHAIN: ["explaining", 'explain {"paymentId":"pay_1","error":"custom"}'],
+  EXPIRED: ["reading", read(null)],
+  REPORTED: ["reading", read(null)],
+  REPORTED_FAILED: ["reading", read("custom")],
 } as const;
 const toConfirmed = [inFlight("confirmed"), news("PAYOUT_CONFIRMED")] as const;
-const landing = (wasConfirmed: boolean) =>
+const toLanded = (wasConfirmed: boolean) =>
   [
     "finalized",
-    landed(7, "one"),
+    landed("pay_1", 7, "one"),
     news("PAYOUT_FINALIZED", { blockTime: 1_700_000_000, wasConfirmed }),
   ] as const;
+const toOvertaken = ["failed", landed("pay_0", 5, "zero"), overtaken("payout"), lost(superseded)] as const;
+
+const isOfAddress = (effect: string): boolean => effect.includes('"PAYMENT_');
+const isOfOrder = (effect: string): boolean => effect.includes('"private-transfer"');
 
 describe("payment", () => {
   const { reach } = checkTable({
@@ -98,11 +124,13 @@ describe("payment", () => {
       signed: ["SIGNED"],
       broadcast: ["SIGNED", "BROADCAST"],
       confirmed: ["SIGNED", "BROADCAST", "CONFIRMED"],
-      explaining: ["SIGNED", "FAILED_ON_CHAIN"],
-      pausing: ["SIGNED", "FAILED_ON_CHAIN", "EXPLAINED_PASSING"],
-      proving: ["SIGNED", "EXPIRED"],
-      "the second attempt": ["SIGNED", "EXPIRED", "MARK_ABSENT", "SIGNED_AGAIN"],
-      finalized: ["SIGNED", "FINALIZED"],
+      reading: ["SIGNED", "EXPIRED"],
+      "reading, failed": ["SIGNED", "REPORTED_FAILED"],
+      doubting: ["SIGNED", "EXPIRED", "UNMADE"],
+      explaining: ["SIGNED", "REPORTED_FAILED", "DEAD"],
+      pausing: ["SIGNED", "REPORTED_FAILED", "DEAD", "EXPLAINED_PASSING"],
+      "the second attempt": ["SIGNED", "EXPIRED", "DEAD", "SIGNED_AGAIN"],
+      finalized: ["SIGNED", "REPORTED", "MADE"],
       failed: ["REFUSED"],
     },
     table: {
@@ -110,33 +138,34 @@ describe("payment", () => {
         SIGNED: [inFlight("signed"), 'broadcast {"signature":"one"}'],
         SIGNED_AGAIN: [inFlight("signed"), 'broadcast {"signature":"two"}'],
         REFUSED: ["failed", lost(payee), news("PAYOUT_FAILED", { signature: null, fault: payee })],
-        MARKED: ["proving", 'lookForMark {"paymentId":"pay_1"}'],
+        MARKED: ["reading", read(null)],
       },
-      signed: {
-        BROADCAST: [inFlight("broadcast")],
-        CONFIRMED: toConfirmed,
-        FINALIZED: landing(false),
-        ...fromFlight,
+      signed: { BROADCAST: [inFlight("broadcast")], CONFIRMED: toConfirmed, ...fromFlight },
+      broadcast: { CONFIRMED: toConfirmed, ...fromFlight },
+      confirmed: fromFlight,
+      reading: {
+        MADE: toLanded(false),
+        UNMADE: ["doubting", `arm ${doubt} 30000`],
+        DEAD: ["planned", sign(2)],
+        OVERTAKEN: toOvertaken,
+        REFUSED: ["failed", lost(payee), news("PAYOUT_FAILED", { fault: payee })],
       },
-      broadcast: { CONFIRMED: toConfirmed, FINALIZED: landing(false), ...fromFlight },
-      confirmed: { FINALIZED: landing(true), ...fromFlight },
+      "reading, failed": {
+        MADE: toLanded(false),
+        UNMADE: ["doubting", `arm ${doubt} 30000`],
+        DEAD: ["explaining", explain],
+        OVERTAKEN: toOvertaken,
+        REFUSED: ["failed", lost(payee), news("PAYOUT_FAILED", { fault: payee })],
+      },
+      doubting: { DOUBT_OVER: ["reading", `disarm ${doubt}`, read(null)] },
       explaining: {
         EXPLAINED_PASSING: ["pausing", `arm ${pause} 30000`],
         EXPLAINED_PAYEE: ["failed", lost(payee), news("PAYOUT_FAILED", { fault: payee })],
       },
       pausing: { PAUSE_OVER: ["planned", `disarm ${pause}`, sign(2)] },
-      proving: {
-        MARK_ABSENT: ["planned", sign(2)],
-        MARK_PAID: [
-          "finalized",
-          landed(5, "zero"),
-          news("PAYOUT_FINALIZED", { signature: "zero", blockTime: 1_699_999_999 }),
-        ],
-        MARK_TAKEN: ["failed", lost(marked), news("PAYOUT_FAILED", { fault: marked })],
-      },
       "the second attempt": { BROADCAST: [inFlight("broadcast")] },
     },
-    passed: ["landed", "lost"],
+    passed: ["landed", "lost", "overtaken", "succeeding"],
   });
 
   test("it begins by signing, and nothing else", () => {
@@ -146,42 +175,84 @@ describe("payment", () => {
 
   test("E7: news of an attempt that is dead says nothing about the next one", () => {
     const second = reach("the second attempt");
-    for (const event of ["CONFIRMED", "FINALIZED", "FAILED_ON_CHAIN", "EXPIRED"] as const) {
+    for (const event of ["CONFIRMED", "REPORTED", "REPORTED_FAILED", "EXPIRED"] as const) {
       const [next, actions] = transition(payment, second, events[event]);
       expect([event, next.value, effectsOf(actions)]).toEqual([event, second.value, []]);
     }
-    expect(transition(payment, second, { ...events.EXPIRED, about: "two" })[0].value).toBe("proving");
+    expect(transition(payment, second, { ...events.EXPIRED, about: "two" })[0].value).toBe("reading");
   });
+
+  const walk = (from: typeof input | typeof plan | typeof own, ...sent: readonly Event[]) => {
+    let [at] = initialTransition(payment, from);
+    let asked: string[] = [];
+    for (const event of sent) {
+      const [next, actions] = transition(payment, at, event);
+      [at, asked] = [next, effectsOf(actions)];
+    }
+    return { at, asked };
+  };
 
   test("a refund or a sweep, which no order waits for, tells its address and nobody else", () => {
-    const [start] = initialTransition(payment, { ...input, order: null });
-    const [confirmed, asked] = transition(
-      payment,
-      transition(payment, start, events.SIGNED)[0],
-      events.CONFIRMED,
-    );
-    expect(effectsOf(asked)).toEqual([]);
-    const [, ended] = transition(payment, confirmed, events.FINALIZED);
-    expect(effectsOf(ended)).toEqual([landed(7, "one")]);
+    expect(walk(own, events.SIGNED, events.CONFIRMED).asked).toEqual([]);
+    expect(walk(own, events.SIGNED, events.CONFIRMED, events.REPORTED, events.MADE).asked).toEqual([
+      landed("pay_1", 7, "one"),
+    ]);
   });
 
-  test("what keeps landing with an error is lost after five attempts", () => {
+  test("M1, M2: a refund that meets a landed payout books the payout and tells the order", () => {
+    expect(walk(own, events.MARKED, events.OVERTAKEN).asked).toEqual([
+      landed("pay_0", 5, "zero"),
+      overtaken("own"),
+      lost(superseded),
+    ]);
+  });
+
+  test("a plan starts its payouts when it is confirmed, once, and concludes nothing until they are counted", () => {
+    const confirmed = walk(plan, events.SIGNED, events.CONFIRMED);
+    expect([placeOf(confirmed.at), ...confirmed.asked]).toEqual([
+      inFlight("following"),
+      'startLeaves {"paymentId":"pay_1"}',
+    ]);
+    for (const event of [events.CONFIRMED, events.REPORTED, events.EXPIRED]) {
+      const [next, actions] = transition(payment, confirmed.at, event);
+      expect([placeOf(next), effectsOf(actions)]).toEqual([inFlight("following"), []]);
+    }
+    const [followed, told] = transition(payment, confirmed.at, events.LEAVES_STARTED);
+    expect([placeOf(followed), ...effectsOf(told)]).toEqual([inFlight("confirmed"), routed(2, 1)]);
+    const [reading] = transition(payment, followed, events.REPORTED);
+    expect(effectsOf(transition(payment, reading, events.MADE)[1]).filter(isOfOrder)).toEqual([]);
+  });
+
+  test("a plan that is first seen final starts its payouts then", () => {
+    const made = walk(plan, events.SIGNED, events.REPORTED, events.MADE);
+    expect([made.at.value, made.asked.at(-1)]).toEqual(["succeeding", 'startLeaves {"paymentId":"pay_1"}']);
+    const [ended, told] = transition(payment, made.at, events.LEAVES_STARTED);
+    expect([ended.value, ...effectsOf(told)]).toEqual(["finalized", routed(2, 1)]);
+  });
+
+  test("a plan that cannot be made leaves all its recipients unpaid", () => {
+    expect(walk(plan, events.REFUSED).asked).toEqual([lost(payee), routed(0, 5)]);
+  });
+
+  test("M17: what keeps landing with an error is held for an operator after each five attempts, and goes on when released", () => {
+    const round = [
+      events.SIGNED,
+      events.REPORTED_FAILED,
+      events.DEAD,
+      events.EXPLAINED_PASSING,
+      events.PAUSE_OVER,
+    ];
     let [at] = initialTransition(payment, input);
-    for (let attempt = 1; attempt < 5; attempt++) {
-      for (const event of [
-        events.SIGNED,
-        events.FAILED_ON_CHAIN,
-        events.EXPLAINED_PASSING,
-        events.PAUSE_OVER,
-      ]) {
-        at = transition(payment, at, event)[0];
+    const held: number[] = [];
+    for (let attempt = 1; attempt <= 11; attempt++) {
+      for (const event of round) {
+        const [next, actions] = transition(payment, at, event);
+        if (effectsOf(actions).includes('hold {"paymentId":"pay_1"}')) held.push(attempt);
+        at = next;
       }
       expect(at.value).toBe("planned");
     }
-    for (const event of [events.SIGNED, events.FAILED_ON_CHAIN, events.EXPLAINED_PASSING]) {
-      at = transition(payment, at, event)[0];
-    }
-    expect(at.value).toBe("failed");
+    expect(held).toEqual([5, 10]);
   });
 
   const paths = shortestPaths(payment, input, Object.values(events), ({ value, context }) =>
@@ -196,7 +267,11 @@ describe("payment", () => {
       const told: string[] = [];
       for (const { event } of steps.slice(1)) {
         const [next, actions] = transition(payment, at, event);
-        told.push(...effectsOf(actions).filter((effect) => effect.includes('"PAYMENT_')));
+        told.push(
+          ...effectsOf(actions)
+            .filter((effect) => effect.includes('"payment":"pay_1"'))
+            .filter(isOfAddress),
+        );
         at = next;
       }
       const expected = state.value === "finalized" ? "PAYMENT_LANDED" : "PAYMENT_LOST";
@@ -211,10 +286,10 @@ describe("payment", () => {
       let isOpen = false;
       for (const { event } of steps.slice(1)) {
         const [next, actions] = transition(payment, at, event);
+        if (event.type === "UNMADE" && event.isDead) isOpen = false;
         for (const effect of effectsOf(actions)) {
           if (effect.startsWith("sign ") && isOpen) signedTooSoon.push(effect);
           if (effect.startsWith("broadcast ")) isOpen = true;
-          if (effect.startsWith("lookForMark ") || effect.startsWith("explain ")) isOpen = false;
         }
         at = next;
       }

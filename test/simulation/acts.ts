@@ -11,10 +11,13 @@ export const AMOUNT_UNITS = 1_000_000n;
 // The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
 const MOST_ROUNDS = 200;
 /** What is watched now and then, long after anything has happened: whoever waits for time only may skip it. */
-const LINGERING: ReadonlySet<string> = new Set(["lateDeposits", "slowDeposits"]);
+const LINGERING: ReadonlySet<string> = new Set(["recentDeposits", "lateDeposits", "slowDeposits"]);
 /** More slots than finality takes, and time for a few looks at them. */
 const SLOTS_A_ROUND = 40;
 const LOOK_MS = 3_000;
+/** After so long no signed bytes of before can land: more slots pass than they live. */
+const LONG_MS = 10 * 60_000;
+const SLOTS_OF_BYTES = 200;
 
 /** Alice quotes, signs and posts a send of this name, with the same keys and bytes however often it takes. */
 export function post(payment: string): Act {
@@ -106,6 +109,6 @@ export const untilRest: Act = async ({ world, pass, slots: letSlotsPass, isAtRes
     const isLooking = watched.some((kind) => !LINGERING.has(kind));
     const jump = due === null || isLooking ? LOOK_MS : Math.max(0, due - now);
     await pass(jump);
-    await letSlotsPass(SLOTS_A_ROUND);
+    await letSlotsPass(jump >= LONG_MS ? SLOTS_OF_BYTES : SLOTS_A_ROUND);
   }
 };

@@ -49,7 +49,9 @@ export interface CreatedOrderBody {
 
 /** Orders without a deposit that an account may have open (CONTRACT section 4). */
 const MOST_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
-/** How long an address is watched closely, and then now and then (CONTRACT section 4). */
+/** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
+const LINGER_MS = 15 * 60_000;
+const AGING_MS = 3_600_000;
 const QUIET_MS = 24 * 3_600_000;
 const SLOW_MS = 60 * 24 * 3_600_000;
 /** At most one refund per address in this time (CONTRACT section 4). */
@@ -238,6 +240,8 @@ export function acceptOrder({
         smallest: Object.fromEntries(assets.tokens.map((each) => [each.mint, String(smallestAmount(each))])),
         rentMint: SOL_MINT,
         expiresAt: deposit.expiresAt,
+        lingerMs: LINGER_MS,
+        agingMs: AGING_MS,
         quietMs: QUIET_MS,
         slowMs: SLOW_MS,
         refundPauseMs: REFUND_PAUSE_MS,

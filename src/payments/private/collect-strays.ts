@@ -4,7 +4,7 @@ import type { Commitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
-import { markOf, transfer } from "./routing-terms.ts";
+import { transfer } from "./routing-terms.ts";
 import type { RoutingTerms } from "./routing-terms.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 
@@ -35,20 +35,12 @@ export async function strayDeposits(
   return { slot, deposits: deposits.slice(0, MOST_ACCOUNTS) };
 }
 
-/** The words of the next collection. */
-export function collectMark(planned: readonly { readonly kind: string }[]): string {
-  return `collect ${planned.filter(({ kind }) => kind === "collect").length + 1}`;
-}
-
 /**
  * Moves each deposit to the associated account, which the sponsor makes where there is none; the last sweep closes it
- * again. The emptied accounts stay: closing one fails when somebody sends it one unit more at the wrong moment.
+ * again. The emptied accounts stay: closing one fails when somebody sends it one unit more at the wrong moment. It needs no
+ * marker: made twice, it moves twice what is there to where it belongs.
  */
-export function collectionPlan(
-  terms: RoutingTerms,
-  deposits: readonly StrayDeposit[],
-  mark: string,
-): StoredPlan {
+export function collectionPlan(terms: RoutingTerms, deposits: readonly StrayDeposit[]): StoredPlan {
   const { address, sponsor } = terms;
   const legs = deposits.map(({ asset, amount, address: fromAccount }) => ({
     ...transfer(asset, { from: address, to: address, amount, accountPayer: sponsor }),
@@ -56,7 +48,7 @@ export function collectionPlan(
   }));
   return {
     feePayer: sponsor,
-    moves: [markOf(terms, mark), ...legs],
+    moves: legs,
     // It comes in where it is counted, and nothing goes out.
     movements: [],
     indexes: [],

@@ -20,7 +20,7 @@ const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
 /** `orderOf` tells whose address it is. */
 export function depositAddressWorkflow(
-  { settle, collect }: AddressSettlement,
+  settlement: AddressSettlement,
   sendBack: ReturnTokens,
   mayServePayers: ScreenPayers,
   orderOf: (address: string) => Promise<string>,
@@ -28,8 +28,8 @@ export function depositAddressWorkflow(
   return workflow(depositAddress)<PaymentTables>({
     version: 1,
     effects: {
-      planSettlement: (params, { instance }) => settle(instance, params),
-      planCollection: (params, { instance }) => collect(instance, params),
+      planSettlement: (params, { instance }) => settlement.settle(instance, params),
+      planCollection: (params, { instance }) => settlement.collect(instance, params),
       planReturn: (params, { instance }) => sendBack(instance, params),
       screen: async (_params, { instance }) => {
         const isCleared = await mayServePayers(instance, await orderOf(instance));
@@ -38,6 +38,7 @@ export function depositAddressWorkflow(
     },
     watches: {
       deposits: ({ address }) => address,
+      recentDeposits: ({ address }) => address,
       lateDeposits: ({ address }) => address,
       slowDeposits: ({ address }) => address,
     },
@@ -51,7 +52,7 @@ export function depositAddressWorkflow(
       if (HELD.has(after.value) && !HELD.has(before.value)) {
         writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });
       }
-      if (before.value === "settling" && event?.type === "AT_REST") {
+      if (before.value === "settling" && event?.type === "AT_REST" && !event.isBound) {
         writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
       }
       return [...writes, ...ledgerLines(id, before.context, context, event, at)];

@@ -1,24 +1,30 @@
 /** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
-import { ANY_SEED } from "../../ledger/routing.ts";
 import type { RecipientRecord } from "../../../storage/records.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Token } from "../assets.ts";
-import { loanOf, markOf, transfer } from "./routing-terms.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer } from "./routing-terms.ts";
 import type { RoutingTerms } from "./routing-terms.ts";
-import { withSeeds } from "./stored-plan.ts";
-import type { StoredPlan } from "./stored-plan.ts";
+import type { Leaf, StoredPlan } from "./stored-plan.ts";
+import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
-/** Recipients of one transaction at most (SOLANA, measured): the bytes, and the chain's trace of 64 instructions. */
-const MOST_SOL_LEGS = 15;
-const MOST_TOKEN_LEGS = 6;
-/** What a packet holds. */
-const MOST_BYTES = 1_232;
+/**
+ * Recipients of one transaction at most, so that it fits 1,232 bytes whatever the addresses are: where it pays a whole
+ * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
+ * are split: two versions of this software would then disagree about who is paid with whom.
+ */
+const MAX_ORDER_LEGS = { sol: 12, token: 6 };
+const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
 
-/** How many recipients of this asset one transaction pays at most; so many always fit. */
-export function mostLegs(asset: Token): number {
-  return ledgerMint(asset) === null ? MOST_SOL_LEGS : MOST_TOKEN_LEGS;
+function legsOf(asset: Token, { sol, token }: typeof MAX_ORDER_LEGS): number {
+  return ledgerMint(asset) === null ? sol : token;
+}
+
+/** In how many transactions so many recipients are paid. Depends on nothing that could change. */
+export function payoutsFor(asset: Token, recipients: number): number {
+  if (recipients <= legsOf(asset, MAX_ORDER_LEGS)) return 1;
+  return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
 }
 
 /** A recipient, and who pays for its token account should it have none. */
@@ -56,12 +62,45 @@ export async function payeesOf(
   });
 }
 
-/** One payout: the marker first, then each payee's transfer, and nothing else (SOLANA, Private mode). */
+/** The payouts that an order of several is made of; null where one transaction pays all. */
+export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): readonly Leaf[] | null {
+  if (payoutsFor(asset, payees.length) === 1) return null;
+  const most = legsOf(asset, MAX_CHUNK_LEGS);
+  const chunks: Leaf[] = [];
+  for (let start = 0; start < payees.length; start += most) {
+    chunks.push(leafOf(sponsor, ORDER_WORDS, payees.slice(start, start + most)));
+  }
+  return chunks;
+}
+
+/** What is paid, and by whose help. */
+export interface Payer {
+  readonly asset: Token;
+  readonly sponsor: Address;
+}
+
+/** The payment of these recipients in the place of what is replaced. */
+export function leafOf(sponsor: Address, replaced: string, payees: readonly Payee[]): Leaf {
+  const sponsored = payees.filter(({ accountPayer }) => accountPayer === sponsor);
+  return {
+    words: leafWords(replaced, payees),
+    indexes: payees.map(({ index }) => index),
+    sponsored: sponsored.map(({ index }) => index),
+  };
+}
+
+/** Under which marker a payout is made, and which plan names it. */
+export interface PayoutWords {
+  readonly words: string;
+  readonly follows: string | null;
+}
+
+/** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
 export function payoutPlan(
   terms: RoutingTerms,
   asset: Token,
   payees: readonly Payee[],
-  mark: string,
+  { words, follows }: PayoutWords,
 ): StoredPlan {
   const loans = loanOf(terms, asset);
   const legs = payees.map(({ address: to, amount, accountPayer }) =>
@@ -70,7 +109,7 @@ export function payoutPlan(
   const total = payees.reduce((sum, { amount }) => sum + amount, 0n);
   return {
     feePayer: terms.sponsor,
-    moves: [markOf(terms, mark), ...loans, ...legs],
+    moves: [markOf(terms, words), ...followOf(terms, follows), ...loans, ...legs],
     movements: [
       ...loans.map(() => ({ kind: "loan" as const, mint: asset.mint, amount: String(terms.rentMinimum) })),
       { kind: "payout", mint: asset.mint, amount: String(total) },
@@ -80,30 +119,20 @@ export function payoutPlan(
   };
 }
 
-/** Packs payees in their order into as few transactions as their bytes allow. */
-export async function packPayees(
-  ledger: RoutingLedger,
+/** Says on the chain that these payments take the place of what is replaced, and that nothing else ever can. */
+export function replacementPlan(
   terms: RoutingTerms,
-  asset: Token,
-  payees: readonly Payee[],
-): Promise<readonly (readonly Payee[])[]> {
-  const chunks: (readonly Payee[])[] = [];
-  let most = mostLegs(asset);
-  for (let start = 0; start < payees.length;) {
-    const chunk = payees.slice(start, start + most);
-    const plan = withSeeds(payoutPlan(terms, asset, chunk, ""), () => ANY_SEED);
-    if (chunk.length > 1 && (await ledger.sizeOf(plan)) > MOST_BYTES) {
-      most = chunk.length - 1;
-      continue;
-    }
-    chunks.push(chunk);
-    start += chunk.length;
-  }
-  return chunks;
-}
-
-/** The words of a payout: its recipients, and from the second on which try it is. */
-export function payoutMark(payees: readonly Payee[], attempt: number): string {
-  const indexes = payees.map(({ index }) => index).join(" ");
-  return attempt === 1 ? `payout ${indexes}` : `payout ${indexes} again ${attempt}`;
+  { words, follows }: PayoutWords,
+  { leaves, leftOut }: { readonly leaves: readonly Leaf[]; readonly leftOut: readonly number[] },
+): StoredPlan {
+  const replacement = replaceOf(terms, words, planWords(words, leaves));
+  return {
+    feePayer: terms.sponsor,
+    moves: [...followOf(terms, follows), replacement],
+    movements: [],
+    indexes: [],
+    withheld: "0",
+    leaves,
+    leftOut,
+  };
 }

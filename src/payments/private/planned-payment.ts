@@ -1,8 +1,10 @@
 /** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
+import type { PaymentRole } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
 import type { PaymentWrite } from "../../../storage/storage.ts";
 import { startOf } from "../../engine/index.ts";
 import type { StartRequest } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
 import type { Reserved } from "../swap/reserve.ts";
 import type { PaymentWorkflow } from "./payment-workflow.ts";
@@ -17,53 +19,49 @@ export interface PlannedPayment {
   readonly transactionId: string;
   readonly address: string;
   readonly kind: PaymentRecord["kind"];
-  /** Words that name this payment once and for ever within its address. */
+  /** Names this payment within its address, once. */
   readonly mark: string;
   readonly mint: string;
   readonly legs: PaymentRecord["legs"];
   readonly plan: StoredPlan;
-  /** Whether the order waits for it. */
-  readonly isAwaited: boolean;
+  readonly role: PaymentRole;
   /** What is set aside for it, by its id. */
   readonly reserve?: (paymentId: string) => Reserved;
 }
 
-/** The id follows from address and words: planning the same payment twice names the same one. */
-export function startPayment(
-  workflow: PaymentWorkflow,
-  planned: PlannedPayment,
-  createdAt: number,
-): { readonly start: StartRequest; readonly write: PaymentWrite; readonly reserved: Reserved["writes"] } {
-  const { transactionId, address, kind, mark, mint, legs, plan, isAwaited } = planned;
-  const id = derivedId("pay", address, mark);
-  const reserved = planned.reserve?.(id) ?? { names: [], writes: [] };
-  return {
-    reserved: reserved.writes,
-    start: startOf(workflow, id, {
-      paymentId: id,
-      address,
-      order: isAwaited ? transactionId : null,
+/** What starts a payment: the start of its machine, its row, and what is reserved for it, for one commit. */
+export interface StartedPayment {
+  readonly start: StartRequest;
+  readonly write: PaymentWrite;
+  readonly reserved: Reserved["writes"];
+}
+
+/** The id follows from address and mark: planning the same payment twice names the same one. */
+export type StartPayment = (planned: PlannedPayment) => StartedPayment;
+
+/** `workflow` is asked for late, since payments start payments. */
+export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): StartPayment {
+  return (planned) => {
+    const { transactionId, address, kind, mark, mint, legs, plan, role } = planned;
+    const id = derivedId("pay", address, mark);
+    const reserved = planned.reserve?.(id) ?? { names: [], writes: [] };
+    const leaves = plan.leaves?.flatMap(({ indexes }) => indexes) ?? [];
+    const start = startOf(workflow(), id, {
+      ...{ paymentId: id, address, order: transactionId, role },
       indexes: plan.indexes,
+      recipients: plan.indexes.length + leaves.length + (plan.leftOut?.length ?? 0),
       movements: plan.movements,
       retryPauseMs: RETRY_PAUSE_MS,
       reservations: reserved.names.map((each) => each.id),
-    }),
-    write: {
-      table: "payments",
-      insert: {
-        id,
-        transactionId,
-        address,
-        kind,
-        status: "planned",
-        mark,
-        mint,
-        legs,
-        plan: writePlan(plan),
-        signature: null,
-        reason: null,
-        createdAt,
-      },
-    },
+    });
+    const row: PaymentRecord = {
+      ...{ id, transactionId, address, kind, mark, mint, legs },
+      plan: writePlan(plan),
+      status: "planned",
+      signature: null,
+      reason: null,
+      createdAt: clock.now(),
+    };
+    return { start, write: { table: "payments", insert: row }, reserved: reserved.writes };
   };
 }

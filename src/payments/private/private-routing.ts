@@ -15,24 +15,27 @@ import { exchangeRouting } from "../swap/route-exchange.ts";
 import type { Exchanger } from "../swap/swap-provider.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
-import { watchLanding } from "../watch-signatures.ts";
 import { checkPurses } from "./check-purses.ts";
 import { depositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
+import { PaymentEffects } from "./payment-effects.ts";
 import { paymentWorkflow } from "./payment-workflow.ts";
+import type { PaymentWorkflow } from "./payment-workflow.ts";
+import { paymentStarter } from "./planned-payment.ts";
 import { worthAtMost } from "./prices.ts";
 import type { PriceSource } from "./prices.ts";
 import { privateTransferWorkflow } from "./private-transfer-workflow.ts";
 import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
-import { orderRouting } from "./route-order.ts";
+import { PayoutRouting } from "./route-order.ts";
 import { routingCost } from "./routing-cost.ts";
 import { spendingCheck } from "./unknown-spending.ts";
 import { refundCosts } from "./refund-cost.ts";
 import { returnTokens } from "./return-tokens.ts";
 import { payersScreening } from "./screening.ts";
 import type { Screen } from "./screening.ts";
-import { addressSettlement } from "./settle-address.ts";
+import { AddressSettling } from "./settle-address.ts";
+import { leafStarter } from "./start-leaves.ts";
 import { watchAttempts } from "./watch-attempts.ts";
 import { watchDeposits } from "./watch-deposits.ts";
 import { watchStrays } from "./watch-strays.ts";
@@ -48,9 +51,14 @@ export interface PrivateRoutingTerms {
   readonly feeBps: number;
   readonly depositWindowMs: number;
   readonly mostRecipients: number;
+  /** Lamports; see `PrivateRoutingOptions`. */
+  readonly maxMarkerRent: bigint;
   /** Null when the host screens nobody. */
   readonly screen: Screen | null;
 }
+
+/** What private mode polls the chain for. */
+type WatchKind = "attempts" | "deposits" | "recentDeposits" | "lateDeposits" | "slowDeposits";
 
 /** What private mode adds to the service. */
 export interface PrivateRouting {
@@ -59,7 +67,7 @@ export interface PrivateRouting {
   readonly orders: PrivateTransferWorkflow;
   readonly addresses: DepositAddressWorkflow;
   readonly workflows: readonly AnyWorkflow[];
-  readonly watchers: Readonly<Record<"attempts" | "deposits" | "lateDeposits" | "slowDeposits", Watcher>>;
+  readonly watchers: Readonly<Record<WatchKind, Watcher>>;
   /** Warns of what is missing to begin with. */
   check(): Promise<void>;
   /** The fee of a same-asset quote, in the asset itself. */
@@ -125,16 +133,21 @@ function createPrivateRouting({
   }
   const cosigners = direct === null ? [] : [direct.signer];
   const hasPaidWithoutUs = spendingCheck(shared);
-  const payments = paymentWorkflow({
-    ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs },
-  });
-  const sends = orderRouting({ ...shared, sponsor, payments });
-  const orders = privateTransferWorkflow(exchangeRouting({ ...shared, sponsor, payments }, sends), announce);
+  const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
+  const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
+  const payments = paymentWorkflow(
+    new PaymentEffects({
+      ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs, startLeaves },
+      maxMarkerRent: terms.maxMarkerRent,
+    }),
+  );
+  const routed = { ...shared, keys, sponsor, startPayment };
+  const orders = privateTransferWorkflow(exchangeRouting(routed, new PayoutRouting(routed)), announce);
   const mayServePayers = payersScreening({ ...shared, screen: terms.screen }, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow(
-    addressSettlement({ ...shared, keys, sponsor, treasury, payments, refundCost, mayServePayers }),
-    returnTokens({ ...shared, keys, sponsor, payments }),
+    new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),
+    returnTokens(routed),
     mayServePayers,
     async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
   );
@@ -146,8 +159,9 @@ function createPrivateRouting({
     addresses,
     workflows: [orders, addresses, payments],
     watchers: {
-      attempts: watchAttempts(watchLanding({ ...shared, intervalMs })),
+      attempts: watchAttempts({ ...shared, intervalMs }),
       deposits: watchStrays(watchDeposits({ ...watching, intervalMs }), shared),
+      recentDeposits: watchDeposits({ ...watching, intervalMs }),
       lateDeposits: watchDeposits({ ...watching, intervalMs: LATE_INTERVAL_MS }),
       slowDeposits: watchDeposits({ ...watching, intervalMs: SLOW_INTERVAL_MS }),
     },

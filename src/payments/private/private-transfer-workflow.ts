@@ -1,7 +1,7 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
 import { privateTransfer } from "../../../machines/index.ts";
 import type { AnnounceParams, TransferMeta } from "../../../machines/index.ts";
-import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentTables } from "../../../storage/storage.ts";
 import { workflow } from "../../engine/index.ts";
 import type { EffectHandler, Workflow } from "../../engine/index.ts";
 import { noticeWrites } from "../notice-writes.ts";
@@ -21,7 +21,7 @@ export function privateTransferWorkflow(
       reroute: ({ payment, fault }, { instance }) => routing.reroute(instance, payment, fault),
       announce,
     },
-    project: ({ id, before, after, event, effects }, at) => {
+    project: ({ id, before, after, effects }, at) => {
       const { status } = after.meta as unknown as TransferMeta;
       const { reason, signature, blockTime, charged } = after.context;
       const fee = status === "cancelled" ? 0n : charged === null ? null : BigInt(charged);
@@ -30,16 +30,8 @@ export function privateTransferWorkflow(
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return notices;
       const isCancelled = before.value !== "cancelled" && after.value === "cancelled";
-      const paid =
-        event?.type === "PAYOUT_FINALIZED"
-          ? event.indexes.map((index): PaymentWrite => ({
-              table: "recipients",
-              id: `${id}:${index}`,
-              set: { status: "paid", signature: event.signature },
-            }))
-          : [];
       const set = { ...shown, ...(isCancelled ? { cancelledAt: at } : {}) };
-      return [{ table: "transactions", id, set }, ...paid, ...notices];
+      return [{ table: "transactions", id, set }, ...notices];
     },
   });
 }

@@ -13,6 +13,8 @@ export type RefundCost = (asset: Token, receiver: Address) => Promise<bigint>;
 
 /** The refund, and the sweep that takes its marker away. */
 const TRANSACTIONS_PER_REFUND = 2n;
+/** A seed unlike the other one, for the plan that replaces it: only the size and the price are of interest. */
+const OTHER_SEED = "1".repeat(ANY_SEED.length);
 
 export function refundCosts({
   ledger,
@@ -31,7 +33,7 @@ export function refundCosts({
     return ledger.feeOf({
       feePayer: sponsor,
       moves: [
-        { does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor },
+        { does: "replace", base: treasury, seed: ANY_SEED, plan: OTHER_SEED, payer: sponsor },
         {
           does: "transfer",
           ...{ mint, decimals, from: treasury, to, amount: 1n },

@@ -12,6 +12,7 @@ import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
+import { proofOf, readPlan } from "./stored-plan.ts";
 import { explanationOf, unknownSpending } from "./unknown-spending.ts";
 
 /** What was released. */
@@ -89,7 +90,10 @@ async function refuseUnlessRecognised(
   if (unknown.length === 0 || OVER.has(transaction.status)) return;
   const open = payments.filter(({ status }) => status !== "finalized" && status !== "failed");
   const makers = await Promise.all(
-    open.map(({ mark }) => ledger.markedBy(deposit.id as Address, keys.seed(deposit, mark))),
+    open.map(({ plan }) => {
+      const { words = "" } = proofOf(readPlan(plan)) ?? {};
+      return ledger.markedBy(deposit.id as Address, keys.seed(deposit, words));
+    }),
   );
   const recognised = new Set(
     makers.map((maker) => (maker === null || maker === "foreign" ? null : maker.signature)),

@@ -3,12 +3,11 @@ import type { ReturnParams } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock, Logger } from "../../runtime.ts";
+import type { Logger } from "../../runtime.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
 import { nameOfMint } from "./other-mints.ts";
-import type { PaymentWorkflow } from "./payment-workflow.ts";
 import { findReturn } from "./plan-return.ts";
-import { startPayment } from "./planned-payment.ts";
+import type { StartPayment } from "./planned-payment.ts";
 import type { Settled } from "./settle-address.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
 
@@ -16,18 +15,16 @@ import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
 export type ReturnTokens = (address: string, params: ReturnParams) => Promise<Settled>;
 
 export function returnTokens({
-  clock,
   log,
-  payments,
+  startPayment,
   ...shared
 }: {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly keys: DepositKeys;
   readonly sponsor: Address;
-  readonly clock: Clock;
   readonly log: Logger;
-  readonly payments: PaymentWorkflow;
+  readonly startPayment: StartPayment;
 }): ReturnTokens {
   const { storage, ledger } = shared;
   return async (address, { mint, to, settledSlot }) => {
@@ -54,15 +51,11 @@ export function returnTokens({
     if (found.slot < settledSlot) {
       throw new Error(`the ledger shows ${address} as it was before its last payment`);
     }
-    const { start, write } = startPayment(
-      payments,
-      {
-        ...{ transactionId: deposit.transactionId, address, kind: "refund", isAwaited: false },
-        ...{ mark: found.mark, mint: nameOfMint(mint), plan: found.plan },
-        legs: [{ address: to, amount: found.amount }],
-      },
-      clock.now(),
-    );
+    const { start, write } = startPayment({
+      ...{ transactionId: deposit.transactionId, address, kind: "refund", role: "own" },
+      ...{ mark: found.mark, mint: nameOfMint(mint), plan: found.plan },
+      legs: [{ address: to, amount: found.amount }],
+    });
     const balances = { [nameOfMint(mint)]: String(found.held) };
     const event = { type: "RETURN_PLANNED", payment: start.id, slot: found.slot, balances } as const;
     return { event, starts: [start], writes: [write] };

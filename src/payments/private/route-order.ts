@@ -1,24 +1,20 @@
 /** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
 import type { PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
-import type {
-  PaymentStorage,
-  PaymentTables,
-  PaymentWrite,
-  TransactionView,
-} from "../../../storage/storage.ts";
-import type { Address } from "../../address.ts";
-import type { EffectOutcome, StartRequest } from "../../engine/index.ts";
+import type { PaymentStorage, PaymentTables, TransactionView } from "../../../storage/storage.ts";
+import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock } from "../../runtime.ts";
-import type { Assets, Token } from "../assets.ts";
-import type { PaymentWorkflow } from "./payment-workflow.ts";
-import { packPayees, payeesOf, payoutMark, payoutPlan } from "./plan-payouts.ts";
-import type { Payee } from "./plan-payouts.ts";
-import { startPayment } from "./planned-payment.ts";
-import type { RoutingTerms } from "./routing-terms.ts";
-import { readPlan } from "./stored-plan.ts";
+import type { Assets } from "../assets.ts";
+import type { DepositKeys } from "./deposit-keys.ts";
+import { chunksOf, leafOf, payeesOf, payoutPlan, replacementPlan } from "./plan-payouts.ts";
+import type { Payee, PayoutWords } from "./plan-payouts.ts";
+import type { PlannedPayment, StartPayment } from "./planned-payment.ts";
+import { termsOf } from "./routing-terms.ts";
+import type { RoutingTerms, Sponsored } from "./routing-terms.ts";
+import { followedBy, proofOf, readPlan, withSeeds } from "./stored-plan.ts";
+import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { refuseUnknownSpending } from "./unknown-spending.ts";
+import { ORDER_WORDS, planWords } from "./words.ts";
 
 /** What planning payouts leads to: their starts, their rows and the count for the order, in one commit. */
 export type Routed = EffectOutcome<
@@ -29,111 +25,164 @@ export type Routed = EffectOutcome<
 export interface OrderRouting {
   /** Plans the payouts of all recipients of an order. */
   route(transactionId: string): Promise<Routed>;
-  /** Plans anew what a failed payout was to pay. */
+  /** Plans what comes in the place of a failed payout. */
   reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed>;
 }
 
-export function orderRouting({
-  storage,
-  ledger,
-  clock,
-  assets,
-  sponsor,
-  payments,
-}: {
+/** What routing orders takes. */
+export interface RoutingSurroundings extends Sponsored {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
-  readonly clock: Clock;
   readonly assets: Assets;
-  readonly sponsor: Address;
-  readonly payments: PaymentWorkflow;
-}): OrderRouting {
-  const load = async (transactionId: string): Promise<TransactionView> => {
-    const view = await storage.transaction(transactionId);
+  readonly keys: DepositKeys;
+  readonly startPayment: StartPayment;
+}
+
+type Planned = Omit<PlannedPayment, "transactionId" | "address" | "mint">;
+
+/** Routes sends and payrolls. Swaps are routed by `exchangeRouting`. */
+export class PayoutRouting implements OrderRouting {
+  readonly #with: RoutingSurroundings;
+
+  constructor(surroundings: RoutingSurroundings) {
+    this.#with = surroundings;
+  }
+
+  async route(transactionId: string): Promise<Routed> {
+    const { storage, ledger, assets, sponsor } = this.#with;
+    const view = await this.#load(transactionId);
+    const { transaction, recipients } = view;
+    const asset = assets.named(transaction.mint);
+    const terms = await termsOf(this.#with, transaction.depositAddress ?? "");
+    await refuseUnknownSpending({ storage, ledger }, terms.address);
+    const quote = await storage.quote(transaction.quoteId);
+    const payees = await payeesOf(ledger, terms, asset, recipients, quote?.pricedAccounts ?? 0);
+    const chunks = chunksOf({ asset, sponsor }, payees);
+    const words: PayoutWords = { words: ORDER_WORDS, follows: null };
+    if (chunks !== null) return this.#replace(view, terms, { words, leaves: chunks, leftOut: [] });
+    const { start, write } = this.#start(view, {
+      ...{ kind: "payout", role: "payout", mark: ORDER_WORDS },
+      legs: payees.map(({ address, amount }) => ({ address, amount })),
+      plan: payoutPlan(terms, asset, payees, words),
+    });
+    return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
+  }
+
+  async reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed> {
+    const view = await this.#load(transactionId);
+    const row = view.payments.find(({ id }) => id === payment);
+    if (row === undefined) throw new Error(`payment ${payment} is not stored`);
+    const plan = readPlan(row.plan);
+    const payees = payeesIn(row, plan);
+    if (fault?.kind === "superseded") return given(unpaidOf(view, plan));
+    if (fault?.kind === "source") return this.#payAgain(view, plan, payees);
+    if (fault?.kind !== "payee" || payees.length === 1) return given(payees.length);
+    const payable = await this.#payable(row, plan, fault);
+    if (payable.length === 0) return given(payees.length);
+    const proof = proofOf(plan);
+    if (proof === null) throw new Error(`payout ${payment} makes no marker`);
+    const leftOut = payees.filter((payee) => !payable.includes(payee)).map(({ index }) => index);
+    const leaves = [leafOf(this.#with.sponsor, proof.words, payable)];
+    const words = { words: proof.words, follows: followedBy(plan) };
+    return this.#replace(view, await termsOf(this.#with, row.address), { words, leaves, leftOut });
+  }
+
+  /** The same under the same words, with the loan that the address needs by now. */
+  async #payAgain(view: TransactionView, plan: StoredPlan, payees: readonly Payee[]): Promise<Routed> {
+    const { transaction, payments } = view;
+    const words = { words: proofOf(plan)?.words ?? ORDER_WORDS, follows: followedBy(plan) };
+    const terms = await termsOf(this.#with, transaction.depositAddress ?? "");
+    const { start, write } = this.#start(view, {
+      ...{ kind: "payout", role: "payout", mark: `${words.words} again ${payments.length}` },
+      legs: payees.map(({ address, amount }) => ({ address, amount })),
+      plan: payoutPlan(terms, this.#with.assets.named(transaction.mint), payees, words),
+    });
+    return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
+  }
+
+  /**
+   * Those whom the chain would pay now. Each one whose own instruction fails is left out by its index; where an error does
+   * not tell whose it is, nothing is concluded.
+   */
+  async #payable(row: PaymentRecord, plan: StoredPlan, fault: PaymentFault): Promise<readonly Payee[]> {
+    const { storage, ledger, keys } = this.#with;
+    const [deposit] = await storage.deposits([row.address]);
+    if (deposit === undefined) throw new Error(`deposit address ${row.address} is not stored`);
+    let payees = payeesIn(row, plan);
+    const before = plan.moves.slice(0, plan.moves.length - payees.length);
+    let failing = fault;
+    for (;;) {
+      const failed = failing.move === null ? undefined : payees[failing.move - before.length];
+      if (failed === undefined) throw new Error(`the chain does not tell which payee of ${row.id} fails`);
+      payees = payees.filter((payee) => payee !== failed);
+      if (payees.length === 0) return [];
+      const legs = plan.moves
+        .slice(before.length)
+        .filter((move) => payees.some((payee) => isLegOf(move, payee)));
+      const tried = withSeeds({ feePayer: plan.feePayer, moves: [...before, ...legs] }, (words) =>
+        keys.seed(deposit, words),
+      );
+      const found = await ledger.tryTransaction(tried, await ledger.buildTransaction(tried));
+      if (found?.kind !== "payee") return payees;
+      failing = found;
+    }
+  }
+
+  /** Starts the plan that names these payments; they follow once it is confirmed. */
+  #replace(
+    view: TransactionView,
+    terms: RoutingTerms,
+    replaced: {
+      readonly words: PayoutWords;
+      readonly leaves: readonly Leaf[];
+      readonly leftOut: readonly number[];
+    },
+  ): Routed {
+    const { words, leaves, leftOut } = replaced;
+    const { start, write } = this.#start(view, {
+      ...{ kind: "plan", role: "plan", mark: planWords(words.words, leaves), legs: [] },
+      plan: replacementPlan(terms, words, { leaves, leftOut }),
+    });
+    return { starts: [start], writes: [write] };
+  }
+
+  #start({ transaction }: TransactionView, planned: Planned): ReturnType<StartPayment> {
+    const { id: transactionId, depositAddress, mint } = transaction;
+    return this.#with.startPayment({ ...planned, transactionId, address: depositAddress ?? "", mint });
+  }
+
+  async #load(transactionId: string): Promise<TransactionView> {
+    const view = await this.#with.storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     return view;
-  };
+  }
+}
 
-  const termsOf = async ({ transaction }: TransactionView): Promise<RoutingTerms & { asset: Token }> => ({
-    address: transaction.depositAddress as Address,
-    sponsor,
-    rentMinimum: await ledger.rentMinimum(0),
-    asset: assets.named(transaction.mint),
-  });
+/** So many recipients cannot be paid. */
+function given(unpaid: number): Routed {
+  return { event: { type: "ROUTED", payouts: 0, unpaid } };
+}
 
-  /** Starts one payout for each group of payees, all of them in one commit. */
-  const payOut = async (view: TransactionView, groups: readonly (readonly Payee[])[]): Promise<Routed> => {
-    const { transaction, payments: planned } = view;
-    const { asset, ...terms } = await termsOf(view);
-    const starts: StartRequest[] = [];
-    const writes: PaymentWrite[] = [];
-    for (const payees of groups) {
-      const mark = freshMark(payees, planned);
-      const payout = {
-        transactionId: transaction.id,
-        address: terms.address,
-        kind: "payout",
-        mark,
-        mint: transaction.mint,
-        legs: payees.map(({ address, amount }) => ({ address, amount })),
-        plan: payoutPlan(terms, asset, payees, mark),
-        isAwaited: true,
-      } as const;
-      const { start, write } = startPayment(payments, payout, clock.now());
-      starts.push(start);
-      writes.push(write);
-    }
-    return { event: { type: "ROUTED", payouts: starts.length, unpaid: 0 }, starts, writes };
-  };
-
-  return {
-    async route(transactionId) {
-      const view = await load(transactionId);
-      const { asset, ...terms } = await termsOf(view);
-      await refuseUnknownSpending({ storage, ledger }, terms.address);
-      const quote = await storage.quote(view.transaction.quoteId);
-      const payees = await payeesOf(ledger, terms, asset, view.recipients, quote?.pricedAccounts ?? 0);
-      return payOut(view, await packPayees(ledger, terms, asset, payees));
-    },
-    async reroute(transactionId, payment, fault) {
-      const view = await load(transactionId);
-      const row = view.payments.find(({ id }) => id === payment);
-      if (row === undefined) throw new Error(`payment ${payment} is not stored`);
-      const payees = payeesIn(row);
-      // The mark was taken by a stranger, or nothing went well for a long time: the same once more, under other words.
-      if (fault?.kind !== "payee") return payOut(view, [payees]);
-      if (payees.length === 1) return { event: { type: "ROUTED", payouts: 0, unpaid: 1 } };
-      const { moves } = readPlan(row.plan);
-      // The payees' transfers are the last moves.
-      const failing = fault.move === null ? -1 : fault.move - (moves.length - payees.length);
-      return payOut(view, apart(payees, failing));
-    },
-  };
+/** Counted once the plan that this payout followed is decided, since the payment in its place may have paid them. */
+function unpaidOf({ payments, recipients }: TransactionView, plan: StoredPlan): number {
+  const follows = followedBy(plan);
+  const parent = payments.find((each) => proofOf(readPlan(each.plan))?.planWords === follows);
+  if (parent !== undefined && parent.status !== "failed" && parent.status !== "finalized") {
+    throw new Error(`what became of the plan ${parent.id} is not known yet`);
+  }
+  return recipients.filter(({ index, status }) => plan.indexes.includes(index) && status !== "paid").length;
 }
 
 /** The payees of a payout as it was planned: who pays for whose account stays as it is. */
-function payeesIn(row: PaymentRecord): readonly Payee[] {
-  const { indexes, moves } = readPlan(row.plan);
-  return moves.slice(-indexes.length).map((move, position) => {
+function payeesIn(row: PaymentRecord, { indexes, moves }: StoredPlan): readonly Payee[] {
+  return moves.slice(moves.length - indexes.length).map((move, position) => {
     if (move.does !== "transfer") throw new Error(`payment ${row.id} does not end with its transfers`);
     const { to: address, amount, accountPayer, from } = move;
     return { index: indexes[position] ?? -1, address, amount, accountPayer: accountPayer ?? from };
   });
 }
 
-/** The one whose own instruction fails is tried alone, and the others without it; when nobody knows whose it was, halves. */
-function apart(payees: readonly Payee[], failing: number): readonly (readonly Payee[])[] {
-  const alone = payees[failing];
-  if (alone !== undefined) return [payees.filter((payee) => payee !== alone), [alone]];
-  const middle = Math.ceil(payees.length / 2);
-  return [payees.slice(0, middle), payees.slice(middle)];
-}
-
-/** Words that no payment of the address has had. */
-function freshMark(payees: readonly Payee[], planned: readonly PaymentRecord[]): string {
-  const taken = new Set(planned.map(({ mark }) => mark));
-  for (let attempt = 1; ; attempt++) {
-    const mark = payoutMark(payees, attempt);
-    if (!taken.has(mark)) return mark;
-  }
+/** Payees of one order are all different addresses. */
+function isLegOf(move: StoredPlan["moves"][number], { address }: Payee): boolean {
+  return move.does === "transfer" && move.to === address;
 }

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Token } from "../assets.ts";
-import { mostLegs } from "./plan-payouts.ts";
+import { payoutsFor } from "./plan-payouts.ts";
 import { sweepsFor } from "./plan-settlement.ts";
 
 /** What is spent for good, and what is only laid out until the sweep brings it back. */
@@ -19,6 +19,15 @@ export interface RoutingCost {
 /** A refund of what was paid too much, and one of what came too late. */
 const REFUNDS = 2;
 const STABLECOINS = 2;
+/** How often each payout may be replaced by one that leaves a failing recipient out. */
+const SPLITS = 1;
+/** A replacement makes two markers: that of what is replaced, which counts once, and its own. */
+const MARKERS_PER_REPLACEMENT = 2;
+
+/** The most markers that stand for an order at once: the worst tree of plans, payouts, splits and refunds. */
+function markersFor(payouts: number, plans: number): number {
+  return plans + payouts * (1 + SPLITS * MARKERS_PER_REPLACEMENT) + 1 + REFUNDS * MARKERS_PER_REPLACEMENT;
+}
 
 /** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
 export async function routingCost(
@@ -28,8 +37,10 @@ export async function routingCost(
   { recipients, pricedAccounts }: { readonly recipients: number; readonly pricedAccounts: number },
 ): Promise<RoutingCost> {
   const mint = ledgerMint(asset);
-  const payouts = Math.ceil(recipients / mostLegs(asset));
-  const sweeps = sweepsFor(payouts + REFUNDS);
+  const payouts = recipients === 0 ? 0 : payoutsFor(asset, recipients);
+  const plans = payouts > 1 ? 1 : 0;
+  const markers = markersFor(payouts, plans);
+  const sweeps = sweepsFor(markers);
   const [fee, emptyRent, tokenRent] = await Promise.all([
     ledger.feeOf({
       feePayer: sponsor,
@@ -50,10 +61,11 @@ export async function routingCost(
     ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
   return {
-    networkFees: fee * BigInt(payouts + sweeps),
+    networkFees: fee * BigInt(payouts + plans + sweeps),
     accountRent: tokenRent * BigInt(pricedAccounts),
     deposits:
-      emptyRent * BigInt((payouts + REFUNDS) * (mint === null ? 2 : 1)) +
+      tokenRent * BigInt(markers) +
+      (mint === null ? emptyRent * BigInt(payouts * (1 + SPLITS) + REFUNDS) : 0n) +
       (fee * 2n + tokenRent) * BigInt(REFUNDS) +
       // The treasury may have to be given its accounts when the address is swept.
       tokenRent * BigInt(STABLECOINS),

@@ -2,7 +2,7 @@
 import type { Address } from "../../address.ts";
 import type { Token } from "../assets.ts";
 import { ledgerMint } from "../assets.ts";
-import type { Move } from "../../ledger/routing.ts";
+import type { Move, RoutingLedger } from "../../ledger/routing.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
 /** Who pays for a transaction, and out of which address it is made. */
@@ -13,9 +13,30 @@ export interface RoutingTerms {
   readonly rentMinimum: bigint;
 }
 
-/** The first move of every payment: the chain takes each mark once. */
-export function markOf({ address, sponsor }: RoutingTerms, mark: string): StoredMove {
-  return { does: "mark", base: address, mark, payer: sponsor };
+/** Where the terms come from. */
+export interface Sponsored {
+  readonly ledger: RoutingLedger;
+  readonly sponsor: Address;
+}
+
+/** The terms of this moment for a deposit address. */
+export async function termsOf({ ledger, sponsor }: Sponsored, address: string): Promise<RoutingTerms> {
+  return { address: address as Address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
+}
+
+/** The first move of every payment: the chain makes each marker once. */
+export function markOf({ address, sponsor }: RoutingTerms, words: string): StoredMove {
+  return { does: "mark", base: address, words, payer: sponsor };
+}
+
+/** Makes the marker of `words` as one that is replaced by the plan of `planWords`, and that plan's marker. */
+export function replaceOf({ address, sponsor }: RoutingTerms, words: string, planWords: string): StoredMove {
+  return { does: "replace", base: address, words, planWords, payer: sponsor };
+}
+
+/** What a payment named by a plan begins with: it fails unless that plan was made. */
+export function followOf({ address }: RoutingTerms, planWords: string | null): readonly StoredMove[] {
+  return planWords === null ? [] : [{ does: "follow", base: address, planWords }];
 }
 
 /**

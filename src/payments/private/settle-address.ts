@@ -1,27 +1,28 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
 import type { DepositAddressEvent, Movement, SettlementParams } from "../../../machines/index.ts";
-import type { DepositRecord, PaymentRecord } from "../../../storage/records.ts";
+import type { DepositRecord } from "../../../storage/records.ts";
 import type { PaymentStorage, PaymentTables, TransactionView } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock } from "../../runtime.ts";
 import { ledgerMint } from "../assets.ts";
-import type { Assets } from "../assets.ts";
-import { collectionPlan, collectMark, strayDeposits } from "./collect-strays.ts";
+import type { Assets, Token } from "../assets.ts";
+import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
 import { otherMints } from "./other-mints.ts";
-import type { PaymentWorkflow } from "./payment-workflow.ts";
+import { openWords } from "./open-words.ts";
 import { nextSettlementStep } from "./plan-settlement.ts";
-import type { Holding, Marker } from "./plan-settlement.ts";
-import { startPayment } from "./planned-payment.ts";
-import type { PlannedPayment } from "./planned-payment.ts";
+import type { Holding, Settlement } from "./plan-settlement.ts";
+import type { PlannedPayment, StartPayment } from "./planned-payment.ts";
 import type { RefundCost } from "./refund-cost.ts";
 import { SCREENING } from "./screening.ts";
 import type { ScreenPayers } from "./screening.ts";
-import { readPlan } from "./stored-plan.ts";
+import { termsOf } from "./routing-terms.ts";
+import type { Sponsored } from "./routing-terms.ts";
+import { proofOf, readPlan } from "./stored-plan.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
+import { isExcess } from "./words.ts";
 
 /** What planning the next payment of an address leads to. */
 export type Settled = EffectOutcome<DepositAddressEvent, PaymentTables>;
@@ -39,187 +40,235 @@ interface AddressInHand {
   readonly view: TransactionView;
 }
 
-export function addressSettlement({
-  storage,
-  ledger,
-  clock,
-  assets,
-  keys,
-  sponsor,
-  treasury,
-  payments,
-  refundCost,
-  mayServePayers,
-}: {
+/** What settling addresses takes. */
+export interface SettlementSurroundings extends Sponsored {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
-  readonly clock: Clock;
   readonly assets: Assets;
   readonly keys: DepositKeys;
-  readonly sponsor: Address;
   readonly treasury: Address;
-  readonly payments: PaymentWorkflow;
+  readonly startPayment: StartPayment;
   readonly refundCost: RefundCost;
   readonly mayServePayers: ScreenPayers;
-}): AddressSettlement {
-  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+}
 
-  const load = async (address: string): Promise<AddressInHand> => {
+/** Effects of `deposit-address`: each looks at the chain and plans the one payment that comes next. */
+export class AddressSettling implements AddressSettlement {
+  readonly #with: SettlementSurroundings;
+  readonly #mints: readonly Address[];
+
+  constructor(surroundings: SettlementSurroundings) {
+    this.#with = surroundings;
+    this.#mints = surroundings.assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+  }
+
+  async collect(address: string, { fromSlot }: { readonly fromSlot: number }): Promise<Settled> {
+    const inHand = await this.#load(address);
+    // Whatever is wrong with it, its order has to end; settling says what an operator must see.
+    if (inHand.deposit.heldReason !== null) return { event: { type: "NOTHING_STRAY" } };
+    const expected = this.#with.assets.named(inHand.deposit.mint);
+    const collected = await this.#collectNow(inHand, [expected], fromSlot);
+    return collected?.event?.type === "COLLECTION_PLANNED" ? collected : { event: { type: "NOTHING_STRAY" } };
+  }
+
+  async settle(address: string, params: SettlementParams): Promise<Settled> {
+    const { storage, ledger, assets } = this.#with;
+    const { settledSlot, landed, isReleased } = params;
+    const inHand = await this.#load(address);
+    const { deposit, view } = inHand;
+    if (deposit.heldReason !== null) return held(deposit.heldReason);
+    // A payment is stored as final before the address has heard of it; until then the sums would not be right.
+    if (view.payments.filter(({ status }) => status === "finalized").length !== landed) {
+      throw new Error(`deposit address ${address} has not been told of all its payments yet`);
+    }
+    const collected = await this.#collectNow(inHand, assets.tokens, settledSlot);
+    if (collected !== null) return collected;
+
+    const { slot, funds } = await ledger.funds([address as Address], this.#mints, "finalized");
+    if (slot < settledSlot) throw new Error(`the ledger shows ${address} as it was before its last payment`);
+    const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
+    const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
+    const facts = await this.#facts(inHand, amounts, params);
+    const step = nextSettlementStep(facts);
+    if (step.do === "wait" || step.do === "rest") {
+      // What else was sent here is written down once nothing is left to be done.
+      const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
+      if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
+      const isBound = facts.markers.length > 0;
+      const height = isBound ? (await ledger.heights()).highest : 0;
+      return { event: { type: "AT_REST", slot, balances, isBound, height } };
+    }
+    if (
+      step.do === "refund" &&
+      !isReleased &&
+      !(await this.#with.mayServePayers(address, view.transaction.id))
+    ) {
+      return held(SCREENING);
+    }
+    if ((await unknownSpending({ storage, ledger }, address)).length > 0) return held(UNKNOWN_SPENDING);
+    const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
+    const { kind, mark, plan } = step;
+    const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
+    const planned = { kind, mark, plan, legs, mint: step.asset.mint };
+    return this.#pay(inHand, planned, (payment) => ({ type, payment, slot, balances: ours }));
+  }
+
+  async #load(address: string): Promise<AddressInHand> {
+    const { storage } = this.#with;
     const [deposit] = await storage.deposits([address]);
     const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
     if (deposit === undefined || view === null) throw new Error(`deposit address ${address} is not stored`);
     return { deposit, view };
-  };
+  }
 
-  const termsOf = async ({ id }: DepositRecord) => ({
-    ...{ address: id as Address, sponsor, rentMinimum: await ledger.rentMinimum(0) },
-  });
-
-  /** Starts a payment of the address's own, unless the chain shows one that nobody here knows of. */
-  const pay = async (
+  #pay(
     { deposit, view }: AddressInHand,
-    planned: Omit<PlannedPayment, "transactionId" | "address" | "isAwaited">,
+    planned: Omit<PlannedPayment, "transactionId" | "address" | "role">,
     eventOf: (payment: string) => DepositAddressEvent,
-  ): Promise<Settled> => {
-    if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) return held(UNKNOWN_SPENDING);
-    const { start, write } = startPayment(
-      payments,
-      { ...planned, transactionId: view.transaction.id, address: deposit.id, isAwaited: false },
-      clock.now(),
-    );
+  ): Settled {
+    const { start, write } = this.#with.startPayment({
+      ...{ ...planned, role: "own" },
+      ...{ transactionId: view.transaction.id, address: deposit.id },
+    });
     return { event: eventOf(start.id), starts: [start], writes: [write] };
-  };
+  }
 
   /** Null when there is nothing to collect. */
-  const collectNow = async (
+  async #collectNow(
     inHand: AddressInHand,
     tokens: Assets["tokens"],
     fromSlot: number,
-  ): Promise<Settled | null> => {
+  ): Promise<Settled | null> {
+    const { storage, ledger } = this.#with;
     const { id } = inHand.deposit;
-    const { slot, deposits } = await strayDeposits({ ledger, assets }, id, tokens, "finalized");
+    const { slot, deposits } = await strayDeposits(this.#with, id, tokens, "finalized");
     if (slot < fromSlot) throw new Error(`the ledger shows ${id} as it was before slot ${fromSlot}`);
     const [first] = deposits;
     if (first === undefined) return null;
-    const mark = collectMark(inHand.view.payments);
-    const plan = collectionPlan(await termsOf(inHand.deposit), deposits, mark);
-    return pay(inHand, { kind: "collect", mark, mint: first.mint, legs: [], plan }, (payment) => ({
-      type: "COLLECTION_PLANNED",
-      payment,
-    }));
-  };
+    // A payment that this database does not know may have been made by another copy of it.
+    if ((await unknownSpending({ storage, ledger }, id)).length > 0) return held(UNKNOWN_SPENDING);
+    const plan = collectionPlan(await termsOf(this.#with, id), deposits);
+    const mark = `collect ${inHand.view.payments.length + 1}`;
+    const planned = { kind: "collect", mark, mint: first.mint, legs: [], plan } as const;
+    return this.#pay(inHand, planned, (payment) => ({ type: "COLLECTION_PLANNED", payment }));
+  }
 
-  /** Markers of the address that still hold lamports, whoever put them there. */
-  const markersOf = async (deposit: DepositRecord, rows: readonly PaymentRecord[]): Promise<Marker[]> => {
-    const marks = rows.filter(({ kind }) => kind !== "sweep").map(({ mark }) => mark);
-    const addresses = marks.map((mark) =>
-      ledger.markerAddress(deposit.id as Address, keys.seed(deposit, mark)),
-    );
-    const { funds } = await ledger.funds(addresses, [], "finalized");
-    return marks
-      .map((mark, index) => ({ mark, lamports: funds[index]?.lamports ?? 0n }))
-      .filter(({ lamports }) => lamports > 0n);
-  };
-
-  /** Each asset at the address with what of it is whose. Only what the next step may depend on is asked for. */
-  const holdingsOf = async (
-    { deposit, view }: AddressInHand,
+  async #facts(
+    inHand: AddressInHand,
     amounts: readonly bigint[],
-    markers: readonly Marker[],
-    fee: string,
-  ): Promise<readonly Holding[]> => {
+    { fee, mayRefund, closeAbove }: SettlementParams,
+  ): Promise<Settlement> {
+    const { deposit, view } = inHand;
+    const { transaction, payments } = view;
+    const made = await this.#standingMarkers(inHand);
+    const holdings = await Promise.all(
+      this.#with.assets.tokens.map((asset, index) =>
+        this.#holding(inHand, { asset, fee, balance: amounts[index] ?? 0n, isSwept: made.length > 0 }),
+      ),
+    );
+    const excesses = payments.filter(
+      ({ status, plan }) => status === "finalized" && isExcess(proofOf(readPlan(plan))?.words ?? ""),
+    );
+    return {
+      terms: await termsOf(this.#with, deposit.id),
+      sender: transaction.sender as Address,
+      treasury: this.#with.treasury,
+      holdings,
+      open: openWords(payments).map((open) => ({
+        ...open,
+        amount: sharesOf(view, open.indexes),
+        isMade: made.includes(open.words),
+      })),
+      paidIn: transaction.mint,
+      markers: made,
+      excesses: excesses.length,
+      planned: payments.length,
+      mayRefund,
+      mayClose: await this.#mayClose(deposit, made, closeAbove),
+    };
+  }
+
+  /** The words of all markers of the address that stand. */
+  async #standingMarkers({ deposit, view }: AddressInHand): Promise<readonly string[]> {
+    const { ledger, keys } = this.#with;
+    const words = [...new Set(view.payments.flatMap(({ plan }) => wordsIn(readPlan(plan))))];
+    if (words.length === 0) return [];
+    const seeds = words.map((each) => keys.seed(deposit, each));
+    const { markers } = await ledger.markers(deposit.id as Address, seeds);
+    if (markers.includes("disputed")) {
+      throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
+    }
+    return words.filter((_, index) => markers[index] !== "unmade");
+  }
+
+  /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
+  async #mayClose(
+    { id }: DepositRecord,
+    made: readonly string[],
+    closeAbove: number | null,
+  ): Promise<boolean> {
+    if (closeAbove === null || made.length === 0) return false;
+    const { lowest } = await this.#with.ledger.heights();
+    if (lowest > closeAbove) return true;
+    throw new Error(
+      `the markers of ${id} are closed above height ${closeAbove}, and the chain is at ${lowest}`,
+    );
+  }
+
+  /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
+  async #holding(
+    { deposit, view }: AddressInHand,
+    { asset, fee, balance, isSwept }: HeldAsset,
+  ): Promise<Holding> {
+    const { ledger, refundCost } = this.#with;
     const landed = view.payments
       .filter(({ status }) => status === "finalized")
       .map(({ kind, mint, plan }) => ({ kind, mint, plan: readPlan(plan) }));
     const plans = landed.map(({ plan }) => plan);
-    const hasAccount = async (mint: Address): Promise<boolean> => {
-      const [isThere] = await ledger.haveTokenAccounts([deposit.id as Address], mint);
-      return isThere === true;
+    const mint = ledgerMint(asset);
+    const withheld = landed
+      .filter((row) => row.kind === "refund" && row.mint === asset.mint)
+      .reduce((sum, { plan }) => sum + BigInt(plan.withheld), 0n);
+    const owed =
+      (asset.mint === deposit.mint ? BigInt(fee) : 0n) + withheld - sumOf(plans, "fee", asset.mint);
+    const kept = owed > 0n ? owed : 0n;
+    const lent = sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint);
+    const isThere = async (of: Address): Promise<boolean> => {
+      const [has] = await ledger.haveTokenAccounts([deposit.id as Address], of);
+      return has === true;
     };
-    return Promise.all(
-      assets.tokens.map(async (asset, index): Promise<Holding> => {
-        const mint = ledgerMint(asset);
-        const balance = amounts[index] ?? 0n;
-        const withheld = landed
-          .filter((row) => row.kind === "refund" && row.mint === asset.mint)
-          .reduce((sum, { plan }) => sum + BigInt(plan.withheld), 0n);
-        const owed =
-          (asset.mint === deposit.mint ? BigInt(fee) : 0n) + withheld - sumOf(plans, "fee", asset.mint);
-        const kept = owed > 0n ? owed : 0n;
-        const lent = sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint);
-        return {
-          ...{ asset, balance, kept, lent },
-          // Refunds are priced where something is left to refund.
-          refundCost:
-            balance - kept - lent > 0n ? await refundCost(asset, view.transaction.sender as Address) : 0n,
-          // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
-          hasAccount: mint !== null && markers.length > 0 && (balance > 0n || (await hasAccount(mint))),
-        };
-      }),
-    );
-  };
+    return {
+      ...{ asset, balance, kept, lent },
+      // Refunds are priced where something is left to refund.
+      refundCost:
+        balance - kept - lent > 0n ? await refundCost(asset, view.transaction.sender as Address) : 0n,
+      // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
+      hasAccount: mint !== null && isSwept && (balance > 0n || (await isThere(mint))),
+    };
+  }
+}
 
-  return {
-    async collect(address, { fromSlot }) {
-      const inHand = await load(address);
-      // Whatever is wrong with it, its order has to end; settling says what an operator must see.
-      if (inHand.deposit.heldReason !== null) return { event: { type: "NOTHING_STRAY" } };
-      const expected = assets.named(inHand.deposit.mint);
-      const collected = await collectNow(inHand, [expected], fromSlot);
-      return collected?.event?.type === "COLLECTION_PLANNED"
-        ? collected
-        : { event: { type: "NOTHING_STRAY" } };
-    },
+/** An asset of which an address holds so much, and what the order keeps of the deposit. */
+interface HeldAsset {
+  readonly asset: Token;
+  readonly balance: bigint;
+  readonly fee: string;
+  readonly isSwept: boolean;
+}
 
-    async settle(address, { settledSlot, landed, fee, mayRefund, isReleased }) {
-      const inHand = await load(address);
-      const { deposit, view } = inHand;
-      if (deposit.heldReason !== null) return held(deposit.heldReason);
-      const { transaction, payments: rows } = view;
-      // A payment is stored as final before the address has heard of it; until then the sums would not be right.
-      if (rows.filter(({ status }) => status === "finalized").length !== landed) {
-        throw new Error(`deposit address ${address} has not been told of all its payments yet`);
-      }
-      const collected = await collectNow(inHand, assets.tokens, settledSlot);
-      if (collected !== null) return collected;
+/** What these recipients are to be paid; null stands for all. */
+function sharesOf({ recipients }: TransactionView, indexes: readonly number[] | null): bigint {
+  return recipients
+    .filter(({ index }) => indexes === null || indexes.includes(index))
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
 
-      const { slot, funds } = await ledger.funds([address as Address], mints, "finalized");
-      if (slot < settledSlot) {
-        throw new Error(`the ledger shows ${address} as it was before its last payment`);
-      }
-      const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
-      const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
-      const markers = await markersOf(deposit, rows);
-
-      const step = nextSettlementStep({
-        terms: await termsOf(deposit),
-        sender: transaction.sender as Address,
-        treasury,
-        holdings: await holdingsOf(inHand, amounts, markers, fee),
-        markers,
-        refunds: rows.filter(({ kind }) => kind === "refund").length,
-        sweeps: rows.filter(({ kind }) => kind === "sweep").length,
-        mayRefund,
-      });
-      if (step.do === "wait" || step.do === "rest") {
-        // What else was sent here is written down once nothing is left to be done.
-        const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
-        return { event: { type: step.do === "wait" ? "MUST_WAIT" : "AT_REST", slot, balances } };
-      }
-      if (step.do === "refund" && !isReleased && !(await mayServePayers(address, transaction.id))) {
-        return held(SCREENING);
-      }
-      const type = step.do === "refund" ? "REFUND_PLANNED" : "SWEEP_PLANNED";
-      const planned = {
-        kind: step.do,
-        mark: step.mark,
-        mint: step.asset.mint,
-        legs: [{ address: step.to, amount: step.amount }],
-        plan: step.plan,
-      };
-      return pay(inHand, planned, (payment) => ({ type, payment, slot, balances: ours }));
-    },
-  };
+/** The words of every marker that a plan makes. */
+function wordsIn({ moves }: StoredPlan): readonly string[] {
+  return moves.flatMap((move) => {
+    if (move.does === "mark") return [move.words];
+    return move.does === "replace" ? [move.words, move.planWords] : [];
+  });
 }
 
 function held(reason: string): Settled {

@@ -4,11 +4,23 @@ import type { Address } from "../../address.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 
-/** A move whose marker is still named by its words. */
+/** A move in which markers are named by their words: `words` of its own, `plan` of what replaces it. */
 export type StoredMove =
-  | Exclude<Move, { does: "mark" | "unmark" }>
-  | (Omit<Extract<Move, { does: "mark" }>, "seed"> & { readonly mark: string })
-  | (Omit<Extract<Move, { does: "unmark" }>, "seed"> & { readonly mark: string });
+  | Exclude<Move, { does: "mark" | "replace" | "follow" | "unmark" }>
+  | (Omit<Extract<Move, { does: "mark" }>, "seed"> & { readonly words: string })
+  | (Omit<Extract<Move, { does: "replace" }>, "seed" | "plan"> & {
+      readonly words: string;
+      readonly planWords: string;
+    })
+  | (Omit<Extract<Move, { does: "follow" }>, "plan"> & { readonly planWords: string })
+  | (Omit<Extract<Move, { does: "unmark" }>, "seed"> & { readonly words: string });
+
+/** One of the payments that a plan names: what marker it makes, whom it pays, and for whom the sponsor makes an account. */
+export interface Leaf {
+  readonly words: string;
+  readonly indexes: readonly number[];
+  readonly sponsored: readonly number[];
+}
 
 /** One payment out of a deposit address. */
 export interface StoredPlan {
@@ -22,6 +34,30 @@ export interface StoredPlan {
   readonly withheld: string;
   /** What each attempt costs the sponsor for good, in lamports, but for those that are proved dead. */
   readonly costs?: readonly string[];
+  /** The payments that it makes possible, and the recipients that none of them pays. For plans only. */
+  readonly leaves?: readonly Leaf[];
+  readonly leftOut?: readonly number[];
+}
+
+/** What on the chain shows that a payment landed: the marker that it makes, or the plan that takes its place. */
+export interface Proof {
+  readonly words: string;
+  /** Null for a payment under the marker itself. */
+  readonly planWords: string | null;
+}
+
+/** The first marker of a plan; null for what makes none: sweeps and collections. */
+export function proofOf({ moves }: Pick<StoredPlan, "moves">): Proof | null {
+  for (const move of moves) {
+    if (move.does === "mark") return { words: move.words, planWords: null };
+    if (move.does === "replace") return { words: move.words, planWords: move.planWords };
+  }
+  return null;
+}
+
+/** The plan that a payment depends on, null for one that depends on none. */
+export function followedBy({ moves }: Pick<StoredPlan, "moves">): string | null {
+  return moves.find((move) => move.does === "follow")?.planWords ?? null;
 }
 
 /** The plan as JSON text. */
@@ -36,15 +72,25 @@ export function readPlan(text: string): StoredPlan {
 
 /** The plan with the seeds of its markers, ready to be built. */
 export function withSeeds(
-  { feePayer, moves }: StoredPlan,
-  seedOf: (mark: string) => string,
+  { feePayer, moves }: Pick<StoredPlan, "feePayer" | "moves">,
+  seedOf: (words: string) => string,
 ): TransactionPlan {
-  return {
-    feePayer,
-    moves: moves.map((move): Move => {
-      if (!("mark" in move)) return move;
-      const { mark, ...rest } = move;
-      return { ...rest, seed: seedOf(mark) };
-    }),
-  };
+  return { feePayer, moves: moves.map((move) => seeded(move, seedOf)) };
+}
+
+function seeded(move: StoredMove, seedOf: (words: string) => string): Move {
+  switch (move.does) {
+    case "mark":
+      return { does: "mark", base: move.base, seed: seedOf(move.words), payer: move.payer };
+    case "unmark":
+      return { does: "unmark", base: move.base, seed: seedOf(move.words), to: move.to };
+    case "replace": {
+      const { base, payer, words, planWords } = move;
+      return { does: "replace", base, seed: seedOf(words), plan: seedOf(planWords), payer };
+    }
+    case "follow":
+      return { does: "follow", base: move.base, plan: seedOf(move.planWords) };
+    default:
+      return move;
+  }
 }

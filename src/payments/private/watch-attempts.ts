@@ -1,17 +1,69 @@
-/** Following the attempts at a payment: an answer that comes late must not be taken for one about the next attempt. */
+/** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
+import type { PaymentEvent } from "../../../machines/index.ts";
+import type { AttemptRecord } from "../../../storage/records.ts";
+import type { PaymentStorage } from "../../../storage/storage.ts";
 import type { Watcher } from "../../engine/index.ts";
+import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
+import type { Logger } from "../../runtime.ts";
 
-/** As the given watch of signatures, with each event saying which signature it is about. */
-export function watchAttempts(landing: Watcher): Watcher {
+interface AttemptWatching {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly log: Logger;
+  /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
+  readonly intervalMs: number;
+}
+
+/** What is told of an attempt. Only hints: the payment's marker decides. */
+type Report = Extract<PaymentEvent, { readonly about: string }>;
+
+/**
+ * One node's statuses are enough, since nothing is concluded from them. Bytes that are not seen are sent again, unchanged,
+ * until every witness's height is past their last; not at the first look at them, which comes within one pause of their
+ * first send.
+ */
+export function watchAttempts({ storage, ledger, log, intervalMs }: AttemptWatching): Watcher {
+  let lookedAt: ReadonlySet<string> = new Set();
+
+  const sendAgain = async ({ id, bytes }: AttemptRecord): Promise<void> => {
+    try {
+      await ledger.broadcast(bytes);
+    } catch (err) {
+      log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
+    }
+  };
+
   return {
-    intervalMs: landing.intervalMs,
-    poll: async (watches, signal) => {
-      const signatures = new Map(watches.map(({ instance, key }) => [instance, key]));
-      const events = await landing.poll(watches, signal);
-      return events.map(({ instance, event }) => ({
-        instance,
-        event: { ...event, about: signatures.get(instance) },
-      }));
+    intervalMs,
+    poll: async (watches) => {
+      const before = lookedAt;
+      lookedAt = new Set(watches.map(({ key }) => key));
+      const signatures = watches.map(({ key }) => key);
+      const statuses = await ledger.statuses(signatures);
+      const reports = new Map<string, Report>();
+      signatures.forEach((about, index) => {
+        const report = reportOf(about, statuses[index] ?? null);
+        if (report !== null) reports.set(about, report);
+      });
+
+      const unseen = signatures.filter((_, index) => (statuses[index] ?? null) === null);
+      const attempts = unseen.length === 0 ? [] : await storage.attempts(unseen);
+      const { lowest } = attempts.length === 0 ? { lowest: 0 } : await ledger.heights();
+      const alive = attempts.filter(({ lastValidBlockHeight }) => lowest <= lastValidBlockHeight);
+      for (const { id } of attempts) {
+        if (!alive.some((each) => each.id === id)) reports.set(id, { type: "EXPIRED", about: id });
+      }
+      await Promise.all(alive.filter(({ id }) => before.has(id)).map(sendAgain));
+      return watches.flatMap(({ key, instance }) => {
+        const event = reports.get(key);
+        return event === undefined ? [] : [{ instance, event }];
+      });
     },
   };
+}
+
+function reportOf(about: string, status: SignatureStatus | null): Report | null {
+  if (status?.commitment === "finalized") return { type: "REPORTED", about, error: status.error };
+  // An error below finalized may still vanish on a fork.
+  return status?.commitment === "confirmed" && status.error === null ? { type: "CONFIRMED", about } : null;
 }

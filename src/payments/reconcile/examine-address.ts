@@ -10,7 +10,7 @@ import type { Clock } from "../../runtime.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
 import type { DepositKeys } from "../private/deposit-keys.ts";
-import { readPlan } from "../private/stored-plan.ts";
+import { proofOf, readPlan } from "../private/stored-plan.ts";
 import { spendingElsewhere } from "../private/unknown-spending.ts";
 import { recorded, tallyOf } from "./tally.ts";
 import type { Tally } from "./tally.ts";
@@ -133,9 +133,14 @@ async function readFacts(storage: PaymentStorage, id: string): Promise<AddressFa
     orderStatus: view.transaction.status,
     payments: view.payments,
     entries,
-    state: typeof snapshot?.value === "string" ? snapshot.value : null,
+    state: snapshot === null ? null : innermost(snapshot.value),
     settledSlot,
   };
+}
+
+function innermost(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? innermost(Object.values(value)[0]) : null;
 }
 
 function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }: AddressFacts): boolean {
@@ -199,14 +204,14 @@ async function markersOfUnsigned(
   { deposit, payments }: AddressFacts,
 ): Promise<readonly string[]> {
   const unsigned = payments.filter(
-    ({ status, signature, kind }) => status === "planned" && signature === null && kind !== "sweep",
+    ({ status, signature, plan }) =>
+      status === "planned" && signature === null && proofOf(readPlan(plan)) !== null,
   );
   if (unsigned.length === 0) return [];
-  const markers = unsigned.map(({ mark }) =>
-    ledger.markerAddress(deposit.id as Address, keys.seed(deposit, mark)),
-  );
-  const { funds } = await ledger.funds(markers, [], "finalized");
-  return unsigned.filter((_, index) => (funds[index]?.lamports ?? 0n) > 0n).map(({ mark }) => mark);
+  const proofs = unsigned.map(({ plan }) => proofOf(readPlan(plan)));
+  const seeds = proofs.map((proof) => keys.seed(deposit, proof?.planWords ?? proof?.words ?? ""));
+  const { markers } = await ledger.markers(deposit.id as Address, seeds);
+  return unsigned.filter((_, index) => typeof markers[index] === "object").map(({ mark }) => mark);
 }
 
 function mintsOf(assets: Assets): readonly Address[] {

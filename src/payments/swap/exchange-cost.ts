@@ -30,19 +30,19 @@ export async function exchangeCost(
     ...{ give, get, inputAmount: 1n, outputAmount: 1n },
     ...{ from: treasury, to: treasury, accountPayer: sponsor },
   });
-  const [others, fee, emptyRent, tokenRent] = await Promise.all([
+  const [others, fee, emptyRent, markerRent] = await Promise.all([
     routingCost(ledger, { sponsor, treasury }, give, { recipients: 0, pricedAccounts: 0 }),
     ledger.feeOf({
       feePayer: sponsor,
       moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],
     }),
     ledger.rentMinimum(0),
-    ledgerMint(get) === null ? 0n : ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
+    ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
   ]);
-  const markAndLoan = ledgerMint(give) === null ? 2n : 1n;
+  const loan = ledgerMint(give) === null ? emptyRent : 0n;
   return {
     networkFees: others.networkFees + fee,
-    accountRent: tokenRent * BigInt(pricedAccounts),
-    deposits: others.deposits + emptyRent * markAndLoan,
+    accountRent: ledgerMint(get) === null ? 0n : markerRent * BigInt(pricedAccounts),
+    deposits: others.deposits + markerRent + loan,
   };
 }

@@ -83,6 +83,7 @@ function refusalOf(
     }
     case "fee_payer":
     case "marked":
+    case "unplanned":
     case "other":
       return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: "program_error", logs: [error] });
   }

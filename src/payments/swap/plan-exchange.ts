@@ -5,26 +5,26 @@ import type { Token } from "../assets.ts";
 import { loanOf, markOf } from "../private/routing-terms.ts";
 import type { RoutingTerms } from "../private/routing-terms.ts";
 import type { StoredPlan } from "../private/stored-plan.ts";
+import { ORDER_WORDS } from "../private/words.ts";
 
-/** What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
+/**
+ * Every exchange of an order is made under the same marker, whatever its price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
 export function exchangePlan(
   terms: RoutingTerms,
   give: Token,
   {
     amount,
     legs,
-    mark,
   }: {
     /** Base units of `give`. */
     readonly amount: bigint;
     readonly legs: readonly Extract<Move, { does: "transfer" }>[];
-    readonly mark: string;
   },
 ): StoredPlan {
   const loans = loanOf(terms, give);
   return {
     feePayer: terms.sponsor,
-    moves: [markOf(terms, mark), ...loans, ...legs],
+    moves: [markOf(terms, ORDER_WORDS), ...loans, ...legs],
     movements: [
       ...loans.map(() => ({ kind: "loan" as const, mint: give.mint, amount: String(terms.rentMinimum) })),
       { kind: "payout", mint: give.mint, amount: String(amount) },
@@ -34,10 +34,10 @@ export function exchangePlan(
   };
 }
 
-/** Words that no payment of the address has had: the first exchange, or another one after it has failed for good. */
+/** Names the next exchange of an order. */
 export function freshExchangeMark(planned: readonly Pick<PaymentRecord, "kind">[]): string {
   const before = planned.filter(({ kind }) => kind === "exchange").length;
-  return before === 0 ? "exchange 0" : `exchange 0 again ${before + 1}`;
+  return `exchange ${before + 1}`;
 }
 
 /** How long a price may be signed for: older ones are found anew. As long as inventory is set aside for a quote. */

@@ -8,9 +8,8 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
-import type { PaymentWorkflow } from "../private/payment-workflow.ts";
 import { payeesOf } from "../private/plan-payouts.ts";
-import { startPayment } from "../private/planned-payment.ts";
+import type { StartPayment } from "../private/planned-payment.ts";
 import type { OrderRouting, Routed } from "../private/route-order.ts";
 import { refuseUnknownSpending } from "../private/unknown-spending.ts";
 import { exchangePlan, freshExchangeMark } from "./plan-exchange.ts";
@@ -35,7 +34,7 @@ export function exchangeRouting(
     log,
     assets,
     sponsor,
-    payments,
+    startPayment,
     exchanger,
   }: {
     readonly storage: PaymentStorage;
@@ -44,7 +43,7 @@ export function exchangeRouting(
     readonly log: Logger;
     readonly assets: Assets;
     readonly sponsor: Address;
-    readonly payments: PaymentWorkflow;
+    readonly startPayment: StartPayment;
     /** Null while no provider is configured. */
     readonly exchanger: Exchanger | null;
   },
@@ -101,21 +100,17 @@ export function exchangeRouting(
     });
     const held = (paymentId: string) =>
       reserve(paymentId, offer.reservations, { createdAt: now, lapsesAt: null });
-    const { start, write, reserved } = startPayment(
-      payments,
-      {
-        transactionId: transaction.id,
-        address,
-        kind: "exchange",
-        mark,
-        mint: get.mint,
-        legs: [{ address: paid.address, amount: outputAmount }],
-        plan: exchangePlan(terms, give, { amount, legs, mark }),
-        isAwaited: true,
-        reserve: held,
-      },
-      now,
-    );
+    const { start, write, reserved } = startPayment({
+      transactionId: transaction.id,
+      address,
+      kind: "exchange",
+      mark,
+      mint: get.mint,
+      legs: [{ address: paid.address, amount: outputAmount }],
+      plan: exchangePlan(terms, give, { amount, legs }),
+      role: "payout",
+      reserve: held,
+    });
     return {
       event: { type: "ROUTED", payouts: 1, unpaid: 0 },
       starts: [start],
@@ -143,6 +138,8 @@ export function exchangeRouting(
       const view = await load(transactionId);
       if (view.transaction.type !== "swap") return others.reroute(transactionId, payment, fault);
       if (isPayees(fault)) return giveUp(null);
+      // Another payment of the order has landed, which its marker tells.
+      if (fault?.kind === "superseded") return { event: { type: "ROUTED", payouts: 0, unpaid: 0 } };
       // Confirmed once and then undone by a fork: a status never goes back, so it is not begun again.
       if (view.transaction.status === "confirmed") return giveUp("LIQUIDITY_UNAVAILABLE");
       return notNow(view, "LIQUIDITY_UNAVAILABLE");

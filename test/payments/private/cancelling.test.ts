@@ -94,6 +94,7 @@ test("P6: a deposit after a granted cancellation is refunded, and the order stay
     refunds: [{ asset: "USDC", status: "paid" }],
   });
   expect((await world.held(world.bob.address))[1]).toBe(0n);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

@@ -40,6 +40,7 @@ test("P7: too little at the end of the window is refunded, and the order has fai
   const failed = await world.service.transaction(caller, id);
   expect(failed).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0" });
   expect(failed.refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   const refunded = units(failed.refunds[0]?.amount ?? "0", 6);
   expect((await world.held(alice.address))[1]).toBe(1n + refunded);
@@ -70,6 +71,7 @@ test("P8: too much pays exactly what was ordered, and the rest goes back", async
   const refunded = units(done.refunds[0]?.amount ?? "0", 6);
   expect(refunded).toBeGreaterThan(2_900_000n);
   expect((await world.held(alice.address))[1]).toBe(1n + refunded);
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -123,6 +125,7 @@ test("P12: SOL to a USDC order goes back once the order is over", async () => {
   expect((await world.held(alice.address))[0]).toBe(
     1_000_000_000n + units(done.refunds[0]?.amount ?? "0", 9),
   );
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -141,6 +144,7 @@ test("P12: USDT to a USDC order goes back once the order is over, and pays nobod
   });
   expect(await world.held(bob.address)).toEqual([1_000_000_000n, 0n, 0n]);
   expect((await world.held(alice.address))[2]).toBe(1n + units(ended.refunds[0]?.amount ?? "0", 6));
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -154,6 +158,7 @@ test("P26: the owner's lamports and all its associated accounts are looked at in
   expect(refunds.map(({ asset, status }) => `${asset} ${status}`).toSorted()).toEqual([
     ...["SOL paid", "USDC paid", "USDT paid"],
   ]);
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -164,6 +169,7 @@ test("a private send of SOL pays exactly, and its address ends at nothing", asyn
   await world.settle(10);
   expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });
   expect((await world.held(bob.address))[0]).toBe(1_500_000_000n);
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

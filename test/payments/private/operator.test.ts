@@ -170,6 +170,7 @@ test("what came to an address that was closed long ago is refunded on the operat
     refunds: [{ asset: "USDC", status: "paid" }],
   });
   expect(await world.stateOf(order)).toBe("closed");
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

@@ -64,6 +64,7 @@ test.each(["token", "token-2022"] as const)(
     expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);
     expect(await foreign.heldBy(order.address)).toBe(0n);
     expect(await foreign.isOpen(order.address)).toBe(false);
+    await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     expect(await world.stateOf(order)).toBe("resting");
     expect(await onRecord(order, mint)).toBe(0n);
@@ -133,6 +134,7 @@ test("P11: wrapped SOL is returned by SOL's mint, and is not mistaken for lampor
   const { holdings } = await world.ledger.balances(world.alice.address);
   expect(holdings.find((each) => each.mint === mint)?.amount).toBe(SOL / 2n);
   expect(await onRecord(order, `wrapped ${mint}`)).toBe(0n);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   expect((await world.shown(order)).refunds).toMatchObject([{ asset: `wrapped ${mint}`, amount: "0.5" }]);
   await world.judge();

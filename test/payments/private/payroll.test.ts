@@ -33,6 +33,7 @@ test("P17: of forty payees one whose account is frozen fails alone; the others a
     const before = index % 2 === 0 ? 1n : 0n;
     expect((await world.held(payee.address))[1]).toBe(before + (index === 8 ? 0n : 500_000n));
   }
+  await world.sweep();
   expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -70,6 +71,7 @@ test("P17: a payee who handed its token account over is not paid, nor is the thi
   // What was in it when it was handed over, and no more.
   expect(stolen.tokens).toEqual([1n]);
   for (const payee of payees.slice(1)) expect((await world.held(payee.address))[1]).toBe(500_001n);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
@@ -87,8 +89,8 @@ test("P17: frozen after the simulation and before the landing, a payee still fai
   await world.deposit(order.address, { usdc: order.due });
   lift();
   await world.freeze(late, "USDC");
-  await world.settle(4);
-  await world.passAndSettle(2 * MINUTE, 20);
+  await world.settle(6);
+  for (let round = 0; round < 3; round++) await world.passAndSettle(2 * MINUTE, 12);
   const ended = await world.shown(order);
   expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
   expect(ended.recipients.map(({ status }) => status)).toEqual(["paid", "unpaid", ...times(4, "paid")]);
@@ -112,6 +114,7 @@ test("P17: with the treasury's account frozen everybody is paid, and the sweep w
   const kept = (await world.held(order.address))[1];
   expect(kept).toBeGreaterThan(0n);
   // Tried again in longer and longer pauses, and then no more.
+  await world.sweep();
   await world.passAndSettle(2 * DAY, 4);
   expect(await world.stateOf(order)).toBe("held");
   const tries = (await world.storage.transaction(order.id))?.payments.filter(({ kind }) => kind === "sweep");
@@ -119,6 +122,7 @@ test("P17: with the treasury's account frozen everybody is paid, and the sweep w
   await world.thaw(world.treasury, "USDC");
   await world.service.releaseDeposit(order.id);
   await world.settle(6);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   expect((await world.held(world.treasury.address))[1]).toBe(kept);
   await world.judge();
@@ -136,6 +140,7 @@ test("P16: accounts closed after the quote cost the sponsor no rent: each such p
   expect(ended).toMatchObject({ status: "failed", reason: "PARTIAL_PAYOUT" });
   expect(ended.recipients.map(({ status }) => status)).toEqual([...times(7, "unpaid"), ...times(7, "paid")]);
   await world.passAndSettle(11 * MINUTE, 8);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   const [after] = await world.held(world.sponsor.address);
   // Network fees alone; the treasury's own account is made once.
@@ -161,9 +166,9 @@ test("P16: what a payee's account costs comes out of lamports that were sent to 
   expect(entries.filter(({ kind, mint }) => kind === "payout" && mint === SOL_MINT)).toMatchObject([
     { amount: rent },
   ]);
+  await world.sweep();
   const [after] = await world.held(world.sponsor.address);
   expect(before - after).toBeLessThan(rent + rent / 4n);
-  await world.passAndSettle(11 * MINUTE, 6);
   await world.judge();
 });
 
@@ -186,8 +191,8 @@ test("P16: five hundred fresh accounts under a quote priced for one are not take
 });
 
 test.each([
-  ["USDC", "0.001", 85],
-  ["SOL", "0.002", 34],
+  ["USDC", "0.001", 100],
+  ["SOL", "0.002", 42],
 ] as const)(
   "P19: a payroll of 500 in %s: no transaction over 1,232 bytes, each recipient in one payment, each paid once",
   async (asset, amount, payouts) => {
@@ -216,6 +221,9 @@ test.each([
     expect(funds.every(({ lamports, tokens }) => (asset === "SOL" ? lamports : tokens[0]) === each)).toBe(
       true,
     );
+    await world.sweep();
+    // Two hundred markers take several sweeps, one after the other.
+    await world.settle(40);
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },

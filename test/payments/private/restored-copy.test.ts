@@ -89,6 +89,7 @@ async function serve({ payees, deposits, afterwards }: Scenario): Promise<Served
   await world.deposit(body.ephemeralAddress, { usdc: deposits(due) });
   await afterwards(world);
   const { status, reason } = await world.service.transaction(caller, body.transactionId);
+  await world.sweep();
   expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
   await world.service.stop();
   return {

@@ -32,6 +32,10 @@ export const DAY = 24 * HOUR;
 /** One SOL in lamports. */
 export const SOL = 1_000_000_000n;
 
+/** How long a slot takes, and the most that pass at once: more than signed bytes live. */
+const SLOT_MS = 400;
+const MAX_SLOTS = 300;
+
 export type Stablecoin = "USDC" | "USDT";
 
 /** A world whose every commit is kept, so that it can be judged at the end. */
@@ -155,7 +159,9 @@ export async function scene(
     shown: ({ id }) => service.transaction(customer, id),
     async stateOf({ address }) {
       const instance = await world.storage.load(address);
-      return (JSON.parse(instance?.snapshot ?? "{}") as { value?: unknown }).value;
+      const { value } = JSON.parse(instance?.snapshot ?? "{}") as { value?: unknown };
+      // Where it rests is told by the inner state.
+      return (value as { atRest?: unknown } | undefined)?.atRest ?? value;
     },
     asIssuer: prepare,
     async strayAccount(owner, asset, amount) {
@@ -231,6 +237,8 @@ export async function scene(
     thaw: (wallet, asset) =>
       prepare([createThawAccountInstruction(accountOf(wallet, asset), mintOf(asset), issuer)]),
     async passAndSettle(ms, rounds) {
+      await service.settled();
+      chain.advance(Math.min(Math.ceil(ms / SLOT_MS), MAX_SLOTS));
       await world.pass(ms);
       await settle(rounds);
     },

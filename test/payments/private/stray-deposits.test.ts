@@ -41,6 +41,7 @@ test("P13: a deposit to a token account that is not the associated one is brough
   await world.settle(12);
   expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   expect(await accountsOf(order.address)).toBe(0);
   await world.judge();
@@ -99,6 +100,7 @@ test("P13: beside the account of a cancelled order it is found within a day, and
     status: "cancelled",
     refunds: [{ asset: "USDT", status: "paid" }],
   });
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });

@@ -135,6 +135,7 @@ test.each([
     // Each loss makes the next pause longer.
     for (const minutes of [11, 21, 41]) await world.passAndSettle(minutes * MINUTE, 4);
     expect(dusted).toBeGreaterThan(1);
+    await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },
@@ -221,6 +222,7 @@ test("P10: late money is refunded at most once in ten minutes, whoever sends it 
   const { refunds } = await world.shown(order);
   expect(refunds).toMatchObject([{ status: "paid" }, { status: "paid" }]);
   await world.passAndSettle(11 * MINUTE, 6);
+  await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
