@@ -106,6 +106,7 @@ export class AddressSettling implements AddressSettlement {
       return held(SCREENING);
     }
     if ((await unknownSpending({ storage, ledger }, address)).length > 0) return held(UNKNOWN_SPENDING);
+    if (step.do === "sweep") await this.#refuseClosingBefore(deposit, params.closeAbove ?? Infinity);
     const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
     const { kind, mark, plan } = step;
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
@@ -184,7 +185,7 @@ export class AddressSettling implements AddressSettlement {
       excesses: excesses.length,
       planned: payments.length,
       mayRefund,
-      mayClose: await this.#mayClose(deposit, made, closeAbove),
+      mayClose: closeAbove !== null,
     };
   }
 
@@ -202,14 +203,9 @@ export class AddressSettling implements AddressSettlement {
   }
 
   /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
-  async #mayClose(
-    { id }: DepositRecord,
-    made: readonly string[],
-    closeAbove: number | null,
-  ): Promise<boolean> {
-    if (closeAbove === null || made.length === 0) return false;
+  async #refuseClosingBefore({ id }: DepositRecord, closeAbove: number): Promise<void> {
     const { lowest } = await this.#with.ledger.heights();
-    if (lowest > closeAbove) return true;
+    if (lowest > closeAbove) return;
     throw new Error(
       `the markers of ${id} are closed above height ${closeAbove}, and the chain is at ${lowest}`,
     );
