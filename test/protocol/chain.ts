@@ -71,6 +71,17 @@ export function land(chain: Chain, message: Message): Chain | null {
   return after;
 }
 
+/** The step at which the chain refuses the message, or null when it lands. */
+export function refusedStep(chain: Chain, message: Message): number | null {
+  let after = chain;
+  for (const [index, step] of message.steps.entries()) {
+    const next = execute(after, step);
+    if (next === null) return index;
+    after = next;
+  }
+  return null;
+}
+
 function execute(chain: Chain, step: Step): Chain | null {
   switch (step.does) {
     case "make":

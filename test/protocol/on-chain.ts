@@ -18,8 +18,9 @@ import {
   type TransactionError,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import type { LocalChain } from "paystate/local";
-import { connect, keyOf, signed, SOL, somebody, stillChain } from "../local/kit.ts";
+import { afterAll, beforeAll } from "vitest";
+import { createLocalChain, type LocalChain } from "paystate/local";
+import { connect, keyOf, NEW_YEAR, signed, SOL, somebody } from "../local/kit.ts";
 import type { Message, Step } from "./chain.ts";
 
 /** Lamports that one unit of the model stands for. */
@@ -34,7 +35,22 @@ const SLOTS_TO_FINALITY = 33;
 /** Slots after which no bytes of before can land. */
 const SLOTS_TO_EXPIRY = 152;
 
-/** One deposit address on a chain of its own. */
+/** Makes a chain for the tests of one file, closed after the last of them, and deposit addresses on it. */
+export function depositsOnChain(): () => DepositOnChain {
+  let chain: LocalChain | undefined;
+  let rent = 0;
+  beforeAll(async () => {
+    chain = await createLocalChain({ clock: { now: () => NEW_YEAR }, slotMs: 0 });
+    rent = await connect(chain).getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_SIZE);
+  });
+  afterAll(() => chain?.close());
+  return () => {
+    if (chain === undefined) throw new Error("The chain is made before the first test.");
+    return new DepositOnChain(chain, rent);
+  };
+}
+
+/** One deposit address, on a chain whose slots pass only here. */
 export class DepositOnChain {
   readonly chain: LocalChain;
   readonly connection: Connection;
@@ -45,20 +61,14 @@ export class DepositOnChain {
   readonly payees: readonly PublicKey[];
   readonly rent: number;
 
-  private constructor(chain: LocalChain, rent: number) {
+  /** A deposit address that holds nothing yet, and a sponsor who pays its fees. */
+  constructor(chain: LocalChain, rent: number) {
     this.chain = chain;
     this.rent = rent;
     this.connection = connect(chain, "processed");
-    this.sponsor = keyOf(chain.createWallet("sponsor", { lamports: 100n * SOL }));
+    this.sponsor = keyOf(chain.createWallet("sponsor", { lamports: 1_000n * SOL }));
     this.payees = Array.from({ length: 6 }, somebody);
-    chain.advance(SLOTS_TO_FINALITY);
-  }
-
-  /** A deposit address that holds nothing yet, and a sponsor who pays its fees. */
-  static async create(): Promise<DepositOnChain> {
-    const chain = await stillChain();
-    const rent = await connect(chain).getMinimumBalanceForRentExemption(TOKEN_ACCOUNT_SIZE);
-    return new DepositOnChain(chain, rent);
+    this.finalize();
   }
 
   /** The seed of a marker: 32 characters that depend on everything the marker stands for. */
