@@ -68,6 +68,13 @@ export const ATTACKS: readonly Attack[] = [
     acts: ["deposit 20", "refund order", "pay payout 0+1", "pay payout 0"],
   },
   {
+    name: "a chunk is replaced by its own words, and its payees can be neither paid nor refunded any more",
+    without: ["plansChangeTheWords"],
+    in: ONE_CHUNK,
+    breaks: "no order is stuck",
+    acts: ["replace order by order"],
+  },
+  {
     name: "a plan is made void by its marker, which is what its leaves wait for",
     without: ["plansAreFinal"],
     in: TWO_CHUNKS,
@@ -168,7 +175,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "more money comes between two refunds of one excess, and both land",
     without: ["excessNamesNoAmount"],
     in: EXCESS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "pay order",
@@ -183,7 +190,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "the operator sends a refund elsewhere while the first can still land",
     without: ["excessNamesNoRecipient"],
     in: EXCESS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "pay order",
@@ -197,7 +204,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "one excess is refunded under two ordinals",
     without: ["excessInTurn"],
     in: EXCESS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "pay order",
@@ -211,7 +218,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "excess is refunded while a leaf is open, and takes its money",
     without: ["excessAfterEveryLeaf"],
     in: EXCESS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "replace order by payout 1",
@@ -223,7 +230,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "a fork brings back the payees whose money was refunded as excess",
     without: ["excessFromFinalized"],
     in: EXCESS_AND_FORKS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "refund order",
@@ -237,7 +244,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "the markers are read after the payout and the balance before it",
     without: ["excessFromOneReading"],
     in: EXCESS,
-    breaks: "excess is nobody's money",
+    breaks: "excess takes no money that is owed",
     acts: [
       "deposit 4",
       "pay order",

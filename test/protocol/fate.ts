@@ -31,7 +31,10 @@ function fateOf(chain: Chain, words: Words, plans: ReadonlyMap<string, Plan>): F
   if (plan.isRefund) return { ...NOTHING, refunded: payees };
   const kept = new Set(plan.leaves.flatMap((leaf) => leaf.payees));
   const leftOut = payees.filter((payee) => !kept.has(payee));
-  return plan.leaves.map((leaf) => fateOf(chain, leaf, plans)).reduce(together, { ...NOTHING, leftOut });
+  // Words that replace themselves stay open: nothing can pay them any more.
+  return plan.leaves
+    .map((leaf) => (leaf.marker === marker ? { ...NOTHING, open: payees } : fateOf(chain, leaf, plans)))
+    .reduce(together, { ...NOTHING, leftOut });
 }
 
 function together(one: Fate, other: Fate): Fate {

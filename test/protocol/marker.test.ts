@@ -98,6 +98,14 @@ describe("making a marker", () => {
     expect(await onChain.land({ name: "close", steps: [{ does: "close", marker: "words" }] })).toBeNull();
   });
 
+  test("rent that rises before a payment lands fails the third instruction, with the code that means made at the first", async () => {
+    onChain.chain.setRent(10_000n);
+    onTestFinished(() => onChain.chain.setRent(RENT_PER_BYTE));
+    // NotRentExempt of the Token program. AlreadyInUse of the System program has the same number.
+    expect(await onChain.land(PAYMENT)).toEqual(failsAt(2, { Custom: 0 }));
+    expect(await onChain.connection.getAccountInfo(marker)).toBeNull();
+  });
+
   test("a marker that was closed can be made again", async () => {
     expect(await onChain.land(PAYMENT)).toBeNull();
     expect(await onChain.land({ name: "close", steps: [{ does: "close", marker: "words" }] })).toBeNull();
@@ -274,7 +282,7 @@ describe("strangers", () => {
     expect(await attempt(unsigned)).toEqual(failsAt(0, "MissingRequiredSignature"));
   });
 
-  test("cannot block an order: whatever they send, every message of it lands", async () => {
+  test("cannot block an order by sending lamports: every message of it lands", async () => {
     for (const address of [marker, plan, await onChain.address("leaf"), onChain.deposit.publicKey]) {
       onChain.chain.fund(address.toBase58(), { lamports: UNIT });
     }

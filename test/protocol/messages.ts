@@ -147,6 +147,7 @@ class Writer {
       },
     });
     for (const leaves of this.splits(words)) this.replacement(words, parent, leaves);
+    if (!this.rules.plansChangeTheWords) this.replacement(words, parent, [words]);
   }
 
   /** The ways in which a chunk is paid of which one payee refused. */
@@ -175,7 +176,7 @@ class Writer {
     this.plans.set(plan.marker, plan);
     this.sign(`replace ${words.marker} by ${named}`, this.makePlan(words, parent, plan));
     if (!this.rules.plansAreFinal) this.undoPlan(plan, words);
-    for (const leaf of leaves) this.words(leaf, plan);
+    for (const leaf of leaves) if (leaf.marker !== words.marker) this.words(leaf, plan);
   }
 
   /** What must never be signed: a plan marker made to stop the plan, and a plan replaced after it was made. */

@@ -1,4 +1,4 @@
-/** What must hold at every moment of an order, whatever its readers were told. */
+/** What must hold at every moment of an order, even when its readers were lied to. */
 import type { Chain } from "./chain.ts";
 import { type Fate, readFate } from "./fate.ts";
 import type { Book, Order } from "./messages.ts";
@@ -27,7 +27,7 @@ const PROMISES = {
   "no payee is paid twice": ({ paid }: Chain) => paid.every((times) => times <= 1),
   "no amount is refunded twice": ({ refunded }: Chain) => refunded.every((times) => times <= 1),
   "no amount is both paid and refunded": movesOnce,
-  "excess is nobody's money": (chain: Chain, judge: Judge) =>
+  "excess takes no money that is owed": (chain: Chain, judge: Judge) =>
     chain.closed.length > 0 || chain.excess === 0 || chain.balance >= judge.owed(chain),
   "the fee is taken once": (chain: Chain, judge: Judge) => chain.fee <= judge.order.fee,
   "the markers tell the truth": (chain: Chain, judge: Judge) =>

@@ -10,6 +10,8 @@ export interface Rules {
   readonly onlyTheSameWordsAgain: boolean;
   /** The address of a plan marker depends on everything the plan pays. */
   readonly plansNameTheirLeaves: boolean;
+  /** No leaf of a plan has the words that the plan replaces: their marker is made, so the leaf could never land. */
+  readonly plansChangeTheWords: boolean;
   /** A plan marker is made by its replacement alone, and a plan that was made is never replaced. */
   readonly plansAreFinal: boolean;
   /** The markers of words keep their delegate. */
@@ -60,6 +62,7 @@ export const PROTOCOL: Rules = {
   markersAreOurs: true,
   onlyTheSameWordsAgain: true,
   plansNameTheirLeaves: true,
+  plansChangeTheWords: true,
   plansAreFinal: true,
   wordsAreNeverRevoked: true,
   inlineLeavesStayInline: true,
