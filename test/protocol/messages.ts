@@ -49,11 +49,11 @@ export interface Book {
   readonly plans: ReadonlyMap<string, Plan>;
   readonly messages: readonly Message[];
   /** Payments in other words, to be signed where a marker was found to be somebody else's. */
-  readonly anew: readonly Anew[];
+  readonly reworded: readonly Reworded[];
 }
 
 /** A payment in other words. */
-export interface Anew {
+export interface Reworded {
   readonly insteadOf: Words;
   readonly message: Message;
 }
@@ -102,7 +102,7 @@ class Writer {
   private readonly copy: Copy;
   private readonly plans = new Map<string, Plan>();
   private readonly messages: Message[] = [];
-  private readonly anew: Anew[] = [];
+  private readonly reworded: Reworded[] = [];
 
   constructor(order: Order, rules: Rules, copy: Copy) {
     this.order = order;
@@ -113,7 +113,7 @@ class Writer {
   write(): Book {
     const root: Words = { marker: ROOT, payees: this.order.amounts.map((_, index) => index) };
     const chunks = this.copy.chunks.map(payout);
-    const { plans, messages, anew } = this;
+    const { plans, messages, reworded } = this;
     if (this.order.kind === "exchange") this.exchange(root);
     else if (chunks.length === 1) this.words(root, null);
     else if (this.rules.routingReplacesTheRoot) {
@@ -122,9 +122,9 @@ class Writer {
     } else {
       this.refund(root, null);
       for (const chunk of chunks) this.words(chunk, null);
-      return { roots: chunks, plans, messages, anew };
+      return { roots: chunks, plans, messages, reworded };
     }
-    return { roots: [root], plans, messages, anew };
+    return { roots: [root], plans, messages, reworded };
   }
 
   /** All that may become of words that one transaction can pay. */
@@ -139,7 +139,7 @@ class Writer {
       this.sign(`revoke ${words.marker}`, [{ does: "revoke", marker: words.marker }]);
     }
     const other = `${words.marker} in other words`;
-    this.anew.push({
+    this.reworded.push({
       insteadOf: words,
       message: {
         name: `pay ${other}`,

@@ -116,7 +116,7 @@ class Model implements Judge {
     const [first, ...others] = copies.map((copy) => writeBook(order, rules, this.lawful(copy)));
     if (first === undefined) throw new Error("A scenario needs a copy of the database.");
     this.books = { each: [first, ...others], all: others.reduce(joined, first) };
-    const again = rules.onlyTheSameWordsAgain ? [] : this.books.all.anew.map(({ message }) => message);
+    const again = rules.onlyTheSameWordsAgain ? [] : this.books.all.reworded.map(({ message }) => message);
     this.messages = [...this.books.all.messages, ...again];
   }
 
@@ -169,10 +169,10 @@ class Model implements Judge {
   private landable({ tip, isRetired, isRestored, signed }: World): readonly Message[] {
     if (isRetired) return [];
     if (isRestored && this.scenario.rules.historyBeforeSigning && tip.closed.length > 0) return [];
-    const anew = this.books.all.anew
+    const reworded = this.books.all.reworded
       .filter(({ insteadOf }) => tip.markers[insteadOf.marker] === STRANGER)
       .map(({ message }) => message);
-    return [...this.messages, ...anew, ...Object.values(signed)];
+    return [...this.messages, ...reworded, ...Object.values(signed)];
   }
 
   private *landing(world: World, message: Message): Generator<Step<World, Act>> {
@@ -299,6 +299,6 @@ function joined(one: Book, other: Book): Book {
     roots: one.roots,
     plans: new Map([...one.plans, ...other.plans]),
     messages: [...one.messages, ...other.messages],
-    anew: [...one.anew, ...other.anew],
+    reworded: [...one.reworded, ...other.reworded],
   };
 }
