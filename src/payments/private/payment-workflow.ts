@@ -4,12 +4,9 @@ import type { PaymentEvent } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
 import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
 import { workflow } from "../../engine/index.ts";
-import type { Workflow } from "../../engine/index.ts";
 import { releaseReserved } from "../swap/reserve.ts";
 import type { PaymentEffects } from "./payment-effects.ts";
-
-/** The registered chart of payments that the service signs. */
-export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
+import type { PaymentWorkflow } from "./planned-payment.ts";
 
 export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
   return workflow(payment)<PaymentTables>({

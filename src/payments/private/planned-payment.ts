@@ -1,18 +1,20 @@
 /** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
-import type { PaymentRole } from "../../../machines/index.ts";
+import type { payment, PaymentRole } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
 import { startOf } from "../../engine/index.ts";
-import type { StartRequest } from "../../engine/index.ts";
+import type { StartRequest, Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
 import type { Reserved } from "../swap/reserve.ts";
-import type { PaymentWorkflow } from "./payment-workflow.ts";
 import { writePlan } from "./stored-plan.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 
 /** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
 const RETRY_PAUSE_MS = 30_000;
+
+/** The registered chart of payments that the service signs. */
+export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
 
 /** Who pays what to whom. */
 export interface PlannedPayment {

@@ -162,23 +162,26 @@ export class PaymentOutcomes {
     return { kind: "overtaken", payment: found.row.id, indexes, unpaid, movements, ...landing };
   }
 
-  /** The marker says that it landed; when and by which signature is told where a node has the history. */
+  /**
+   * The marker says that it landed. By which signature and when is told where a node has the history. The slot is that of
+   * the reading: balances from it on show the payment, whatever a receipt says.
+   */
   async #landing(
     { signature }: PaymentRecord,
     { slot, blockTime }: Moment,
     makerOf: () => Promise<string | null> = async () => null,
   ): Promise<Landing> {
-    const own = await this.#receiptOf(signature);
-    if (own !== null) return own;
+    const own = await this.#blockTimeOf(signature);
+    if (own !== null) return { signature, slot, blockTime: own };
     const maker = await makerOf();
-    return (await this.#receiptOf(maker)) ?? { signature: maker ?? signature, slot, blockTime };
+    return { signature: maker ?? signature, slot, blockTime: (await this.#blockTimeOf(maker)) ?? blockTime };
   }
 
-  async #receiptOf(signature: string | null): Promise<Landing | null> {
+  /** Null where no node has the receipt of a transaction that succeeded. */
+  async #blockTimeOf(signature: string | null): Promise<number | null> {
     if (signature === null) return null;
     const [receipt] = await this.#ledger.receipts([signature]);
-    if (receipt === null || receipt === undefined || receipt.error !== null) return null;
-    return { signature, slot: receipt.slot, blockTime: receipt.blockTime };
+    return receipt?.error === null ? receipt.blockTime : null;
   }
 
   /** For display only: null where no node lists it. */

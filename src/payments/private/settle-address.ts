@@ -22,7 +22,7 @@ import type { Sponsored } from "./routing-terms.ts";
 import { proofOf, readPlan } from "./stored-plan.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
-import { isExcess } from "./words.ts";
+import { isExcess, isPlan, ORDER_WORDS } from "./words.ts";
 
 /** What planning the next payment of an address leads to. */
 export type Settled = EffectOutcome<DepositAddressEvent, PaymentTables>;
@@ -199,7 +199,7 @@ export class AddressSettling implements AddressSettlement {
     if (markers.includes("disputed")) {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
-    return words.filter((_, index) => markers[index] !== "unmade");
+    return words.filter((_, index) => markers[index] !== "unmade").toSorted(inOrderOfClosing);
   }
 
   /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
@@ -250,6 +250,15 @@ interface HeldAsset {
   readonly balance: bigint;
   readonly fee: string;
   readonly isSwept: boolean;
+}
+
+/**
+ * Plans first, so that nothing that follows one can land any more, and the order's own marker last: while it stands, no
+ * copy of this database can pay anybody of the order.
+ */
+function inOrderOfClosing(one: string, other: string): number {
+  const rankOf = (words: string): number => (isPlan(words) ? 0 : words === ORDER_WORDS ? 2 : 1);
+  return rankOf(one) - rankOf(other);
 }
 
 /** What these recipients are to be paid; null stands for all. */

@@ -20,7 +20,14 @@ export function leafWords(replaced: string, shares: readonly Share[]): string {
 /** The replacement of a marker by payments: it names all of them, so that no two plans share a marker. */
 export function planWords(replaced: string, leaves: readonly Pick<Leaf, "words">[]): string {
   const all = createHash("sha256").update(leaves.map(({ words }) => words).join("\n"));
-  return `plan of ${replaced} = ${all.digest("hex")}`;
+  return `${PLAN}${replaced} = ${all.digest("hex")}`;
+}
+
+const PLAN = "plan of ";
+
+/** Whether the words are those of a plan of several payments. */
+export function isPlan(words: string): boolean {
+  return words.startsWith(PLAN);
 }
 
 /** The replacement of a marker by one refund, made in the same transaction. */

@@ -1,5 +1,6 @@
 /** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
 import { afterEach, expect, test } from "vitest";
+import { readPlan } from "../../../src/payments/private/stored-plan.ts";
 import { Keypair } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -222,10 +223,26 @@ test.each([
       true,
     );
     await world.sweep();
-    // Two hundred markers take several sweeps, one after the other.
+    // More than a hundred markers take several sweeps, one after the other; while the order's own stands, no copy pays.
     await world.settle(40);
+    const closed = (await world.storage.transaction(order.id))?.payments
+      .filter(({ kind }) => kind === "sweep")
+      .toSorted((one, other) => numberIn(one.mark) - numberIn(other.mark))
+      .flatMap(({ plan }) =>
+        readPlan(plan).moves.flatMap((move) => (move.does === "unmark" ? [move.words] : [])),
+      );
+    expect([closed?.length, closed?.[0]?.startsWith("plan of order"), closed?.at(-1)]).toEqual([
+      payouts + 2,
+      true,
+      "order",
+    ]);
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },
   180_000,
 );
+
+/** Of a sweep's label. */
+function numberIn(mark: string): number {
+  return Number(mark.replace(/\D/g, ""));
+}
