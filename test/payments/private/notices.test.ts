@@ -130,6 +130,7 @@ test("a payroll says of each recipient whether it was paid, so that a failed one
   expect(shown).toMatchObject({
     refunds: [{ asset: "USDC", status: "paid", signature: expect.any(String) as string }],
   });
+  await world.sweep();
   expect(order.due - 4_000_000n - refunded).toBe((await world.held(world.treasury.address))[1]);
   await world.judge();
 });
