@@ -169,9 +169,14 @@ test("what came to an address that was closed long ago is refunded on the operat
     reason: "DEPOSIT_TIMEOUT",
     refunds: [{ asset: "USDC", status: "paid" }],
   });
-  expect(await world.stateOf(order)).toBe("closed");
+  // The refund made a marker: the address ages as after its order, and is closed again in the end.
+  expect(await world.stateOf(order)).toBe("aging");
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  expect(await world.stateOf(order)).toBe("resting");
+  await world.passAndSettle(DAY + MINUTE, 1);
+  await world.passAndSettle(61 * DAY, 1);
+  expect(await world.stateOf(order)).toBe("closed");
   await world.judge();
 });
 

@@ -108,6 +108,8 @@ describe("exchanged", () => {
       const only = (asset: Asset, value: bigint): bigint[] =>
         ASSETS.map((each) => (each === asset ? value : 0n));
 
+      expect(await world.promised(get)).toBe(0n);
+      await world.sweep();
       expect(await world.held(address)).toEqual(NOTHING);
       expect(await changed(alice.address, had)).toEqual(only(get, got));
       expect(await changed(world.desk, DESK)).toEqual(
@@ -118,7 +120,6 @@ describe("exchanged", () => {
       const [spent, ...tokens] = await changed(world.sponsor.address, sponsor);
       expect(tokens).toEqual([0n, 0n]);
       expect(spent).toBeLessThan(0n);
-      expect(await world.promised(get)).toBe(0n);
     },
   );
 
@@ -211,8 +212,9 @@ describe("refunded", () => {
     const failed = await shown(id);
     expect(failed).toMatchObject({ status: "failed", reason, fee: "0", recipients: [{ status: "unpaid" }] });
     expect(failed.refunds).toMatchObject([{ status: "paid" }]);
-    expect(await world.held(address)).toEqual(NOTHING);
     for (const asset of ASSETS) expect(await world.promised(asset)).toBe(0n);
+    await world.sweep();
+    expect(await world.held(address)).toEqual(NOTHING);
   }
 
   test("P21: a price that stays below the least is waited out for five minutes, then refunded", async () => {
