@@ -3,6 +3,7 @@ import { createFreezeAccountInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { SOL_MINT } from "../../src/address.ts";
 import { formatAmount, parseAmount } from "../../src/amount.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../src/payment-service-options.ts";
 import type { Caller } from "../../src/payments/caller.ts";
@@ -45,9 +46,11 @@ export interface Order {
   readonly asset?: string;
 }
 
+/** `ledgerOn` gives the service nodes of its own; the fixture goes on asking an honest one. */
 export async function privateFixture(
   options: Partial<PaymentServiceOptions> = {},
   routing: Partial<PrivateRoutingOptions> = {},
+  ledgerOn?: (chain: ChainFixture) => Ledger,
 ): Promise<PrivateFixture> {
   let wallets: { sponsor: Wallet; treasury: Wallet } | undefined;
   const fixture = await serviceFixture(options, (chain) => {
@@ -55,6 +58,7 @@ export async function privateFixture(
     const treasury = chain.wallet("treasury", { lamports: 1_000_000_000n });
     wallets = { sponsor, treasury };
     return {
+      ...(ledgerOn === undefined ? {} : { ledger: ledgerOn(chain) }),
       privateRouting: {
         sponsor: keypairSigner(sponsor.secretKey),
         treasury: treasury.address,

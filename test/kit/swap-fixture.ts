@@ -79,6 +79,7 @@ export async function swapFixture({
   desk: deskOptions = {},
   inventory = INVENTORY,
   provider = (signer) => deskProvider({ desk: signer, ...deskOptions }),
+  ledgerOn,
 }: {
   readonly options?: Partial<PaymentServiceOptions>;
   readonly routing?: Partial<PrivateRoutingOptions>;
@@ -86,6 +87,8 @@ export async function swapFixture({
   readonly inventory?: Funds;
   /** Another provider that trades with the desk's key. */
   readonly provider?: (signer: Signer) => SwapProvider;
+  /** See `privateFixture`. */
+  readonly ledgerOn?: Parameters<typeof privateFixture>[2];
 } = {}): Promise<SwapFixture> {
   const own = keypairSigner(DESK_SECRET);
   let asked = 0;
@@ -96,7 +99,8 @@ export async function swapFixture({
       return own.sign(message);
     },
   };
-  const fixture = await privateFixture({ swap: { provider: provider(signer) }, ...options }, routing);
+  const swap = { provider: provider(signer) };
+  const fixture = await privateFixture({ swap, ...options }, routing, ledgerOn);
   const { chain, service } = fixture;
   chain.fund(own.address, inventory);
   chain.advance(40);

@@ -74,9 +74,9 @@ function strangers({ world, orders, before, after, wasRestored }: Books): readon
   ]);
   const keys = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
   const markers = new Set<string>(
-    orders.flatMap(({ address, id, marks }) =>
-      [...marks].map((mark) => {
-        const seed = keys.seed({ masterVersion: 1, transactionId: id }, mark);
+    orders.flatMap(({ address, id, markerWords }) =>
+      [...markerWords].map((words) => {
+        const seed = keys.seed({ masterVersion: 1, transactionId: id }, words);
         return world.ledger.markerAddress(address as Address, seed);
       }),
     ),
@@ -84,8 +84,9 @@ function strangers({ world, orders, before, after, wasRestored }: Books): readon
   // Those of another self of the database stay, and those of an address that waits for its operator.
   const mayStay = wasRestored || orders.some(mayBeHeld);
   return after.accounts.flatMap(({ address, owner, lamports }) => {
-    if (known.has(owner) || (markers.has(address) && mayStay)) return [];
-    return [`${address} has ${lamports} lamports, and is ${markers.has(address) ? "a marker" : "nobody's"}`];
+    const isMarker = markers.has(address);
+    if (isMarker ? mayStay : known.has(owner)) return [];
+    return [`${address} has ${lamports} lamports, and is ${isMarker ? "a marker" : "nobody's"}`];
   });
 }
 

@@ -5,6 +5,8 @@ import type { PaymentStorage } from "../../../storage/storage.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/caller.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
+import { readPlan } from "../../../src/payments/private/stored-plan.ts";
+import type { StoredPlan } from "../../../src/payments/private/stored-plan.ts";
 import type { Random } from "../../../src/runtime.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";
@@ -45,6 +47,9 @@ const ROUNDS: readonly number[] = [
   ...Array.from({ length: 8 }, () => 11),
   ...Array.from({ length: 14 }, () => 180),
 ];
+/** So many slots pass at once at the most: more than signed bytes live. */
+const SLOTS_PER_MINUTE = 150;
+const MOST_SLOTS = 300;
 /** So often an operator looks at what cannot be explained, and at what is held. */
 const LOOKS_OF_OPERATOR = 2;
 
@@ -75,7 +80,7 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
     const { copies = [] } = kept ?? {};
     const copy = copies[Math.max(oldest, copies.length - commitsAgo)];
     if (copy === undefined) return;
-    await rememberMarks(processes.storage(), orders);
+    await rememberWords(processes.storage(), orders);
     kept = await keepCopies(copy);
     await processes.goOnWith(kept.storage);
     if (isReconciledFirst) await processes.during((service) => service.reconcile());
@@ -114,7 +119,7 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
   processes.liveOn();
   await comeToRest(world, processes, orders);
   const storage = processes.storage();
-  await rememberMarks(storage, orders);
+  await rememberWords(storage, orders);
   const service = processes.service();
   return {
     ...{ world, caller, orders, payers: people.wallets, before, storage, service, wasRestored, dearestByte },
@@ -132,7 +137,7 @@ async function comeToRest(
   for (let looks = 0; ; looks++) {
     for (const minutes of ROUNDS) {
       clock.advance(minutes * MINUTE);
-      await processes.slots(35);
+      await processes.slots(Math.min(minutes * SLOTS_PER_MINUTE, MOST_SLOTS));
       if (await areAllAtRest(processes.storage(), orders)) break;
     }
     if (looks === LOOKS_OF_OPERATOR) break;
@@ -162,17 +167,29 @@ async function areAllAtRest(storage: PaymentStorage, orders: readonly LivedOrder
   return states.every((state) => AT_REST.has(state));
 }
 
-/** Where the machine of a deposit address is; null when this database has never heard of it. */
+/** Where the machine of a deposit address is, the innermost state; null when this database has never heard of it. */
 export async function stateAt(storage: PaymentStorage, address: string): Promise<unknown> {
   const instance = await storage.load(address);
-  return instance === null ? null : (JSON.parse(instance.snapshot) as { readonly value: unknown }).value;
+  let state = instance === null ? null : (JSON.parse(instance.snapshot) as { readonly value: unknown }).value;
+  while (typeof state === "object" && state !== null) state = Object.values(state)[0];
+  return state;
 }
 
 /** A database that is replaced takes its words with it. */
-async function rememberMarks(storage: PaymentStorage, orders: readonly LivedOrder[]): Promise<void> {
-  for (const { id, marks } of orders) {
-    for (const { mark } of (await storage.transaction(id))?.payments ?? []) marks.add(mark);
+async function rememberWords(storage: PaymentStorage, orders: readonly LivedOrder[]): Promise<void> {
+  for (const { id, markerWords } of orders) {
+    for (const { plan } of (await storage.transaction(id))?.payments ?? []) {
+      for (const each of wordsIn(readPlan(plan))) markerWords.add(each);
+    }
   }
+}
+
+/** The words of every marker that a payment makes. */
+function wordsIn({ moves }: StoredPlan): readonly string[] {
+  return moves.flatMap((move) => {
+    if (move.does === "mark") return [move.words];
+    return move.does === "replace" ? [move.words, move.planWords] : [];
+  });
 }
 
 /** Chance that turns out the same in every run. */

@@ -25,8 +25,8 @@ export interface LivedOrder extends Parties, Ordered {
   readonly fee: bigint;
   /** What outsiders have paid in, as the chain took it. */
   readonly sent: Record<Asset, bigint>;
-  /** The words of every payment that any database knew. */
-  readonly marks: Set<string>;
+  /** The words of every marker that any database knew of. */
+  readonly markerWords: Set<string>;
   /** Whether the service would not let go of its address for the operator. */
   isRefused: boolean;
 }
@@ -79,7 +79,7 @@ export async function placeOrder(
   const ordered = orderedAs(body as CreatedOrderBody);
   return {
     ...{ ...parties, ...ordered, fee: ordered.due - sum },
-    ...{ sent: { SOL: 0n, USDC: 0n, USDT: 0n }, marks: new Set(), isRefused: false },
+    ...{ sent: { SOL: 0n, USDC: 0n, USDT: 0n }, markerWords: new Set(), isRefused: false },
   };
 }
 

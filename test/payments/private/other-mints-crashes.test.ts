@@ -13,7 +13,14 @@ import { scene } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
 
 const LEASE_MS = 15_000;
-const ROUNDS = 30;
+/** How long a look is, until everything has moved, and then while its markers get old: the last sweep comes after that. */
+const LOOKS_MS: readonly number[] = [
+  ...Array<number>(12).fill(20_000),
+  ...Array<number>(14).fill(10 * 60_000),
+];
+/** While a minute passes so many slots do, and at the most so many at once. */
+const SLOTS_PER_MINUTE = 105;
+const MOST_SLOTS = 210;
 /** Each of these is died at; of the others, which change nothing, one in so many. */
 const CHANGING: ReadonlySet<string> = new Set(["commit", "broadcast", "sign"]);
 const ONE_IN = process.env["MODE"] === "long" ? 3 : 20;
@@ -67,12 +74,10 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
     await service.returnTokens(order.id, { mint: foreign.mint }).catch((error: unknown) => {
       if (!(error instanceof ReleaseRefused)) throw error;
     });
-    for (let round = 0; round < ROUNDS; round++) {
-      await passTime(
-        { clock, engine: { settled }, storage: { nextDue }, workflows: [] },
-        clock.now() + 20_000,
-      );
-      chain.advance(35);
+    for (const ms of LOOKS_MS) {
+      const engine = { clock, engine: { settled }, storage: { nextDue }, workflows: [] };
+      await passTime(engine, clock.now() + ms);
+      chain.advance(Math.min((ms / 60_000) * SLOTS_PER_MINUTE, MOST_SLOTS));
       await settled();
       if ((await process.awaits(world.stateOf(order))) === "resting") return;
     }

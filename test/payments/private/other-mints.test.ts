@@ -29,6 +29,7 @@ async function settledWith(
   await foreign.give(order.address, units);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
+  await world.sweep();
   expect(await world.stateOf(order)).toBe("resting");
   return { order, foreign };
 }
@@ -82,6 +83,9 @@ test("P11: the sponsor pays two fees and the difference between two accounts' re
   const [before] = await world.held(world.sponsor.address);
   await returned(order, foreign.mint);
   await world.settle(8);
+  expect(await foreign.isOpen(order.address)).toBe(false);
+  // The rent of its marker comes back when that has got old.
+  await world.sweep();
   const [after] = await world.held(world.sponsor.address);
   // Nobody's account had to be made, and the closed one's rent is the sponsor's.
   expect(after).toBeGreaterThan(before);
@@ -168,6 +172,12 @@ test("P11: what came to an address that was closed long ago is returned, and not
   await foreign.give(order.address, 5n);
   await returned(order, foreign.mint);
   await world.settle(8);
+  // It has made a marker, which has to get old before the address is closed again.
+  expect(await world.stateOf(order)).toBe("aging");
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.passAndSettle(DAY + MINUTE, 1);
+  await world.passAndSettle(61 * DAY, 1);
   expect(await world.stateOf(order)).toBe("closed");
   expect(await foreign.heldBy(world.alice.address)).toBe(5n);
   const lines = (await world.storage.entries(order.address)).map(({ kind, amount }) => `${kind} ${amount}`);
@@ -262,6 +272,7 @@ test("P11: of a mint that keeps a fee the rest arrives, and an account that cann
   expect(await foreign.heldBy(order.address)).toBe(0n);
   expect(await foreign.isOpen(order.address)).toBe(true);
   expect(await onRecord(order, foreign.mint)).toBe(0n);
+  await world.sweep();
   expect(await world.stateOf(order)).toBe("resting");
   await world.judge();
 });

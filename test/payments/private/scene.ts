@@ -98,11 +98,12 @@ export function orderedAs(body: {
 export async function scene(
   options: Partial<PaymentServiceOptions> = {},
   routing: Partial<PrivateRoutingOptions> = {},
+  ledgerOn?: Parameters<typeof privateFixture>[2],
 ): Promise<Scene> {
   const log: StorageLog = { commits: [], claims: [] };
   let now = (): number => 0;
   const storage = recordStorage(options.storage ?? memoryStorage(), log, () => now());
-  const world = await privateFixture({ ...options, storage }, routing);
+  const world = await privateFixture({ ...options, storage }, routing, ledgerOn);
   now = () => world.clock.now();
   const { chain, mints, ledger, service } = world;
   const customer = await world.caller();

@@ -115,6 +115,8 @@ test("P13, P15: crumbs in a dozen accounts of their own are left alone and block
     status: "cancelled",
   });
   await world.settle(2);
+  expect(await world.stateOf(order)).toBe("lingering");
+  await world.sweep();
   expect(await world.stateOf(order)).toBe("resting");
   await world.judge();
 });
@@ -217,6 +219,7 @@ test("P11: a Token-2022 mint, of whatever symbol, is written down and never touc
   expect(entries.filter(({ mint }) => mint === twin.publicKey.toBase58())).toMatchObject([
     { kind: "deposit", amount: order.due },
   ]);
+  await world.sweep();
   const { holdings } = await world.ledger.balances(order.address as never);
   expect(holdings).toMatchObject([{ mint: twin.publicKey.toBase58(), amount: order.due }]);
   const signed = (await world.ledger.signedBy(order.address as never)).transactions;
