@@ -1,0 +1,144 @@
+/** Nodes of one chain that each tell it in their own way: what they forgot, what they invent, what they keep to themselves. */
+import bs58 from "bs58";
+import type { EndpointOption } from "../../../src/ledger/solana/index.ts";
+import type { ChainFixture } from "../../kit/chain-fixture.ts";
+
+/** A call as a node receives it, and what the honest answer to it would be. Asking for that carries the call out. */
+export interface Asked {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly truth: () => Promise<unknown>;
+}
+
+/** What a node answers in the place of the truth; undefined where it has nothing to hide. */
+export type Lie = (asked: Asked) => Promise<unknown> | undefined;
+
+/** A node whose lies come and go. */
+export interface LyingNode {
+  readonly endpoint: EndpointOption;
+  /** The first lie that has an answer is told. Returns what ends this one. */
+  tell(lie: Lie): () => void;
+}
+
+/** A node of the chain. What one of them tells or takes is not known to the others. */
+export function lyingNode(chain: ChainFixture["chain"], name: string): LyingNode {
+  const lies = new Set<Lie>();
+  const url = `http://${name}.example`;
+  const answer = async (body: string): Promise<Response> => {
+    const { id, method, params } = JSON.parse(body) as {
+      readonly id: unknown;
+      readonly method: string;
+      readonly params?: readonly unknown[];
+    };
+    const honest = (): Promise<Response> => chain.fetch(url, { body }) as Promise<Response>;
+    const truth = async (): Promise<unknown> => {
+      const { result, error } = (await (await honest()).json()) as { result?: unknown; error?: unknown };
+      if (error !== undefined) throw new Error(`${method} fails: ${JSON.stringify(error)}`);
+      return result;
+    };
+    for (const lie of lies) {
+      const told = lie({ method, params: params ?? [], truth });
+      if (told !== undefined) return Response.json({ jsonrpc: "2.0", id, result: await told });
+    }
+    return honest();
+  };
+  return {
+    endpoint: { url, fetch: async (_url, init) => answer(typeof init?.body === "string" ? init.body : "") },
+    tell(lie) {
+      lies.add(lie);
+      return () => void lies.delete(lie);
+    },
+  };
+}
+
+interface WithContext {
+  readonly context: { readonly slot: number };
+  readonly value: readonly unknown[];
+}
+
+interface Told {
+  readonly slot: number;
+}
+
+/** It was set up from a snapshot: of what happened before this slot it knows the outcome, and not that it happened. */
+export function withoutHistoryBefore(first: number): Lie {
+  const isKnown = (told: Told | null): boolean => told !== null && told.slot >= first;
+  return ({ method, truth }) => {
+    switch (method) {
+      case "getSignatureStatuses":
+        return truth().then((honest) => {
+          const { context, value } = honest as WithContext;
+          return { context, value: value.map((each) => (isKnown(each as Told | null) ? each : null)) };
+        });
+      case "getTransaction":
+        return truth().then((honest) => (isKnown(honest as Told | null) ? honest : null));
+      case "getSignaturesForAddress":
+        return truth().then((honest) => (honest as readonly Told[]).filter(isKnown));
+      case "getFirstAvailableBlock":
+        return Promise.resolve(first);
+      default:
+        return undefined;
+    }
+  };
+}
+
+/** Of these signatures it says that they are finalized, with this error or with none. */
+export function reportsFinalized(
+  error: unknown,
+  isMeant: (signature: string) => Promise<boolean> = async () => true,
+): Lie {
+  return ({ method, params, truth }) =>
+    method !== "getSignatureStatuses"
+      ? undefined
+      : truth().then(async (honest) => {
+          const { context, value } = honest as WithContext;
+          const told = {
+            slot: context.slot,
+            confirmations: null,
+            err: error,
+            confirmationStatus: "finalized",
+          };
+          const signatures = params[0] as readonly string[];
+          const isToldOf = await Promise.all(signatures.map(isMeant));
+          return { context, value: value.map((each, index) => (isToldOf[index] === true ? told : each)) };
+        });
+}
+
+/** It takes bytes, and gives them to nobody. */
+export const swallowsBytes: Lie = ({ method, params }) =>
+  method === "sendTransaction"
+    ? // The first signature, behind the count of signatures, is the transaction's name.
+      Promise.resolve(bs58.encode(Buffer.from(String(params[0]), "base64").subarray(1, 65)))
+    : undefined;
+
+/** Of the accounts that the choice falls on it says that they do not exist. */
+export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): Lie {
+  return ({ method, params, truth }) =>
+    method !== "getMultipleAccounts"
+      ? undefined
+      : truth().then(async (honest) => {
+          const { context, value } = honest as WithContext;
+          const areHidden = await Promise.all((params[0] as readonly string[]).map(isHidden));
+          return { context, value: value.map((each, index) => (areHidden[index] === true ? null : each)) };
+        });
+}
+
+/** Its blocks are so many higher than anybody else's. */
+export function isAhead(blocks: number): Lie {
+  return ({ method, truth }) =>
+    method !== "getEpochInfo"
+      ? undefined
+      : truth().then((honest) => {
+          const info = honest as { readonly blockHeight: number };
+          return { ...info, blockHeight: info.blockHeight + blocks };
+        });
+}
+
+/** Whatever is simulated would go through. */
+export const simulatesAnything: Lie = ({ method, truth }) =>
+  method !== "simulateTransaction"
+    ? undefined
+    : truth().then((honest) => {
+        const { context, value } = honest as { readonly context: unknown; readonly value: object };
+        return { context, value: { ...value, err: null } };
+      });
