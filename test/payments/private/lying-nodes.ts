@@ -30,7 +30,7 @@ export function lyingNode(chain: ChainFixture["chain"], name: string): LyingNode
       readonly method: string;
       readonly params?: readonly unknown[];
     };
-    const honest = (): Promise<Response> => chain.fetch(url, { body }) as Promise<Response>;
+    const honest = (): Promise<Response> => chain.fetch(url, { body });
     const truth = async (): Promise<unknown> => {
       const { result, error } = (await (await honest()).json()) as { result?: unknown; error?: unknown };
       if (error !== undefined) throw new Error(`${method} fails: ${JSON.stringify(error)}`);
@@ -60,26 +60,38 @@ interface Told {
   readonly slot: number;
 }
 
+/** Something else than the truth about one method. */
+function about(
+  method: string,
+  retell: (honest: unknown, params: readonly unknown[]) => unknown,
+): (asked: Asked) => Promise<unknown> | undefined {
+  const retold = async ({ params, truth }: Asked): Promise<unknown> => retell(await truth(), params);
+  return (asked) => (asked.method === method ? retold(asked) : undefined);
+}
+
+/** The first of several lies that has an answer. */
+function anyOf(...lies: readonly Lie[]): Lie {
+  return (asked) => {
+    for (const lie of lies) {
+      const told = lie(asked);
+      if (told !== undefined) return told;
+    }
+    return undefined;
+  };
+}
+
 /** It was set up from a snapshot: of what happened before this slot it knows the outcome, and not that it happened. */
 export function withoutHistoryBefore(first: number): Lie {
-  const isKnown = (told: Told | null): boolean => told !== null && told.slot >= first;
-  return ({ method, truth }) => {
-    switch (method) {
-      case "getSignatureStatuses":
-        return truth().then((honest) => {
-          const { context, value } = honest as WithContext;
-          return { context, value: value.map((each) => (isKnown(each as Told | null) ? each : null)) };
-        });
-      case "getTransaction":
-        return truth().then((honest) => (isKnown(honest as Told | null) ? honest : null));
-      case "getSignaturesForAddress":
-        return truth().then((honest) => (honest as readonly Told[]).filter(isKnown));
-      case "getFirstAvailableBlock":
-        return Promise.resolve(first);
-      default:
-        return undefined;
-    }
-  };
+  const isKnown = (told: unknown): boolean => told !== null && (told as Told).slot >= first;
+  return anyOf(
+    about("getSignatureStatuses", (honest) => {
+      const { context, value } = honest as WithContext;
+      return { context, value: value.map((each) => (isKnown(each) ? each : null)) };
+    }),
+    about("getTransaction", (honest) => (isKnown(honest) ? honest : null)),
+    about("getSignaturesForAddress", (honest) => (honest as readonly Told[]).filter(isKnown)),
+    about("getFirstAvailableBlock", () => first),
+  );
 }
 
 /** Of these signatures it says that they are finalized, with this error or with none. */
@@ -87,21 +99,12 @@ export function reportsFinalized(
   error: unknown,
   isMeant: (signature: string) => Promise<boolean> = async () => true,
 ): Lie {
-  return ({ method, params, truth }) =>
-    method !== "getSignatureStatuses"
-      ? undefined
-      : truth().then(async (honest) => {
-          const { context, value } = honest as WithContext;
-          const told = {
-            slot: context.slot,
-            confirmations: null,
-            err: error,
-            confirmationStatus: "finalized",
-          };
-          const signatures = params[0] as readonly string[];
-          const isToldOf = await Promise.all(signatures.map(isMeant));
-          return { context, value: value.map((each, index) => (isToldOf[index] === true ? told : each)) };
-        });
+  return about("getSignatureStatuses", async (honest, params) => {
+    const { context, value } = honest as WithContext;
+    const told = { slot: context.slot, confirmations: null, err: error, confirmationStatus: "finalized" };
+    const isToldOf = await Promise.all((params[0] as readonly string[]).map(isMeant));
+    return { context, value: value.map((each, index) => (isToldOf[index] === true ? told : each)) };
+  });
 }
 
 /** It takes bytes, and gives them to nobody. */
@@ -113,32 +116,23 @@ export const swallowsBytes: Lie = ({ method, params }) =>
 
 /** Of the accounts that the choice falls on it says that they do not exist. */
 export function hidesAccounts(isHidden: (address: string) => Promise<boolean>): Lie {
-  return ({ method, params, truth }) =>
-    method !== "getMultipleAccounts"
-      ? undefined
-      : truth().then(async (honest) => {
-          const { context, value } = honest as WithContext;
-          const areHidden = await Promise.all((params[0] as readonly string[]).map(isHidden));
-          return { context, value: value.map((each, index) => (areHidden[index] === true ? null : each)) };
-        });
+  return about("getMultipleAccounts", async (honest, params) => {
+    const { context, value } = honest as WithContext;
+    const areHidden = await Promise.all((params[0] as readonly string[]).map(isHidden));
+    return { context, value: value.map((each, index) => (areHidden[index] === true ? null : each)) };
+  });
 }
 
 /** Its blocks are so many higher than anybody else's. */
 export function isAhead(blocks: number): Lie {
-  return ({ method, truth }) =>
-    method !== "getEpochInfo"
-      ? undefined
-      : truth().then((honest) => {
-          const info = honest as { readonly blockHeight: number };
-          return { ...info, blockHeight: info.blockHeight + blocks };
-        });
+  return about("getEpochInfo", (honest) => {
+    const info = honest as { readonly blockHeight: number };
+    return { ...info, blockHeight: info.blockHeight + blocks };
+  });
 }
 
 /** Whatever is simulated would go through. */
-export const simulatesAnything: Lie = ({ method, truth }) =>
-  method !== "simulateTransaction"
-    ? undefined
-    : truth().then((honest) => {
-        const { context, value } = honest as { readonly context: unknown; readonly value: object };
-        return { context, value: { ...value, err: null } };
-      });
+export const simulatesAnything: Lie = about("simulateTransaction", (honest) => {
+  const { context, value } = honest as { readonly context: unknown; readonly value: object };
+  return { context, value: { ...value, err: null } };
+});

@@ -26,6 +26,13 @@ function counting(): { readonly total: () => number; readonly of: (method: strin
 const steps = async ({ address }: Ordered): Promise<number> =>
   (await world.storage.load(address))?.version ?? 0;
 
+/** Lets the time pass in which an address is looked at closely, and in which its markers get old. */
+async function comeToRest(order: Ordered): Promise<void> {
+  await world.passAndSettle(16 * MINUTE, 1);
+  await world.passAndSettle(61 * MINUTE, 1);
+  expect(await world.stateOf(order)).toBe("resting");
+}
+
 test("P9: two payers are summed, each counted once, however often the chain is looked at", async () => {
   world = await scene();
   const order = await world.sendTo();
@@ -96,17 +103,24 @@ test("P15: dust after the end is told from the books only when something else is
   world = await scene();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  expect(await world.stateOf(order)).toBe("resting");
-  const before = await steps(order);
-  for (let index = 0; index < 30; index++) {
-    await world.deposit(order.address, { usdc: 3n });
-    await world.pass(MINUTE);
-  }
-  expect(await steps(order)).toBe(before);
+  const dusted = async (times: number): Promise<void> => {
+    const before = await steps(order);
+    for (let index = 0; index < times; index++) {
+      await world.deposit(order.address, { usdc: 3n });
+      await world.pass(MINUTE);
+    }
+    expect(await steps(order)).toBe(before);
+  };
+  expect(await world.stateOf(order)).toBe("lingering");
+  await dusted(10);
+  await comeToRest(order);
+  await dusted(30);
   await world.passAndSettle(DAY, 4);
   expect(await world.stateOf(order)).toBe("slowLane");
   expect((await world.shown(order)).refunds).toEqual([]);
+  // One line for each look at everything that found some.
   expect((await world.storage.entries(order.address)).map(({ kind, amount }) => [kind, amount])).toEqual([
+    ["deposit", 30n],
     ["deposit", 90n],
   ]);
   await world.judge();
@@ -132,10 +146,10 @@ test.each([
     await world.deposit(order.address, asset === "SOL" ? { lamports: order.due } : { usdc: order.due });
     await world.settle(8);
     expect(await world.shown(order)).toMatchObject({ status: "completed", signatures: [expect.any(String)] });
+    await world.sweep();
+    expect(dusted).toBeGreaterThan(1);
     // Each loss makes the next pause longer.
     for (const minutes of [11, 21, 41]) await world.passAndSettle(minutes * MINUTE, 4);
-    expect(dusted).toBeGreaterThan(1);
-    await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },
@@ -227,11 +241,27 @@ test("P10: late money is refunded at most once in ten minutes, whoever sends it 
   await world.judge();
 });
 
+test("for fifteen minutes after its order an address is looked at as closely as before, and late money is refunded at once", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.passAndSettle(31 * MINUTE);
+  expect(await world.stateOf(order)).toBe("lingering");
+  await world.pass(10 * MINUTE);
+  const now = world.clock.now();
+  await world.deposit(order.address, { usdc: 1_000_000n });
+  await world.settle(4);
+  expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "USDC", status: "paid" }] });
+  expect(world.clock.now()).toBe(now);
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
 test("an address whose order is over costs one call in five minutes, and late money is still found and refunded", async () => {
   world = await scene();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  expect(await world.stateOf(order)).toBe("resting");
+  await comeToRest(order);
   const live = async (minutes: number): Promise<void> => {
     for (let minute = 0; minute < minutes; minute++) {
       world.clock.advance(MINUTE);
@@ -257,14 +287,20 @@ test("an address is watched for a day after the last thing that happened, then f
   world = await scene();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  await world.passAndSettle(DAY - MINUTE, 1);
+  await comeToRest(order);
+  await world.passAndSettle(DAY - 3 * MINUTE, 1);
   expect(await world.stateOf(order)).toBe("resting");
-  await world.passAndSettle(2 * MINUTE, 1);
+  await world.passAndSettle(4 * MINUTE, 1);
   expect(await world.stateOf(order)).toBe("slowLane");
   await world.deposit(order.address, { usdc: 2_000_000n });
   await world.passAndSettle(2 * HOUR, 8);
   await world.passAndSettle(11 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
+  // The refund has made a marker, which stands for an hour; then it is another day, and sixty.
+  await world.passAndSettle(61 * MINUTE, 4);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  expect(await world.stateOf(order)).toBe("resting");
+  await world.passAndSettle(DAY + MINUTE, 1);
   await world.passAndSettle(61 * DAY, 2);
   expect(await world.stateOf(order)).toBe("closed");
   const calls = counting();
