@@ -15,8 +15,8 @@ import type { Ordered, Scene } from "./scene.ts";
 const LEASE_MS = 15_000;
 /** How long a look is, until everything has moved, and then while its markers get old: the last sweep comes after that. */
 const LOOKS_MS: readonly number[] = [
-  ...Array<number>(12).fill(20_000),
-  ...Array<number>(14).fill(10 * 60_000),
+  ...Array<number>(5).fill(20_000),
+  ...Array<number>(12).fill(31 * 60_000),
 ];
 /** While a minute passes so many slots do, and at the most so many at once. */
 const SLOTS_PER_MINUTE = 105;
