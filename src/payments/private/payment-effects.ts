@@ -52,6 +52,8 @@ interface PaymentInHand {
 const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
+/** Three times as long as any blockhash lives, since what is finalized is some way behind what is confirmed. */
+const MOST_BLOCKS_OF_LIFE = 450;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -209,7 +211,7 @@ export class PaymentEffects {
       transactionId: row.transactionId,
       bytes: signed.bytes,
       blockhash: signed.blockhash,
-      lastValidBlockHeight: signed.lastValidBlockHeight,
+      lastValidBlockHeight: await this.#lastHeightOf(signed),
       createdAt: clock.now(),
     };
     const costs = [...(stored.costs ?? []), String(cost)];
@@ -221,6 +223,17 @@ export class PaymentEffects {
         { table: "payments", id: row.id, set },
       ],
     };
+  }
+
+  /**
+   * One node tells how long its blockhash lives. Were that without an end, bytes that never land would be waited for as
+   * long. Too low a height harms nothing: of the same words one attempt lands.
+   */
+  async #lastHeightOf({
+    lastValidBlockHeight,
+  }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
+    const { lowest } = await this.#with.ledger.heights();
+    return Math.min(lastValidBlockHeight, lowest + MOST_BLOCKS_OF_LIFE);
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

@@ -8,6 +8,7 @@ import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import {
   hidesAccounts,
+  inventsBlockhash,
   isAhead,
   lyingNode,
   reportsFinalized,
@@ -298,3 +299,37 @@ async function allowanceOf({ address }: Ordered): Promise<string | undefined> {
   const { context } = JSON.parse(instance?.snapshot ?? "{}") as { context?: { allowance?: string } };
   return context?.allowance;
 }
+
+test("M3: a node that was far ahead while the markers got old keeps them from being closed while it says so, and not for ever", async () => {
+  await open();
+  const order = await world.sendTo();
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(10);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const end = tell([nodes[1]], isAhead(1_000_000));
+  await world.sweep();
+  await live(30);
+  expect((await world.held(order.address))[1]).toBeGreaterThan(0n);
+  end();
+  // They age once more.
+  for (let hour = 0; hour < 4; hour++) await world.passAndSettle(HOUR + MINUTE, 3);
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
+test("M3: a node that gives a blockhash nobody knows, for a life without an end, delays a payment by a life and no more", async () => {
+  await open();
+  const order = await world.sendTo();
+  const end = tell([nodes[0]], inventsBlockhash("11111111111111111111111111111112"), simulatesAnything);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.settle(4);
+  expect((await paymentsOf(order))[0]?.signature).not.toBeNull();
+  end();
+  await live(30);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  expect(await attemptsOf(order)).toBe(1);
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});

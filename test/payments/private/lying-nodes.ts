@@ -94,14 +94,14 @@ export function withoutHistoryBefore(first: number): Lie {
   );
 }
 
-/** Of these signatures it says that they are finalized, with this error or with none. */
+/** Of these signatures it says that they are finalized, with this error, or without one where it is null. */
 export function reportsFinalized(
-  error: unknown,
+  outcome: unknown,
   isMeant: (signature: string) => Promise<boolean> = async () => true,
 ): Lie {
   return about("getSignatureStatuses", async (honest, params) => {
     const { context, value } = honest as WithContext;
-    const told = { slot: context.slot, confirmations: null, err: error, confirmationStatus: "finalized" };
+    const told = { slot: context.slot, confirmations: null, err: outcome, confirmationStatus: "finalized" };
     const isToldOf = await Promise.all((params[0] as readonly string[]).map(isMeant));
     return { context, value: value.map((each, index) => (isToldOf[index] === true ? told : each)) };
   });
@@ -136,3 +136,14 @@ export const simulatesAnything: Lie = about("simulateTransaction", (honest) => {
   const { context, value } = honest as { readonly context: unknown; readonly value: object };
   return { context, value: { ...value, err: null } };
 });
+
+/** Its newest blockhash is one that nobody else knows, and lives for ever. */
+export function inventsBlockhash(blockhash: string): Lie {
+  return anyOf(
+    about("getLatestBlockhash", (honest) => {
+      const { context } = honest as WithContext;
+      return { context, value: { blockhash, lastValidBlockHeight: Number.MAX_SAFE_INTEGER } };
+    }),
+    about("getFeeForMessage", (honest) => ({ ...(honest as WithContext), value: 10_000 })),
+  );
+}
