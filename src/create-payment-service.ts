@@ -167,7 +167,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     completeExchange: (attempt) => completeExchange({ storage, exchanger }, attempt),
   });
   const intervalMs = checked.ledgerPollMs;
-  const watching = { storage, ledger, log, intervalMs };
+  const watching = { storage, ledger, clock, log, intervalMs };
   let chain: string | null = null;
   const routing = openPrivateRouting(checked.privateRouting, {
     keys: depositKeys(masterSecrets, () => startedOn(chain)),
@@ -236,7 +236,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     stop: (stopOptions) => engine.stop(stopOptions),
     settled: () => engine.settled(),
     [Symbol.asyncDispose]: () => engine.stop(),
-    health: () => readHealth({ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) }),
+    health: () =>
+      readHealth({
+        ...{ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) },
+        watching: () => engine.watching(),
+      }),
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     createQuote: quotes.create,

@@ -7,11 +7,11 @@ import type { Clock, Logger, Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { createCommitQueue } from "./commit-queue.ts";
 import { createPerformTask } from "./perform-task.ts";
-import { createWatchPolling, shardOf } from "./poll-watches.ts";
-import type { Watcher } from "./poll-watches.ts";
+import { shardOf, WatchPolling } from "./poll-watches.ts";
 import { createSteps } from "./steps.ts";
 import type { CommittedStep, Companions, SendResult } from "./steps.ts";
 import { createWorker } from "./worker.ts";
+import type { KindWatching, Watcher } from "./watcher.ts";
 import type { Worker, WorkerLimits } from "./worker.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
@@ -68,6 +68,11 @@ export interface Engine<W> {
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /**
+   * How each kind of watches is followed by this process: how many it polls, and how long ago the one that has waited
+   * longest was looked at. Empty while the engine does not run.
+   */
+  watching(): Readonly<Record<string, KindWatching>>;
+  /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
    * they arm is done.
    */
@@ -105,6 +110,7 @@ const optionsSchema = z.strictObject({
       z.string(),
       z.object({
         intervalMs: z.number().int().min(1),
+        batchSize: z.number().int().min(1).max(10_000).optional(),
         poll: functionOption(),
       }),
     )
@@ -175,7 +181,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   });
   const perform = createPerformTask({ steps, workflows, now: () => clock.now() });
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const polling = createWatchPolling({ storage, clock, log, holder, leaseMs, watchers, send });
+  const polling = new WatchPolling(watchers, { storage, clock, log, holder, leaseMs, send });
   let stopListening: () => void = () => {};
   const stop = async ({
     timeoutMs = DEFAULT_STOP_MS,
@@ -196,6 +202,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    watching: () => polling.standing(),
     run() {
       stopListening();
       stopListening = storage.onWake(() => worker.wake());

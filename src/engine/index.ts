@@ -6,7 +6,7 @@ export { UnknownWorkflow } from "./steps.ts";
 export { systemClock } from "../runtime.ts";
 export type { Engine, EngineOptions } from "./engine.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
-export type { Watcher, WatchEvent } from "./poll-watches.ts";
+export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, Companions, SendResult } from "./steps.ts";
 export type { ChartSnapshot, PlannedEffect, StateMeta } from "./chart.ts";
 export type { StartParams, TellParams } from "./plan-step.ts";

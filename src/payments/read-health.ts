@@ -1,5 +1,6 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
 import type { PaymentStorage } from "../../storage/storage.ts";
+import type { KindWatching } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 
@@ -7,7 +8,7 @@ import type { Clock } from "../runtime.ts";
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * work is overdue, or tasks were set aside. `down`: the storage is silent, so nothing can be taken at all.
+   * work is overdue, tasks were set aside, or watches have waited long for a look that found something out. `down`: the storage is silent, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
   readonly storage: "ok" | "unreachable";
@@ -17,6 +18,11 @@ export interface Health {
   readonly overdueMs: number;
   /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
   readonly deadLetters: number;
+  /**
+   * What this process follows on the chain, by kind of watch: how many, and how long ago, in milliseconds, the one that
+   * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
+   */
+  readonly watches: Readonly<Record<string, KindWatching>>;
 }
 
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
@@ -29,22 +35,37 @@ export async function readHealth({
   ledger,
   clock,
   workflowKeys,
+  watching,
 }: {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
+  readonly watching: () => Health["watches"];
 }): Promise<Health> {
   const [stored, position] = await Promise.all([
     Promise.all([storage.nextDue(workflowKeys), storage.deadLetters(MOST_DEAD_LETTERS)]).catch(() => null),
     ledger.position().catch(() => null),
   ]);
   if (stored === null) {
-    return { status: "down", storage: "unreachable", ledger: position, overdueMs: 0, deadLetters: 0 };
+    const unknown = { overdueMs: 0, deadLetters: 0, watches: watching() };
+    return { status: "down", storage: "unreachable", ledger: position, ...unknown };
   }
   const [due, dead] = stored;
   const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
   const deadLetters = dead.length;
-  const late = position === null || overdueMs > OVERDUE_MS || deadLetters > 0;
-  return { status: late ? "degraded" : "ok", storage: "ok", ledger: position, overdueMs, deadLetters };
+  const watches = watching();
+  const isLate =
+    position === null ||
+    overdueMs > OVERDUE_MS ||
+    deadLetters > 0 ||
+    Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
+  return {
+    status: isLate ? "degraded" : "ok",
+    storage: "ok",
+    ledger: position,
+    overdueMs,
+    deadLetters,
+    watches,
+  };
 }

@@ -2,99 +2,156 @@
 import type { SignatureEvent } from "../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../../storage/records.ts";
 import type { PaymentStorage, WatchRecord } from "../../storage/storage.ts";
-import type { WatchEvent, Watcher } from "../engine/index.ts";
+import type { Look, Watcher } from "../engine/index.ts";
+import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Fate, Ledger } from "../ledger/ledger.ts";
-import { isWhole } from "../ledger/wire-format.ts";
-import type { Logger } from "../runtime.ts";
+import type { Clock, Logger } from "../runtime.ts";
+import { LandedSignatures } from "./landed-signatures.ts";
+import { Resending } from "./resending.ts";
+import { landedEvent, standingOf } from "./signature-news.ts";
+import type { Standing } from "./signature-news.ts";
+import { inLanes, Slots } from "./slots.ts";
 
-interface SignatureWatching {
-  readonly storage: PaymentStorage;
+/** What following signatures needs. */
+export interface SignatureWatching {
+  readonly storage: Pick<PaymentStorage, "attempts">;
   readonly ledger: Ledger;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
   readonly intervalMs: number;
 }
 
-/**
- * Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. Not at the first
- * look at them, which comes within one pause of their first send, before most nodes can have seen them.
- */
+/** What one call for statuses takes. */
+const SIGNATURES_A_LOOK = 256;
+/** Receipts are one call each. So many at once answer 3,000 within 40 s from a node that takes 200 ms. */
+const RECEIPTS_AT_ONCE = 16;
+
+/** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
 export function watchLanding(watching: SignatureWatching): Watcher {
-  const { ledger, log, intervalMs } = watching;
-  let lookedAt: ReadonlySet<string> = new Set();
+  const following = new FollowedSignatures(watching);
+  const resending = new Resending(watching);
   return {
-    intervalMs,
-    poll: async (watches) => {
-      const before = lookedAt;
-      // Also when nothing can be found out now: then the next look comes a pause later all the same.
-      lookedAt = new Set(watches.map(({ key }) => key));
-      const { events, unseen } = await lookAt(watches, watching);
-      const again = unseen.filter(({ id }) => before.has(id));
-      await Promise.all(
-        again.map(({ id, bytes }) =>
-          ledger.broadcast(bytes).catch((err: unknown) => {
-            log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
-          }),
-        ),
-      );
-      return events;
+    intervalMs: watching.intervalMs,
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      // Also when nothing can be found out now: then the next look sends all the same.
+      const before = resending.looking(watches.map(({ key }) => key));
+      const { landed, absent } = await following.lookAt(watches, look);
+      const again = absent.filter(({ id }) => before.has(id));
+      await Promise.all([following.readReceipts(landed, look), resending.send(again, look.signal)]);
+      return [];
     },
   };
 }
 
-/** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves (CONTRACT section 4). */
+/** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves. */
 export function watchStrayLanding(watching: SignatureWatching): Watcher {
+  const following = new FollowedSignatures(watching);
   return {
     intervalMs: watching.intervalMs,
-    poll: async (watches) => (await lookAt(watches, watching)).events,
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      const { landed } = await following.lookAt(watches, look);
+      await following.readReceipts(landed, look);
+      return [];
+    },
   };
 }
 
-/** What the chain says of each watched signature, and which ones it has not seen and that may still land. */
-async function lookAt(
-  watches: readonly WatchRecord[],
-  { storage, ledger }: SignatureWatching,
-): Promise<{ events: WatchEvent[]; unseen: AttemptRecord[] }> {
-  const signatures = watches.map(({ key }) => key);
-  const statuses = await ledger.statuses(signatures);
-  const found = new Map<string, SignatureEvent>();
+/** What one watcher knows of its signatures from look to look. */
+class FollowedSignatures {
+  readonly #around: SignatureWatching;
+  readonly #landed = new LandedSignatures();
+  readonly #slots = new Slots(RECEIPTS_AT_ONCE);
 
-  const missing = signatures.filter((_, index) => statuses[index] === null);
-  const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
-  const fates = new Map<string, Fate>();
-  if (attempts.length > 0) {
-    const asked = attempts.map(({ id, lastValidBlockHeight }) => ({ signature: id, lastValidBlockHeight }));
-    const answers = await ledger.fates(asked);
-    asked.forEach(({ signature }, index) => fates.set(signature, answers[index] ?? "open"));
+  constructor(around: SignatureWatching) {
+    this.#around = around;
   }
-  for (const [signature, fate] of fates) if (fate === "dead") found.set(signature, { type: "EXPIRED" });
 
-  // A node may know nothing of what another one calls landed: asking for fates asks them all.
-  const finalized = signatures.filter(
-    (signature, index) => statuses[index]?.commitment === "finalized" || fates.get(signature) === "landed",
-  );
-  const receipts = finalized.length === 0 ? [] : await ledger.receipts(finalized);
-  finalized.forEach((signature, index) => {
-    const receipt = receipts[index];
-    // Without its receipt the end of a transfer would be told without its fee; the next look finds it.
-    if (receipt === null || receipt === undefined) return;
-    const { slot, error, blockTime, fee } = receipt;
-    found.set(signature, { type: "FINALIZED", slot, error, blockTime, fee: fee.toString() });
-  });
-  signatures.forEach((signature, index) => {
-    const status = statuses[index];
-    // An error below finalized may still vanish on a fork; it counts when it is final.
-    if (status?.commitment === "confirmed" && status.error === null) {
-      found.set(signature, { type: "CONFIRMED" });
-    }
-  });
+  /**
+   * Tells what needs no receipt: confirmed, expired, and what was read before and could not be told. The rest: those whose
+   * receipt is wanted now, and the attempts that the chain has not seen.
+   */
+  async lookAt(
+    watches: readonly WatchRecord[],
+    look: Look,
+  ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
+    await Promise.all(watches.map((watch) => this.#tellAgain(watch, look)));
+    const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
+    const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
+    const { standings, attempts } = await this.#standings(unknown);
+    const told = unread.flatMap(({ key, instance }): { instance: string; event: SignatureEvent }[] => {
+      const standing = standings.get(key);
+      if (standing === "confirmed") return [{ instance, event: { type: "CONFIRMED" } }];
+      return standing === "expired" ? [{ instance, event: { type: "EXPIRED" } }] : [];
+    });
+    for (const [signature, standing] of standings) if (standing === "landed") this.#landed.landed(signature);
+    await look.tell(told);
+    const now = this.#around.clock.now();
+    const landed = unread.filter(({ key }) => (standings.get(key) ?? "landed") === "landed");
+    look.missed(landed.filter(({ key }) => !this.#landed.mayAsk(key, now)));
+    return {
+      landed: landed.filter(({ key }) => this.#landed.mayAsk(key, now)),
+      absent: attempts.filter(({ id }) => standings.get(id) === "absent"),
+    };
+  }
 
-  return {
-    events: watches.flatMap(({ key, instance }) => {
-      const event = found.get(key);
-      return event === undefined ? [] : [{ instance, event }];
-    }),
-    // What the other side of a swap has not signed yet is nobody's to send.
-    unseen: attempts.filter(({ id, bytes }) => fates.get(id) === "open" && isWhole(bytes)),
-  };
+  /** Asks for the receipts of these, tells each as it comes, and says which could not be had in this look. */
+  async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
+    const lanes = { lanes: RECEIPTS_AT_ONCE, signal: look.signal };
+    const left = await inLanes(lanes, landed, async (watch) => {
+      const isRead = await this.#slots.use(() => this.#readReceipt(watch.key));
+      if (isRead) await this.#tellAgain(watch, look);
+      else look.missed([watch]);
+    });
+    look.missed(left);
+  }
+
+  /** How far each of these is, and the stored attempts of those that the asked node has not seen. */
+  async #standings(signatures: readonly string[]): Promise<{
+    readonly standings: ReadonlyMap<string, Standing>;
+    readonly attempts: readonly AttemptRecord[];
+  }> {
+    const { storage, ledger } = this.#around;
+    const statuses = signatures.length === 0 ? [] : await ledger.statuses(signatures);
+    const missing = signatures.filter((_, index) => (statuses[index] ?? null) === null);
+    const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
+    const asked = attempts.map(({ id, lastValidBlockHeight }) => ({ signature: id, lastValidBlockHeight }));
+    const answers = asked.length === 0 ? [] : await ledger.fates(asked);
+    const fates = new Map(
+      asked.map(({ signature }, index): [string, Fate] => [signature, answers[index] ?? "open"]),
+    );
+    const standings = new Map(
+      signatures.map((signature, index): [string, Standing] => [
+        signature,
+        standingOf(statuses[index] ?? null, fates.get(signature)),
+      ]),
+    );
+    return { standings, attempts };
+  }
+
+  /** False when it is not there, or could not be asked for. */
+  async #readReceipt(signature: string): Promise<boolean> {
+    if (this.#landed.eventOf(signature) !== null) return true;
+    const [receipt = null] = await this.#around.ledger.receipts([signature]).catch(unlessSilent);
+    if (receipt !== null) this.#landed.read(signature, landedEvent(receipt));
+    else this.#landed.withoutReceipt(signature, this.#around.clock.now());
+    return receipt !== null;
+  }
+
+  /** Tells what was read of a signature, if it was; kept until its instance has been told. */
+  async #tellAgain(watch: WatchRecord, look: Look): Promise<void> {
+    const event = this.#landed.eventOf(watch.key);
+    if (event === null) return;
+    const untold = await look.tell([{ instance: watch.instance, event }]);
+    if (untold.length === 0) this.#landed.forget(watch.key);
+    else look.missed([watch]);
+  }
+}
+
+/** One receipt that cannot be had must not keep the others from being told. */
+function unlessSilent(error: unknown): readonly null[] {
+  if (error instanceof LedgerUnavailable) return [null];
+  throw error;
 }

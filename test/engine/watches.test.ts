@@ -2,7 +2,8 @@
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
-import type { Watcher, WatchRecord } from "paystate/engine";
+import type { Look, Watcher, WatchRecord } from "paystate/engine";
+import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";
 
@@ -97,31 +98,45 @@ describe.each(adapters)("watches on $name", (adapter) => {
       awaitsOutside("east");
     }));
 
-  test("a poll that never ends is given up after a minute, told so, and the next one begins", () =>
+  test("a look that never ends is told to end, is given up after a minute, and the next one begins", () =>
     inWorld(adapter, async ({ engine, clock, pass }) => {
-      const signals: AbortSignal[] = [];
+      const looks: Look[] = [];
       const silent: Watcher = {
         intervalMs: 1_000,
-        poll: (watches, signal) => {
-          signals.push(signal);
+        poll: (watches, look) => {
+          looks.push(look);
           const [watch] = watches;
-          if (signals.length === 1 || watch === undefined) return new Promise(() => {});
+          if (looks.length === 1 || watch === undefined) return new Promise(() => {});
           return Promise.resolve([{ instance: watch.instance, event: { type: "STORM" } }]);
         },
       };
-      const { run, start, read } = await engine({ workflows: [voyage], watchers: { sky: silent } });
+      const logged = recorder();
+      const { run, start, read, watching } = await engine({
+        ...{ workflows: [voyage], watchers: { sky: silent }, logger: logged.logger },
+      });
       run();
       await start(voyage, { id: "v", input: { place: "east" } });
-      await until(() => signals.length === 1);
-      clock.advance(59_999);
+      await until(() => looks.length === 1);
+      clock.advance(749);
       await turns(20);
-      expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+      expect(looks.map(({ signal }) => signal.aborted)).toEqual([false]);
       clock.advance(1);
-      await until(() => signals[0]?.aborted === true);
       await turns(20);
+      expect(looks.map(({ signal }) => signal.aborted)).toEqual([true]);
+      clock.advance(59_249);
+      await turns(20);
+      expect(looks).toHaveLength(1);
+      expect(watching()["sky"]).toEqual({ watched: 1, oldestMs: 59_999, lateMs: 58_999 });
+      clock.advance(1);
+      await until(() => logged.lines.length > 0);
+      expect(logged.lines).toHaveLength(1);
+      expect(logged.lines[0]).toMatchObject({ level: "warn", fields: { kind: "sky", watches: 1 } });
       await pass(1_000);
       expect(await read("v")).toMatchObject({ value: "wrecked" });
-      expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+      expect(looks).toHaveLength(2);
+      // What the one that was given up finds out now is too late.
+      const late = { instance: "v", event: { type: "CLEARED" } };
+      expect(await looks[0]?.tell([late])).toEqual([late]);
     }));
 
   test("E11: of two engines one polls a watch, and when it dies the other takes over", () =>

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 
+const NOTHING_WATCHED = { watched: 0, oldestMs: 0, lateMs: 0 };
+
 let fixture: ServiceFixture;
 beforeEach(async () => {
   fixture = await serviceFixture();
@@ -16,6 +18,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
     ledger: { slot: fixture.chain.slot() - 32, endpoint: "local" },
     overdueMs: 0,
     deadLetters: 0,
+    watches: { landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
   });
 });
 

@@ -1,18 +1,22 @@
 /** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { AttemptRecord } from "../../../storage/records.ts";
 import type { PaymentStorage } from "../../../storage/storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
-import type { Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { Resending } from "../resending.ts";
 
 interface AttemptWatching {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
   readonly intervalMs: number;
 }
+
+/** What one call for statuses takes. */
+const SIGNATURES_A_LOOK = 256;
 
 /** What is told of an attempt. Only hints: the payment's marker decides. */
 type Report = Extract<PaymentEvent, { readonly about: string }>;
@@ -22,22 +26,15 @@ type Report = Extract<PaymentEvent, { readonly about: string }>;
  * until every witness's height is past their last; not at the first look at them, which comes within one pause of their
  * first send.
  */
-export function watchAttempts({ storage, ledger, log, intervalMs }: AttemptWatching): Watcher {
-  let lookedAt: ReadonlySet<string> = new Set();
-
-  const sendAgain = async ({ id, bytes }: AttemptRecord): Promise<void> => {
-    try {
-      await ledger.broadcast(bytes);
-    } catch (err) {
-      log.debug({ signature: id, err }, "a rebroadcast was not acknowledged");
-    }
-  };
+export function watchAttempts(watching: AttemptWatching): Watcher {
+  const { storage, ledger, intervalMs } = watching;
+  const resending = new Resending(watching);
 
   return {
     intervalMs,
-    poll: async (watches) => {
-      const before = lookedAt;
-      lookedAt = new Set(watches.map(({ key }) => key));
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      const before = resending.looking(watches.map(({ key }) => key));
       const signatures = watches.map(({ key }) => key);
       const statuses = await ledger.statuses(signatures);
       const reports = new Map<string, Report>();
@@ -53,11 +50,14 @@ export function watchAttempts({ storage, ledger, log, intervalMs }: AttemptWatch
       for (const { id } of attempts) {
         if (!alive.some((each) => each.id === id)) reports.set(id, { type: "EXPIRED", about: id });
       }
-      await Promise.all(alive.filter(({ id }) => before.has(id)).map(sendAgain));
-      return watches.flatMap(({ key, instance }) => {
+      const events = watches.flatMap(({ key, instance }) => {
         const event = reports.get(key);
         return event === undefined ? [] : [{ instance, event }];
       });
+      await look.tell(events);
+      const again = alive.filter(({ id }) => before.has(id));
+      await resending.send(again, look.signal);
+      return [];
     },
   };
 }

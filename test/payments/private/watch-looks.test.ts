@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
+import { notedLook } from "../../kit/watch-look.ts";
 import { watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
 import type { Held, WatchedWorld } from "./watched-addresses.ts";
 
@@ -180,10 +181,40 @@ test("a window that ends is not told of an address that has paid without us: it 
   expect(world.readings).toEqual([2]);
 });
 
-test("a look that is given up asks no further", async () => {
-  const world = await watchedWorld(1_000);
-  const giving = new AbortController();
-  world.beforeCall = () => giving.abort();
-  expect(await world.poll(giving.signal)).toEqual([]);
-  expect(world.looks).toEqual([100]);
+test("what has come in is told before the windows that are over are looked into", async () => {
+  const world = await watchedWorld(20);
+  const paid = world.addresses.at(-1) ?? "";
+  await world.poll();
+  world.clock.advance(WINDOW_MS + 1_000);
+  world.behindMs = 2_000;
+  world.holdings.set(paid, [0n, 5n, 0n]);
+  expect(await world.told()).toEqual([paid]);
+  world.behindMs = 0;
+  expect((await world.told()).toSorted()).toEqual(world.addresses);
+});
+
+test("a look whose time is over looks into no further window, and says which are left", async () => {
+  const world = await watchedWorld(20);
+  await world.poll();
+  world.clock.advance(WINDOW_MS + 1_000);
+  const over = new AbortController();
+  over.abort();
+  const look = notedLook(over.signal);
+  const told = (await world.poll(look)).map(({ instance }) => instance);
+  const left = look.left.map(({ key }) => key);
+  expect(told).toHaveLength(4);
+  expect([...told, ...left].toSorted()).toEqual(world.addresses);
+  expect((await world.told()).toSorted()).toEqual(left.toSorted());
+});
+
+test("a window whose end cannot be looked into keeps no other from being told", async () => {
+  const world = await watchedWorld(20);
+  await world.poll();
+  world.clock.advance(WINDOW_MS + 1_000);
+  world.unreadable.add(one);
+  const look = notedLook();
+  expect(await world.poll(look)).toHaveLength(19);
+  expect(look.left.map(({ key }) => key)).toEqual([one]);
+  world.unreadable.clear();
+  expect(await world.told()).toEqual([one]);
 });

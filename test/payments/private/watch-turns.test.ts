@@ -1,59 +1,45 @@
-/** More deposit addresses than one look can take: each has its turn, whatever becomes of the others. */
+/** Many deposit addresses: each is told once, and those that cannot be read keep no other from its turn. */
 import { expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import { notedLook } from "../../kit/watch-look.ts";
 import { watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
 
-const ADDRESSES = 50_000;
-const AT_ONCE = 20_000;
-const IN_FULL = 3_300;
-const ENDS = 50;
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
-
-test("of 50,000 addresses no look takes more than 20,000, and three looks have seen each of them", async () => {
-  const world = await watchedWorld(ADDRESSES);
-  const looks: number[] = [];
-  const seen = new Set<string>();
-  world.beforeCall = (addresses) => addresses.forEach((address) => seen.add(address));
-  for (let look = 0; look < 3; look++) {
-    expect(await world.told()).toEqual([]);
-    looks.push(sum(world.looks.splice(0)));
-  }
-  expect(looks).toEqual([AT_ONCE, AT_ONCE, AT_ONCE]);
-  expect(seen.size).toBe(ADDRESSES);
+test("of 10,000 deposits at once each is told once, from readings of one look each", async () => {
+  const world = await watchedWorld(10_000);
+  for (const address of world.addresses) world.holdings.set(address, [0n, 5n, 0n]);
+  expect((await world.told()).toSorted()).toEqual(world.addresses);
+  expect(world.readings).toEqual(Array.from({ length: 100 }, () => 100));
+  expect(await world.told()).toEqual([]);
 });
 
-test("addresses that cannot be read do not keep the others from their turn", async () => {
-  const world = await watchedWorld(2 * AT_ONCE);
-  const [first = "", second = ""] = [world.addresses[0], world.addresses[AT_ONCE]];
-  world.holdings.set(second, [0n, 5n, 0n]);
+test("what an instance could not be told is told again at the next look", async () => {
+  const world = await watchedWorld(3);
+  const [, deaf = ""] = world.addresses;
+  for (const address of world.addresses) world.holdings.set(address, [0n, 5n, 0n]);
+  const look = notedLook();
+  look.deaf.add(deaf);
+  await world.poll(look);
+  expect(look.told).toHaveLength(2);
+  expect(await world.told()).toEqual([deaf]);
+  expect(await world.told()).toEqual([]);
+});
+
+test("addresses that cannot be read fail their own look and no other", async () => {
+  const world = await watchedWorld(200);
+  const [first = "", last = ""] = [world.addresses[0], world.addresses.at(-1)];
+  world.holdings.set(last, [0n, 5n, 0n]);
   world.beforeCall = (addresses) => {
     if (addresses.includes(first)) throw new LedgerUnavailable("no node answers");
   };
-  await expect(world.poll()).rejects.toBeInstanceOf(LedgerUnavailable);
-  expect(await world.told()).toEqual([second]);
-  await expect(world.poll()).rejects.toBeInstanceOf(LedgerUnavailable);
+  expect(await world.told()).toEqual([last]);
 });
 
-test("of 10,000 deposits at once 3,300 a look are read in full, and each is told once", async () => {
-  const world = await watchedWorld(10_000);
-  for (const address of world.addresses) world.holdings.set(address, [0n, 5n, 0n]);
-  const told: string[] = [];
-  for (let look = 0; look < 4; look++) told.push(...(await world.told()));
-  expect(world.readings).toEqual([IN_FULL, IN_FULL, IN_FULL, 100]);
-  expect(told.toSorted()).toEqual(world.addresses);
-});
-
-test("of many windows that end at once 50 a look are told, and a deposit waits for none of them", async () => {
-  const world = await watchedWorld(120);
-  const paid = world.addresses.at(-1) ?? "";
-  await world.poll();
-  world.clock.advance(WINDOW_MS + 1_000);
-  world.holdings.set(paid, [0n, 5n, 0n]);
-  const first = await world.told();
-  expect(first).toHaveLength(ENDS);
-  expect(first).toContain(paid);
-  const told = [...first, ...(await world.told()), ...(await world.told())];
-  expect(told.toSorted()).toEqual(world.addresses);
-  expect(await world.told()).toEqual([]);
+test("a watched address is remembered, however long it is between two looks", async () => {
+  const world = await watchedWorld(2);
+  world.holdings.set(world.addresses[0] ?? "", [0n, 5n, 0n]);
+  expect(await world.told()).toEqual([world.addresses[0]]);
+  for (let period = 0; period < 5; period++) {
+    world.clock.advance(WINDOW_MS / 6);
+    expect(await world.told()).toEqual([]);
+  }
 });

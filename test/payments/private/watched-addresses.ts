@@ -4,11 +4,13 @@ import type { DepositRecord } from "../../../storage/records.ts";
 import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../../src/address.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
+import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
 import { watchDeposits } from "../../../src/payments/private/watch-deposits.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { VirtualClock } from "../../kit/virtual-clock.ts";
+import { notedLook, type NotedLook } from "../../kit/watch-look.ts";
 
 /** Every window ends at this time, which is a day after the clock's beginning. */
 export const WINDOW_MS = 86_400_000;
@@ -36,7 +38,10 @@ export interface WatchedWorld {
   /** The chain's clock runs behind ours by so much. */
   behindMs: number;
   readonly spentElsewhere: Set<string>;
-  poll(signal?: AbortSignal): Promise<readonly WatchEvent[]>;
+  /** Addresses of which nobody tells what they have paid. */
+  readonly unreadable: Set<string>;
+  /** Looks at all of them once, batch by batch; what was told. Throws when every batch failed. */
+  poll(look?: NotedLook): Promise<readonly WatchEvent[]>;
   /** The instances that one look has something to say to. */
   told(): Promise<readonly string[]>;
   /** What a new process has of it: nothing but the database. */
@@ -93,15 +98,28 @@ export async function watchedWorld(
       ledger: ledger as Ledger,
       assets: assetsWith(MAINNET_STABLECOINS),
       clock,
-      hasPaidWithoutUs: async (address) => world.spentElsewhere.has(address),
+      hasPaidWithoutUs: async (address) => {
+        if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
+        return world.spentElsewhere.has(address);
+      },
       intervalMs: 1_000,
     });
   let watcher = begin();
   const world: WatchedWorld = {
     ...{ clock, storage, addresses: watches.map(({ key }) => key), holdings: new Map(), looks: [] },
     ...{ readings: [], derived: 0, lookedAs: null, readAs: null, beforeCall: () => undefined, behindMs: 0 },
-    spentElsewhere: new Set(),
-    poll: (signal = new AbortController().signal) => watcher.poll(watches, signal),
+    ...{ spentElsewhere: new Set(), unreadable: new Set() },
+    async poll(look = notedLook()) {
+      const size = watcher.batchSize ?? watches.length;
+      const batches: WatchRecord[][] = [];
+      for (let start = 0; start < watches.length; start += size) {
+        batches.push(watches.slice(start, start + size));
+      }
+      const ended = await Promise.allSettled(batches.map(async (batch) => await watcher.poll(batch, look)));
+      const failed = ended.filter((each) => each.status === "rejected");
+      if (failed.length === batches.length) throw failed[0]?.reason;
+      return look.told;
+    },
     told: async () => (await world.poll()).map(({ instance }) => instance),
     restart() {
       watcher = begin();

@@ -1,0 +1,190 @@
+/** Polls the watches of one kind in the shards that this process holds: several looks at once, each within its time. */
+import type { EventObject } from "xstate";
+import type { EngineStorage, WatchRecord } from "../../storage/storage.ts";
+import type { Clock, Logger } from "../runtime.ts";
+import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
+import { Pause } from "./pause.ts";
+import type { SendResult } from "./steps.ts";
+import { createTurns } from "./turns.ts";
+import { WatchTurns } from "./watch-turns.ts";
+import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
+
+/** What the polling of every kind shares. */
+export interface PollingSurroundings {
+  readonly storage: Pick<EngineStorage<unknown>, "claimShards" | "watches">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly holder: string;
+  readonly leaseMs: number;
+  readonly send: (id: string, event: EventObject) => Promise<SendResult>;
+}
+
+/** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */
+const LOOKS_AT_ONCE = 4;
+const DEFAULT_BATCH_SIZE = 256;
+/** The longest time between two listings, so that a watch which another process armed is found soon. */
+const LONGEST_LISTING_PAUSE_MS = 1_000;
+/** Listing takes at most one part in so many of the time, however many watches there are. */
+const LISTING_SHARE = 100;
+/** How long a kind without watches is left alone. A watch that is armed here ends the pause at once. */
+const IDLE_PAUSE_MS = 15_000;
+/** Looks that fail one after the other are warned of this often. */
+const WARN_AGAIN_MS = 60_000;
+
+/** One kind, until it is stopped. */
+export class KindPolling {
+  readonly #kind: string;
+  readonly #watcher: Watcher;
+  readonly #around: PollingSurroundings;
+  readonly #turns: WatchTurns;
+  readonly #pause: Pause;
+  readonly #inTurn = createTurns();
+  readonly #stopping = new AbortController();
+  readonly #looks = new Set<Promise<void>>();
+  /** Steps made because of what was told, so far. */
+  #moves = 0;
+  #shards: readonly number[] = [];
+  #listAt = 0;
+  #wasArmed = false;
+  #isClosed = false;
+  #warnAt = 0;
+
+  constructor(kind: string, watcher: Watcher, around: PollingSurroundings) {
+    this.#kind = kind;
+    this.#watcher = watcher;
+    this.#around = around;
+    this.#turns = new WatchTurns(watcher.intervalMs);
+    this.#pause = new Pause(around.clock);
+  }
+
+  /** Resolves when it was stopped; looks under way go on until `close`. */
+  async run(): Promise<void> {
+    const { clock, leaseMs } = this.#around;
+    const { signal } = this.#stopping;
+    // At most a third of the lease, so that it is renewed in time.
+    const pauseMs = Math.min(LONGEST_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
+    while (!signal.aborted) {
+      this.#wasArmed = false;
+      const began = clock.now();
+      const isIdle = await this.#list((dueAt) => dueAt <= began);
+      if (!isIdle) await this.#pause.take(began + pauseMs - clock.now(), signal);
+      else if (!this.#wasArmed) await this.#pause.take(Math.min(IDLE_PAUSE_MS, leaseMs), signal);
+    }
+  }
+
+  /** A watch of this kind was armed here: only an idle kind has to be woken for it. */
+  armed(): void {
+    this.#wasArmed = true;
+    if (this.#shards.length === 0) this.#pause.end();
+  }
+
+  /** Looks at every watch, now; true when any instance moved because of it, or of a look that was under way. */
+  async lookAtAll(): Promise<boolean> {
+    const before = this.#moves;
+    await this.#ended();
+    this.#listAt = 0;
+    await this.#list(() => true);
+    await this.#ended();
+    return this.#moves > before;
+  }
+
+  /** Begins no look any more, and tells those under way that their time is over. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Waits for the looks under way until `patience` ends; after that nothing is told any more. */
+  async close(patience: Promise<void>): Promise<void> {
+    await Promise.race([this.#ended(), patience]);
+    this.#isClosed = true;
+  }
+
+  /** How this kind is followed now. */
+  standing(): KindWatching {
+    return this.#turns.standing(this.#around.clock.now());
+  }
+
+  async #ended(): Promise<void> {
+    while (this.#looks.size > 0) await Promise.all(this.#looks);
+  }
+
+  /**
+   * Takes or renews shards, takes in their watches, and begins to look at those that are due. True when there is nothing
+   * to look at.
+   */
+  #list(isDue: (dueAt: number) => boolean): Promise<boolean> {
+    return this.#inTurn("list", async () => {
+      const { storage, clock, holder, leaseMs, log } = this.#around;
+      const kind = this.#kind;
+      const began = clock.now();
+      try {
+        const shards = await storage.claimShards({ kind, holder, now: began, leaseMs });
+        if (began >= this.#listAt || shards.join() !== this.#shards.join()) {
+          const watches = shards.length === 0 ? [] : await storage.watches({ kind, shards });
+          this.#turns.list(watches, clock.now(), isDue);
+          this.#listAt = clock.now() + (clock.now() - began) * LISTING_SHARE;
+        }
+        this.#shards = shards;
+      } catch (err) {
+        log.warn({ kind, err }, "the watches of a kind could not be listed");
+        return false;
+      }
+      this.#fill();
+      return this.#shards.length === 0;
+    });
+  }
+
+  #fill(): void {
+    while (this.#looks.size < LOOKS_AT_ONCE && !this.#stopping.signal.aborted) {
+      const size = this.#watcher.batchSize ?? DEFAULT_BATCH_SIZE;
+      const batch = this.#turns.take(size, this.#around.clock.now());
+      if (batch.length === 0) return;
+      const look = this.#look(batch).then(() => {
+        this.#looks.delete(look);
+        this.#fill();
+      });
+      this.#looks.add(look);
+    }
+  }
+
+  async #look(batch: readonly WatchRecord[]): Promise<void> {
+    const { clock } = this.#around;
+    const tell = (events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> => this.#tell(events);
+    const ended = await lookAtBatch(this.#watcher, batch, { clock, signal: this.#stopping.signal, tell });
+    this.#turns.end(ended, clock.now());
+    if (ended.error === null) this.#warnAt = 0;
+    else this.#warn(ended.error, batch.length);
+  }
+
+  #warn(err: unknown, watches: number): void {
+    const { clock, log } = this.#around;
+    const isNews = err instanceof LookGivenUp || clock.now() >= this.#warnAt;
+    if (isNews) this.#warnAt = clock.now() + WARN_AGAIN_MS;
+    const fields = { kind: this.#kind, watches, err };
+    if (isNews) log.warn(fields, "a look at watches found nothing out");
+    else log.debug(fields, "a look at watches found nothing out, again");
+  }
+
+  async #tell(events: readonly WatchEvent[]): Promise<readonly WatchEvent[]> {
+    if (this.#isClosed) return events;
+    const untold = await Promise.all(
+      events.map(async (each) => ((await this.#handOver(each)) ? [] : [each])),
+    );
+    return untold.flat();
+  }
+
+  /** False when the instance could not be told. */
+  async #handOver({ instance, event }: WatchEvent): Promise<boolean> {
+    try {
+      const { kind } = await this.#around.send(instance, event);
+      if (kind === "stepped") this.#moves += 1;
+      return kind !== "refused";
+    } catch (err) {
+      this.#around.log.warn(
+        { kind: this.#kind, instance, err },
+        "an instance could not be told what a look found out",
+      );
+      return false;
+    }
+  }
+}

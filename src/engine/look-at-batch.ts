@@ -1,0 +1,69 @@
+/** One look of a watcher at a batch of watches, within its time: what was told stays told, however the look ends. */
+import type { WatchRecord } from "../../storage/storage.ts";
+import type { Clock } from "../runtime.ts";
+import type { LookEnd } from "./watch-turns.ts";
+import type { Look, WatchEvent, Watcher } from "./watcher.ts";
+
+/** The time of one look: a new watch waits at most so long for those before it. */
+const LOOK_MS = 750;
+/** Far longer than a look that ends when it is told to; one that does not would keep its watches for good. */
+const GIVEN_UP_AFTER_MS = 60_000;
+
+/** A look did not end long after its time was over. */
+export class LookGivenUp extends Error {
+  override readonly name = "LookGivenUp";
+}
+
+/** What a look needs of the polling that makes it. */
+export interface LookSurroundings {
+  readonly clock: Clock;
+  /** Aborts when the polling stops. */
+  readonly signal: AbortSignal;
+  /** Hands events over and resolves with those that could not be. Never rejects. */
+  readonly tell: (events: readonly WatchEvent[]) => Promise<readonly WatchEvent[]>;
+}
+
+/** How a look ended, and the error that ended it, null where there was none. */
+export interface EndedLook extends LookEnd {
+  readonly error: unknown;
+}
+
+/** Never rejects. */
+export async function lookAtBatch(
+  watcher: Watcher,
+  batch: readonly WatchRecord[],
+  { clock, signal, tell }: LookSurroundings,
+): Promise<EndedLook> {
+  const over = new AbortController();
+  const ended = new AbortController();
+  const end = (): void => over.abort();
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  const timeIsOver = clock.sleep(LOOK_MS, ended.signal).then(end);
+  const givenUp = clock.sleep(GIVEN_UP_AFTER_MS, ended.signal).then((): never => {
+    throw new LookGivenUp(`a look did not end within ${GIVEN_UP_AFTER_MS} ms and is given up`);
+  });
+  const told = new Set<string>();
+  const missed = new Set<WatchRecord>();
+  const look: Look = {
+    signal: over.signal,
+    async tell(events) {
+      if (ended.signal.aborted) return events;
+      const untold = new Set(await tell(events));
+      for (const each of events) if (!untold.has(each)) told.add(each.instance);
+      return [...untold];
+    },
+    missed: (watches) => watches.forEach((watch) => missed.add(watch)),
+  };
+  try {
+    await look.tell(await Promise.race([watcher.poll(batch, look), givenUp]));
+    return { batch, told, missed, isCutOff: over.signal.aborted, error: null };
+  } catch (error) {
+    // Nothing is known of what it did not tell. It waits for the next interval, for the outside may be out of order.
+    return { batch, told, missed: new Set(batch), isCutOff: false, error };
+  } finally {
+    ended.abort();
+    await timeIsOver;
+    signal.removeEventListener("abort", end);
+  }
+}

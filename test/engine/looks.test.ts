@@ -1,0 +1,254 @@
+/** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
+import { setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { workflow } from "paystate/engine";
+import type { Look, Watcher, WatchRecord } from "paystate/engine";
+import { recorder } from "../core/recorder.ts";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import type { VirtualClock } from "../kit/virtual-clock.ts";
+
+const chart = setup({
+  types: { context: {} as { readonly ship: string }, input: {} as { readonly ship: string } },
+}).createMachine({
+  id: "harbour",
+  context: ({ input }) => input,
+  initial: "expecting",
+  states: {
+    expecting: { meta: { watches: ["horizon"] }, on: { SEEN: "arrived" } },
+    arrived: { type: "final" },
+  },
+});
+const harbour = workflow(chart)({ version: 1, effects: {}, watches: { horizon: ({ ship }) => ship } });
+
+const LOOK_MS = 750;
+const seen = (instance: string): { instance: string; event: { type: "SEEN" } } => ({
+  instance,
+  event: { type: "SEEN" },
+});
+const names = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `s${String(index).padStart(2, "0")}`);
+const keysOf = (watches: readonly WatchRecord[]): string[] => watches.map(({ key }) => key);
+
+/** Lets time pass in small steps, and everything happen that follows from each. */
+async function live(clock: VirtualClock, ms: number, step = 50): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    clock.advance(step);
+    await turns(12);
+  }
+}
+
+describe.each(adapters)("looks on $name", (adapter) => {
+  test("a look that is cut off has told what it told, finishes what is on its way, and the next goes on with the rest", () =>
+    inWorld(adapter, async ({ engine, clock }) => {
+      const asked: string[] = [];
+      /** One answer every 100 ms, told as it comes. */
+      const slow: Watcher = {
+        intervalMs: 60_000,
+        poll: async (watches, look) => {
+          const left = [...watches];
+          for (let watch = left.shift(); watch !== undefined; watch = left.shift()) {
+            asked.push(watch.key);
+            await clock.sleep(100);
+            await look.tell([seen(watch.instance)]);
+            if (look.signal.aborted) break;
+          }
+          look.missed(left);
+          return [];
+        },
+      };
+      const { run, start, read } = await engine({ workflows: [harbour], watchers: { horizon: slow } });
+      const ships = names(20);
+      for (const ship of ships) await start(harbour, { id: ship, input: { ship } });
+      run();
+      await until(() => asked.length === 1);
+      await live(clock, LOOK_MS);
+      expect(await read("s06")).toMatchObject({ value: "arrived" });
+      expect(await read("s07")).toMatchObject({ value: "expecting" });
+      await live(clock, 2_000);
+      for (const ship of ships) expect(await read(ship)).toMatchObject({ value: "arrived" });
+      // In their order, and each once.
+      expect(asked).toEqual(ships);
+    }));
+
+  test("a look that throws half-way has told what it told; the rest waits for the interval and counts as not looked at", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const asked: string[][] = [];
+      const broken: Watcher = {
+        intervalMs: 5_000,
+        poll: async (watches, look) => {
+          asked.push(keysOf(watches));
+          await look.tell(watches.slice(0, 1).map(({ instance }) => seen(instance)));
+          throw new Error("the telescope broke");
+        },
+      };
+      const logged = recorder();
+      const { run, start, read, watching } = await engine({
+        ...{ workflows: [harbour], watchers: { horizon: broken }, logger: logged.logger },
+      });
+      for (const ship of ["a", "b", "c"]) await start(harbour, { id: ship, input: { ship } });
+      run();
+      await until(() => asked.length === 1);
+      await live(clock, 4_950);
+      expect(await read("a")).toMatchObject({ value: "arrived" });
+      expect(await read("b")).toMatchObject({ value: "expecting" });
+      expect(asked).toEqual([["a", "b", "c"]]);
+      expect(watching()["horizon"]).toEqual({ watched: 2, oldestMs: 4_950, lateMs: 0 });
+      await live(clock, 1_000);
+      expect(asked).toEqual([
+        ["a", "b", "c"],
+        ["b", "c"],
+      ]);
+      await live(clock, 1_000);
+      expect(watching()["horizon"]).toEqual({ watched: 1, oldestMs: 6_950, lateMs: 1_950 });
+      // Said once, not at every look.
+      expect(logged.lines.map(({ level }) => level)).toEqual(["warn", "debug"]);
+      awaitsOutside("c");
+    }));
+
+  test("a batch whose answer does not come keeps no other from its turn, nor new watches from theirs", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const hold = gate();
+      const turnsOf = new Map<string, number>();
+      const watcher: Watcher = {
+        ...{ intervalMs: 1_000, batchSize: 2 },
+        poll: async (watches) => {
+          for (const { key } of watches) turnsOf.set(key, (turnsOf.get(key) ?? 0) + 1);
+          if (watches.some(({ key }) => key === "s00")) await hold.opened;
+          return [];
+        },
+      };
+      const { run, start, stop } = await engine({ workflows: [harbour], watchers: { horizon: watcher } });
+      const ships = names(40);
+      for (const ship of ships) await start(harbour, { id: ship, input: { ship } });
+      run();
+      await until(() => turnsOf.size === 40);
+      await live(clock, 10_000);
+      await start(harbour, { id: "new", input: { ship: "new" } });
+      await live(clock, 1_100);
+      expect(turnsOf.get("new")).toBe(1);
+      const [stuck, besideIt, ...others] = ships;
+      expect([stuck, besideIt].map((ship) => turnsOf.get(ship ?? ""))).toEqual([1, 1]);
+      for (const ship of others) expect(turnsOf.get(ship)).toBeGreaterThanOrEqual(10);
+      hold.open();
+      await live(clock, 2_000);
+      expect(turnsOf.get("s00")).toBeGreaterThanOrEqual(2);
+      await stop();
+      awaitsOutside(...ships, "new");
+    }));
+
+  test("where more is due than looks can take, nobody has a second turn before everybody has had a first", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const order: string[] = [];
+      const watcher: Watcher = {
+        ...{ intervalMs: 100, batchSize: 1 },
+        poll: async ([watch]) => {
+          order.push(watch?.key ?? "");
+          await clock.sleep(200);
+          return [];
+        },
+      };
+      const { run, start, stop } = await engine({ workflows: [harbour], watchers: { horizon: watcher } });
+      const ships = names(30);
+      for (const ship of ships) await start(harbour, { id: ship, input: { ship } });
+      run();
+      await until(() => order.length > 0);
+      await live(clock, 8_000);
+      expect(order.length).toBeGreaterThanOrEqual(4 * ships.length);
+      for (let round = 0; round < 4; round++) {
+        const turn = order.slice(round * ships.length, (round + 1) * ships.length);
+        expect(turn.toSorted()).toEqual(ships);
+      }
+      await stop({ timeoutMs: 0 });
+      awaitsOutside(...ships);
+    }));
+
+  test("stop() tells looks that their time is over, waits for what is on its way, and it is told", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const answer = gate();
+      const looks: Look[] = [];
+      const watcher: Watcher = {
+        intervalMs: 1_000,
+        poll: async (watches, look) => {
+          looks.push(look);
+          await answer.opened;
+          await look.tell(watches.map(({ instance }) => seen(instance)));
+          return [];
+        },
+      };
+      const { run, start, read, stop } = await engine({
+        workflows: [harbour],
+        watchers: { horizon: watcher },
+      });
+      await start(harbour, { id: "s", input: { ship: "s" } });
+      run();
+      await until(() => looks.length === 1);
+      const stopped = stop();
+      expect(looks[0]?.signal.aborted).toBe(true);
+      await turns(5);
+      answer.open();
+      await stopped;
+      expect(await read("s")).toMatchObject({ value: "arrived" });
+      expect(looks).toHaveLength(1);
+    }));
+
+  test("what a look finds out after stop() has given it up is not committed any more", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const answer = gate();
+      let late: readonly unknown[] | null = null;
+      const watcher: Watcher = {
+        intervalMs: 1_000,
+        poll: async (watches, look) => {
+          await answer.opened;
+          late = await look.tell(watches.map(({ instance }) => seen(instance)));
+          return [];
+        },
+      };
+      const { run, start, read, stop } = await engine({
+        workflows: [harbour],
+        watchers: { horizon: watcher },
+      });
+      await start(harbour, { id: "s", input: { ship: "s" } });
+      run();
+      await turns(20);
+      const stopped = stop({ timeoutMs: 1_000 });
+      await live(clock, 1_000);
+      await stopped;
+      answer.open();
+      await until(() => late !== null);
+      expect(late).toEqual([seen("s")]);
+      expect(await read("s")).toMatchObject({ value: "expecting" });
+      awaitsOutside("s");
+    }));
+
+  test("what could not be handed over is answered to the look, and told when it can be", () =>
+    inWorld(adapter, async ({ engine, clock, open }) => {
+      const storage = await open();
+      let isBroken = true;
+      const failing: typeof storage = {
+        ...storage,
+        commit: async (items) => {
+          if (isBroken && items.some(({ step }) => step !== undefined)) throw new Error("disk full");
+          return await storage.commit(items);
+        },
+      };
+      const untold: number[] = [];
+      const watcher: Watcher = {
+        intervalMs: 1_000,
+        poll: async (watches, look) => {
+          untold.push((await look.tell(watches.map(({ instance }) => seen(instance)))).length);
+          return [];
+        },
+      };
+      const { run, start, read } = await engine({
+        ...{ workflows: [harbour], watchers: { horizon: watcher }, storage: failing },
+      });
+      await start(harbour, { id: "s", input: { ship: "s" } });
+      run();
+      await until(() => untold.length === 1);
+      isBroken = false;
+      await live(clock, 1_100);
+      expect(untold).toEqual([1, 0]);
+      expect(await read("s")).toMatchObject({ value: "arrived" });
+    }));
+});
