@@ -38,10 +38,10 @@ export function memoryStorage(): PaymentStorage {
         .toSorted((a, b) => a.version - b.version)
         .slice(0, limit)
         .map((row) => history.copy(row)),
-    claimShards: async ({ kind, holder, now, leaseMs }) =>
-      journal.atomically(() => watches.claim(kind, holder, now, leaseMs)),
+    claimShards: async (claim) => journal.atomically(() => watches.claim(claim)),
     releaseShards: async (holder) => journal.atomically(() => watches.release(holder)),
     watches: async ({ kind, shards }) => watches.of(kind, shards),
+    watchedKinds: async () => watches.kinds(),
     deadLetters: async (limit) => tasks.deadLetters(limit),
     onWake: () => () => {},
     close: async () => {},

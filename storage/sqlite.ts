@@ -85,6 +85,7 @@ function storageOn(
     claimShards: (request) => watches.claim(request),
     releaseShards: (holder) => watches.release(holder),
     watches: ({ kind, shards }) => watches.of(kind, shards),
+    watchedKinds: () => watches.kinds(),
     deadLetters: (limit) => tasks.deadLetters(limit),
     onWake: () => () => {},
     close: async () => close(),

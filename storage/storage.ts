@@ -243,9 +243,10 @@ export interface EngineStorage<W> {
     page: { readonly after: number; readonly limit: number },
   ): Promise<readonly HistoryRecord[]>;
   /**
-   * Leases shards that hold watches of this kind: free ones, those whose lease has ended, and the holder's own, which
-   * it thereby extends. Writes nothing when there is no such shard, or the holder's own leases have more than half of
-   * `leaseMs` left.
+   * Leases shards that hold watches of this kind, in fair shares: free ones, those whose lease has ended, and the holder's
+   * own, which it thereby extends; some of them go to another process that claims too and has two fewer, which finds them
+   * at its next claim. Writes nothing where the holder's own leases have more than half of `leaseMs` left, and gives up
+   * all of them where no shard has a watch. See `shareShards`.
    */
   claimShards(request: {
     readonly kind: string;
@@ -260,6 +261,8 @@ export interface EngineStorage<W> {
     readonly kind: string;
     readonly shards: readonly number[];
   }): Promise<readonly WatchRecord[]>;
+  /** The kinds of which there is any watch, ascending. */
+  watchedKinds(): Promise<readonly string[]>;
   /** Tasks set aside as dead letters, newest first. */
   deadLetters(limit: number): Promise<readonly TaskRecord[]>;
   /**

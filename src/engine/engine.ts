@@ -167,7 +167,10 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     holder,
     workflowKeys: [...workflows.keys()],
     limits,
-    perform: (task, signal) => perform(task, signal),
+    perform: (task, signal) => {
+      polling.stir();
+      return perform(task, signal);
+    },
   });
   const queue = createCommitQueue(storage);
   const steps = createSteps<W>({

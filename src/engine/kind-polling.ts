@@ -26,8 +26,6 @@ const DEFAULT_BATCH_SIZE = 256;
 const LONGEST_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
 const LISTING_SHARE = 100;
-/** How long a kind without watches is left alone. A watch that is armed here ends the pause at once. */
-const IDLE_PAUSE_MS = 15_000;
 /** Looks that fail one after the other are warned of this often. */
 const WARN_AGAIN_MS = 60_000;
 
@@ -45,7 +43,7 @@ export class KindPolling {
   #moves = 0;
   #shards: readonly number[] = [];
   #listAt = 0;
-  #wasArmed = false;
+  #wasWoken = false;
   #isClosed = false;
   #warnAt = 0;
 
@@ -64,17 +62,17 @@ export class KindPolling {
     // At most a third of the lease, so that it is renewed in time.
     const pauseMs = Math.min(LONGEST_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
-      this.#wasArmed = false;
+      this.#wasWoken = false;
       const began = clock.now();
       const isIdle = await this.#list((dueAt) => dueAt <= began);
       if (!isIdle) await this.#pause.take(began + pauseMs - clock.now(), signal);
-      else if (!this.#wasArmed) await this.#pause.take(Math.min(IDLE_PAUSE_MS, leaseMs), signal);
+      else if (!this.#wasWoken) await this.#pause.untilEnded(signal);
     }
   }
 
-  /** A watch of this kind was armed here: only an idle kind has to be woken for it. */
-  armed(): void {
-    this.#wasArmed = true;
+  /** There are watches of this kind: where it has no shard, it looks whether it can have one. */
+  wake(): void {
+    this.#wasWoken = true;
     if (this.#shards.length === 0) this.#pause.end();
   }
 

@@ -17,13 +17,28 @@ export class Pause {
   }
 
   /** Resolves after `ms`, when it is ended, or when the signal aborts. */
-  async take(ms: number, signal: AbortSignal): Promise<void> {
+  take(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#asleep(signal, (awake) => this.#clock.sleep(ms, awake));
+  }
+
+  /** Resolves when it is ended, or when the signal aborts. */
+  untilEnded(signal: AbortSignal): Promise<void> {
+    return this.#asleep(
+      signal,
+      (awake) =>
+        new Promise((resolve) => {
+          awake.addEventListener("abort", () => resolve(), { once: true });
+        }),
+    );
+  }
+
+  async #asleep(signal: AbortSignal, sleep: (awake: AbortSignal) => Promise<void>): Promise<void> {
     if (!this.#isEnded && !signal.aborted) {
-      const asleep = new AbortController();
-      const wake = (): void => asleep.abort();
+      const awake = new AbortController();
+      const wake = (): void => awake.abort();
       this.#wake = wake;
       signal.addEventListener("abort", wake, { once: true });
-      await this.#clock.sleep(ms, asleep.signal);
+      await sleep(awake.signal);
       signal.removeEventListener("abort", wake);
       this.#wake = () => {};
     }

@@ -1,7 +1,9 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import { createHash } from "node:crypto";
+import type { EngineStorage } from "../../storage/storage.ts";
 import { KindPolling } from "./kind-polling.ts";
 import type { PollingSurroundings } from "./kind-polling.ts";
+import { Pause } from "./pause.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 
 /** Keys of one kind are spread over so many shards, and thereby over at most so many processes. */
@@ -14,32 +16,43 @@ export function shardOf(key: string): number {
 
 /** What polling needs. */
 type Surroundings = PollingSurroundings & {
-  readonly storage: { releaseShards(holder: string): Promise<void> };
+  readonly storage: Pick<EngineStorage<unknown>, "watchedKinds" | "releaseShards">;
 };
+
+/** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */
+const GLANCE_MS = 900;
+/** The same while nothing is watched anywhere. It is the only cost of an idle polling. */
+const IDLE_GLANCE_MS = 3_500;
 
 /** The polling of every kind, from `run` to `stop` and again. */
 export class WatchPolling {
   readonly #watchers: Readonly<Record<string, Watcher>>;
   readonly #around: Surroundings;
+  readonly #pause: Pause;
+  #stopping = new AbortController();
   /** Empty while it does not run. */
   #kinds: ReadonlyMap<string, KindPolling> = new Map();
   #loops: Promise<unknown> = Promise.resolve();
+  /** What was watched at the last glance. */
+  #watched: readonly string[] = [];
+  #isIdle = false;
 
   constructor(watchers: Readonly<Record<string, Watcher>>, around: Surroundings) {
     this.#watchers = watchers;
     this.#around = around;
+    this.#pause = new Pause(around.clock);
   }
 
   /** Begins to poll. */
   run(): void {
-    if (this.#kinds.size > 0) return;
+    const watchers = Object.entries(this.#watchers);
+    if (this.#kinds.size > 0 || watchers.length === 0) return;
     this.#kinds = new Map(
-      Object.entries(this.#watchers).map(([kind, watcher]) => [
-        kind,
-        new KindPolling(kind, watcher, this.#around),
-      ]),
+      watchers.map(([kind, watcher]) => [kind, new KindPolling(kind, watcher, this.#around)]),
     );
-    this.#loops = Promise.all([...this.#kinds.values()].map((kind) => kind.run()));
+    this.#stopping = new AbortController();
+    const loops = [...this.#kinds.values()].map((kind) => kind.run());
+    this.#loops = Promise.all([...loops, this.#keepGlancing(this.#stopping.signal)]);
   }
 
   /** Waits up to `timeoutMs` for the looks under way, then gives up the shards; no look begins any more. */
@@ -47,6 +60,7 @@ export class WatchPolling {
     const kinds = [...this.#kinds.values()];
     if (kinds.length === 0) return;
     this.#kinds = new Map();
+    this.#stopping.abort();
     for (const kind of kinds) kind.stop();
     const { clock, storage, holder } = this.#around;
     const impatient = new AbortController();
@@ -65,11 +79,45 @@ export class WatchPolling {
 
   /** A watch of this kind was armed here: its polling need not wait to find it. */
   armed(kind: string): void {
-    this.#kinds.get(kind)?.armed();
+    this.#kinds.get(kind)?.wake();
+  }
+
+  /** Something is being done here, perhaps begun elsewhere: what is to be watched for it may be there as well. */
+  stir(): void {
+    if (!this.#isIdle) return;
+    this.#isIdle = false;
+    this.#pause.end();
   }
 
   /** How each kind is followed by this process; empty while it does not run. */
   standing(): Readonly<Record<string, KindWatching>> {
     return Object.fromEntries([...this.#kinds].map(([kind, polling]) => [kind, polling.standing()]));
+  }
+
+  async #keepGlancing(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#around;
+    while (!signal.aborted) {
+      const began = clock.now();
+      this.#isIdle = !(await this.#wakeWatched());
+      await this.#pause.take(this.#isIdle ? IDLE_GLANCE_MS : GLANCE_MS, signal);
+      // A pause that was ended early: not sooner than this all the same.
+      await this.#pause.take(began + GLANCE_MS - clock.now(), signal);
+    }
+  }
+
+  /**
+   * Wakes the kinds of which there is any watch, and those of which there was one before: they give up their seats. False
+   * when there is none.
+   */
+  async #wakeWatched(): Promise<boolean> {
+    try {
+      const watched = await this.#around.storage.watchedKinds();
+      for (const kind of new Set([...watched, ...this.#watched])) this.#kinds.get(kind)?.wake();
+      this.#watched = watched;
+      return watched.some((kind) => this.#kinds.has(kind));
+    } catch (err) {
+      this.#around.log.warn({ err }, "the storage could not be asked what is watched");
+      return true;
+    }
   }
 }

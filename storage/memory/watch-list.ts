@@ -1,4 +1,5 @@
 /** Watches in memory, and who polls which shard of them. */
+import { shareShards, type ShardClaim } from "../shard-shares.ts";
 import type { WatchRecord } from "../storage.ts";
 import { engineTables, type ShardLease } from "../tables.ts";
 import { type Journal, MemoryTable } from "./table.ts";
@@ -21,19 +22,21 @@ export class WatchList {
     if (watch !== undefined) this.#watches.remove(watch);
   }
 
-  /** The shards this holder has now: kept, extended or taken. */
-  claim(kind: string, holder: string, now: number, leaseMs: number): number[] {
-    const shards = new Set(this.#watches.under(kind).map((watch) => watch.shard));
-    return [...shards]
-      .toSorted((a, b) => a - b)
-      .filter((shard) => {
-        const lease = this.#leases.get(kind, shard);
-        const own = lease?.holder === holder;
-        if (lease !== undefined && !own && lease.leaseUntil > now) return false;
-        const isFresh = own && lease.leaseUntil - now > leaseMs / 2;
-        if (!isFresh) this.#leases.put({ kind, shard, holder, leaseUntil: now + leaseMs });
-        return true;
-      });
+  /** The shards this holder has now: kept, extended, taken, or handed to it before. */
+  claim(claim: ShardClaim): readonly number[] {
+    const { kind } = claim;
+    const shards = [...new Set(this.#watches.under(kind).map((watch) => watch.shard))];
+    const leases = this.#leases.under(kind);
+    const ascending = shards.toSorted((a, b) => a - b);
+    const { held, put, remove } = shareShards(claim, ascending, leases);
+    for (const lease of remove) this.#leases.remove(lease);
+    for (const lease of put) this.#leases.put(lease);
+    return held;
+  }
+
+  /** The kinds of which there is any watch. */
+  kinds(): string[] {
+    return [...new Set([...this.#watches.all()].map(({ kind }) => kind))].toSorted();
   }
 
   release(holder: string): void {

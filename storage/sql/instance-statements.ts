@@ -81,6 +81,10 @@ export function watchStatements(db: Kysely<Schema>) {
         .orderBy("shard")
         .limit(sql.lit(1)),
     ),
+    /** The same from kind to kind. */
+    kindAfter: statement<{ after: string }>()(({ after }) =>
+      db.selectFrom("watches").select("kind").where("kind", ">", after).orderBy("kind").limit(sql.lit(1)),
+    ),
     leases: statement<{ kind: string }>()(({ kind }) =>
       db.selectFrom("watchShards").selectAll().where("kind", "=", kind),
     ),
@@ -91,6 +95,9 @@ export function watchStatements(db: Kysely<Schema>) {
         .onConflict((conflict) =>
           conflict.columns(["kind", "shard"]).doUpdateSet({ holder: row.holder, leaseUntil: row.leaseUntil }),
         ),
+    ),
+    unlease: statement<{ kind: string; shard: number }>()(({ kind, shard }) =>
+      db.deleteFrom("watchShards").where("kind", "=", kind).where("shard", "=", shard),
     ),
     release: statement<{ holder: string }>()(({ holder }) =>
       db.deleteFrom("watchShards").where("holder", "=", holder),

@@ -3,11 +3,10 @@ import type { Kysely } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { Commit, EngineStorage, WatchRecord } from "../storage.ts";
+import { shareShards, type ShardClaim, type ShardPlan } from "../shard-shares.ts";
+import type { Commit, WatchRecord } from "../storage.ts";
 import { engineTables } from "../tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
-
-type ClaimShards = Parameters<EngineStorage<unknown>["claimShards"]>[0];
 
 export class WatchList {
   readonly #connection: Connection;
@@ -26,29 +25,32 @@ export class WatchList {
     }
   }
 
-  async claim(request: ClaimShards): Promise<number[]> {
-    const found = await this.#connection.read(() => this.#claimable(request));
-    if (found.stale.length === 0) return found.held;
+  async claim(claim: ShardClaim): Promise<readonly number[]> {
+    const found = await this.#connection.read(() => this.#plan(claim));
+    if (found.put.length === 0 && found.remove.length === 0) return found.held;
     return this.#connection.write(() => {
-      const { held, stale } = this.#claimable(request);
-      const { kind, holder, now, leaseMs } = request;
-      for (const shard of stale) this.#watches.lease.run({ kind, shard, holder, leaseUntil: now + leaseMs });
+      const { held, put, remove } = this.#plan(claim);
+      for (const { kind, shard } of remove) this.#watches.unlease.run({ kind, shard });
+      for (const lease of put) this.#watches.lease.run({ ...lease });
       return held;
     });
   }
 
-  /** The shards this holder can have, and those among them for which a lease must be written. */
-  #claimable({ kind, holder, now, leaseMs }: ClaimShards): { held: number[]; stale: number[] } {
-    const leases = new Map(this.#watches.leases.all({ kind }).map((lease) => [lease.shard, lease]));
-    const held = this.#shards(kind).filter((shard) => {
-      const lease = leases.get(shard);
-      return lease === undefined || lease.holder === holder || lease.leaseUntil <= now;
+  #plan(claim: ShardClaim): ShardPlan {
+    return shareShards(claim, this.#shards(claim.kind), this.#watches.leases.all({ kind: claim.kind }));
+  }
+
+  /** The kinds of which there is any watch. */
+  kinds(): Promise<string[]> {
+    return this.#connection.read(() => {
+      const kinds: string[] = [];
+      let next = this.#watches.kindAfter.get({ after: "" });
+      while (next !== undefined) {
+        kinds.push(next.kind);
+        next = this.#watches.kindAfter.get({ after: next.kind });
+      }
+      return kinds;
     });
-    const stale = held.filter((shard) => {
-      const lease = leases.get(shard);
-      return lease?.holder !== holder || lease.leaseUntil - now <= leaseMs / 2;
-    });
-    return { held, stale };
   }
 
   #shards(kind: string): number[] {

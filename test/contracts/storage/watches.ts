@@ -98,6 +98,62 @@ export const watchCases: readonly StorageContractCase[] = [
     const race = range(20).map((index) => claim(either(index, storage, other), `h${index}`, 0));
     assert.deepEqual(ascending((await Promise.all(race)).flat()), range(8));
   }),
+  promise(
+    "of a holder that comes later the first one hears at its next claim, and hands over half",
+    async ({ storage, other }) => {
+      await put(storage, { watches: range(8).map((shard) => watchOf(`k${shard}`, { shard })) });
+      assert.deepEqual(await claim(storage, "h", 0), range(8));
+      assert.deepEqual(await claim(other, "g", 1), []);
+      assert.deepEqual(await claim(storage, "h", 2), range(4));
+      assert.deepEqual(await claim(other, "g", 3), [4, 5, 6, 7], "handed over, not merely let go");
+      assert.deepEqual(await claim(storage, "h", 4), range(4), "it stays that way");
+      assert.deepEqual(await claim(other, "i", 5), []);
+      assert.deepEqual(await claim(storage, "h", 6), [0, 1]);
+      assert.deepEqual(await claim(other, "g", 7), [4, 5, 6]);
+      assert.deepEqual(await claim(other, "i", 8), [2, 3]);
+      assert.deepEqual(await claim(storage, "h", 9), [0, 1, 7]);
+    },
+  ),
+  promise(
+    "what one holder gives up or lets run out the others take, whoever asks first, and level out",
+    async ({ storage, other }) => {
+      await put(storage, { watches: range(6).map((shard) => watchOf(`k${shard}`, { shard })) });
+      await claim(storage, "h", 0);
+      await claim(other, "g", 0);
+      assert.deepEqual(await claim(storage, "h", 1), range(3));
+      assert.deepEqual(await claim(other, "g", 1), [3, 4, 5]);
+      await other.releaseShards("g");
+      assert.deepEqual(await claim(storage, "h", 2), range(6));
+      assert.deepEqual(await claim(other, "g", 3), []);
+      assert.deepEqual(await claim(storage, "h", 4), range(3));
+      // The seat of the other is known until then, and so is what was handed to it.
+      assert.deepEqual(await claim(storage, "h", 3 + LEASE - 1), range(3));
+      assert.deepEqual(await claim(storage, "h", 3 + LEASE), range(6));
+    },
+  ),
+  promise(
+    "a lease from before the clock was set back by more than an hour holds nobody up",
+    async ({ storage, other }) => {
+      const hour = 3_600_000;
+      await put(storage, { watches: [watchOf("a")] });
+      assert.deepEqual(await claim(storage, "h", 2 * hour), [0]);
+      assert.deepEqual(await claim(other, "g", hour), [0]);
+      assert.deepEqual(await claim(storage, "h", hour + 1), []);
+    },
+  ),
+  promise("the kinds that are watched are told, and only those", async ({ storage, other }) => {
+    assert.deepEqual(await storage.watchedKinds(), []);
+    await put(storage, {
+      watches: [
+        watchOf("b", { kind: "two" }),
+        watchOf("a", { kind: "one" }),
+        watchOf("c", { kind: "two", shard: 9 }),
+      ],
+    });
+    assert.deepEqual(await other.watchedKinds(), ["one", "two"]);
+    await put(storage, { unwatches: [{ kind: "one", key: "a", instance: "i" }] });
+    assert.deepEqual(await other.watchedKinds(), ["two"]);
+  }),
   promise("a shard without watches is nobody's, and its watches are gone with them", async ({ storage }) => {
     await put(storage, { watches: [watchOf("a")] });
     await claim(storage, "h", 0);
