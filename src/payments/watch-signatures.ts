@@ -6,6 +6,7 @@ import type { Look, Watcher } from "../engine/index.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Fate, Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger } from "../runtime.ts";
+import { Gathering } from "./gathering.ts";
 import { LandedSignatures } from "./landed-signatures.ts";
 import { Resending } from "./resending.ts";
 import { landedEvent, standingOf } from "./signature-news.ts";
@@ -77,7 +78,7 @@ class FollowedSignatures {
     watches: readonly WatchRecord[],
     look: Look,
   ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
-    await Promise.all(watches.map((watch) => this.#tellAgain(watch, look)));
+    await this.#tellRead(watches, look);
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
     const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
     const { standings, attempts } = await this.#standings(unknown);
@@ -97,15 +98,17 @@ class FollowedSignatures {
     };
   }
 
-  /** Asks for the receipts of these, tells each as it comes, and says which could not be had in this look. */
+  /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
   async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
+    const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
     const lanes = { lanes: RECEIPTS_AT_ONCE, signal: look.signal };
     const left = await inLanes(lanes, landed, async (watch) => {
       const isRead = await this.#slots.use(() => this.#readReceipt(watch.key));
-      if (isRead) await this.#tellAgain(watch, look);
+      if (isRead) read.add(watch);
       else look.missed([watch]);
     });
     look.missed(left);
+    await read.end();
   }
 
   /** How far each of these is, and the stored attempts of those that the asked node has not seen. */
@@ -140,13 +143,17 @@ class FollowedSignatures {
     return receipt !== null;
   }
 
-  /** Tells what was read of a signature, if it was; kept until its instance has been told. */
-  async #tellAgain(watch: WatchRecord, look: Look): Promise<void> {
-    const event = this.#landed.eventOf(watch.key);
-    if (event === null) return;
-    const untold = await look.tell([{ instance: watch.instance, event }]);
-    if (untold.length === 0) this.#landed.forget(watch.key);
-    else look.missed([watch]);
+  /** Tells those of them whose receipt was read; it is kept until the instance has been told. */
+  async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
+    const events = watches.flatMap(({ key, instance }) => {
+      const event = this.#landed.eventOf(key);
+      return event === null ? [] : [{ instance, event }];
+    });
+    if (events.length === 0) return;
+    const untold = new Set((await look.tell(events)).map(({ instance }) => instance));
+    const read = watches.filter(({ key }) => this.#landed.eventOf(key) !== null);
+    look.missed(read.filter(({ instance }) => untold.has(instance)));
+    for (const { key, instance } of read) if (!untold.has(instance)) this.#landed.forget(key);
   }
 }
 

@@ -7,6 +7,7 @@ import { reportJson, reportTable } from "./figures.ts";
 import type { Report } from "./figures.ts";
 import { benchIdle } from "./idle.ts";
 import { benchImport } from "./import.ts";
+import { benchLandings } from "./landings.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchSend } from "./send.ts";
@@ -19,6 +20,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   private: benchPrivate,
   payroll: benchPayroll,
   watch: benchWatch,
+  landings: benchLandings,
   deliver: benchDeliver,
   growth: benchGrowth,
   tarpit: benchTarpit,
