@@ -187,11 +187,36 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
+/** How much of an inflow one payer can have given. */
+export interface InflowShare {
+  readonly payer: Address;
+  /** Base units, at most those of the inflow; several payers may have given together. */
+  readonly amount: bigint;
+}
+
+/** What one transaction brought to an owner of one asset. */
+export interface Inflow {
+  readonly signature: string;
+  /** Null for lamports. */
+  readonly mint: Address | null;
+  /** Base units by which the owner has more than before, over all of its accounts. */
+  readonly amount: bigint;
+  /** Whose balance of this asset fell, as far as they are known by name. */
+  readonly from: readonly InflowShare[];
+  /**
+   * Base units that may have come from somebody who is not known by name: newly minted, out of a program's account, or
+   * out of an account that somebody else could close.
+   */
+  readonly unattributed: bigint;
+  /** Who paid the network for the transaction; may have given nothing else. */
+  readonly feePayer: Address;
+}
+
 /** Whose money came to an address, as far as the nodes list it. */
 export interface Payers {
-  /** Owners from whom an asset went in transactions that brought the address some of it, and those who paid for these. */
-  readonly addresses: readonly Address[];
-  /** False when more transactions name the address than were looked through: then somebody may be missing. */
+  /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
+  readonly inflows: readonly Inflow[];
+  /** False when more transactions name an account than were looked through: then somebody may be missing. */
   readonly isWhole: boolean;
 }
 
@@ -286,8 +311,10 @@ export interface RoutingLedger {
     commitment: Commitment,
   ): Promise<Reading & { readonly accounts: readonly StrayAccount[] }>;
   /**
-   * Whose money came to `owner` and its associated token accounts of `mints`, finalized, by the newest 100 transactions
-   * that name each of these. An attribution and no proof: nodes have left entries out, and exchanges pay for many.
+   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each told from how balances changed. It looks
+   * through the newest 100 transactions that name `owner`, its associated token accounts of `mints`, each of `accounts`,
+   * and each other token account of `mints` that the owner itself has paid from. An attribution and no proof: nodes have
+   * left entries out, so compare its sum with what the accounts hold; and exchanges pay for many.
    */
-  payersOf(owner: Address, mints: readonly Address[]): Promise<Payers>;
+  payersOf(owner: Address, mints: readonly Address[], accounts: readonly Address[]): Promise<Payers>;
 }

@@ -139,7 +139,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
     strayAccounts: async (owner, mints, commitment) =>
       (await loaded()).strayAccounts(owner, mints, commitment),
-    payersOf: async (owner, mints) => (await loaded()).payersOf(owner, mints),
+    payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
     close: async () => closing.abort(),
   };
 }

@@ -16,22 +16,39 @@ export interface StrayDeposit extends StrayAccount {
   readonly asset: Token;
 }
 
+/** What was found beside the associated accounts, the fullest first, and by which block. */
+export interface StrayDeposits {
+  readonly slot: number;
+  readonly deposits: readonly StrayDeposit[];
+}
+
+interface StraysLook {
+  readonly ledger: RoutingLedger;
+  readonly assets: Assets;
+}
+
 /**
- * Token accounts of the address that are not the associated ones and hold what counts as a deposit, a few of them, the
- * fullest first. Opening such an account costs a thousand times what the smallest deposit is worth.
+ * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
+ * account costs a thousand times what the smallest deposit is worth.
  */
-export async function strayDeposits(
-  { ledger, assets }: { readonly ledger: RoutingLedger; readonly assets: Assets },
+export async function allStrayDeposits(
+  { ledger, assets }: StraysLook,
   address: string,
   tokens: readonly Token[],
   commitment: Commitment,
-): Promise<{ readonly slot: number; readonly deposits: readonly StrayDeposit[] }> {
+): Promise<StrayDeposits> {
   const mints = tokens.map(ledgerMint).filter((mint) => mint !== null);
   if (mints.length === 0) return { slot: Infinity, deposits: [] };
   const { slot, accounts } = await ledger.strayAccounts(address as Address, mints, commitment);
   const deposits = accounts
     .map((account) => ({ ...account, asset: assets.named(account.mint) }))
     .filter(({ asset, amount }) => amount >= smallestAmount(asset));
+  return { slot, deposits };
+}
+
+/** As many of them as one transaction empties. */
+export async function strayDeposits(...asked: Parameters<typeof allStrayDeposits>): Promise<StrayDeposits> {
+  const { slot, deposits } = await allStrayDeposits(...asked);
   return { slot, deposits: deposits.slice(0, MOST_ACCOUNTS) };
 }
 

@@ -6,8 +6,8 @@ import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
 import { workflow } from "../../engine/index.ts";
 import type { Workflow } from "../../engine/index.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
+import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "./screening.ts";
-import type { ScreenPayers } from "./screening.ts";
 import type { AddressSettlement } from "./settle-address.ts";
 
 /** The registered chart of deposit addresses. */

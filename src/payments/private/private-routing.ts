@@ -32,7 +32,8 @@ import { routingCost } from "./routing-cost.ts";
 import { spendingCheck } from "./unknown-spending.ts";
 import { refundCosts } from "./refund-cost.ts";
 import { returnTokens } from "./return-tokens.ts";
-import { payersScreening } from "./screening.ts";
+import { payersScreening } from "./screen-payers.ts";
+import { recipientsScreening, screenedRouting } from "./screen-recipients.ts";
 import type { Screen } from "./screening.ts";
 import { AddressSettling } from "./settle-address.ts";
 import { leafStarter } from "./start-leaves.ts";
@@ -142,8 +143,10 @@ function createPrivateRouting({
     }),
   );
   const routed = { ...shared, keys, sponsor, startPayment };
-  const orders = privateTransferWorkflow(exchangeRouting(routed, new PayoutRouting(routed)), announce);
-  const mayServePayers = payersScreening({ ...shared, screen: terms.screen }, [sponsor]);
+  const screening = { ...shared, screen: terms.screen };
+  const routing = exchangeRouting(routed, new PayoutRouting(routed));
+  const orders = privateTransferWorkflow(screenedRouting(routing, recipientsScreening(screening)), announce);
+  const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
   const addresses = depositAddressWorkflow(
     new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),

@@ -1,9 +1,5 @@
-/** The host's own check of whom it serves: asked before an order is taken, and of those who paid in before money moves. */
-import type { Address } from "../../address.ts";
+/** The host's own check of whom it serves, and how parties of an order are asked about before it is taken. */
 import { PaymentError } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint } from "../assets.ts";
-import type { Assets } from "../assets.ts";
 
 /** In which part an address is looked at. */
 export interface ScreenedAs {
@@ -18,11 +14,36 @@ export interface ScreenedAs {
  */
 export type Screen = (address: string, as: ScreenedAs) => Promise<"ok" | "refused">;
 
-/** What a held address says of itself when somebody who paid in is refused, or when it cannot be told who all paid in. */
+/** Why an address is held when somebody who takes part is refused, or when it cannot be told who all paid in. */
 export const SCREENING = "screening";
 
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
+/** A payroll has hundreds of recipients, and each answer may take a call to another service. */
+const ASKED_AT_ONCE = 8;
+
+/** One address and its part. */
+export interface ScreenedParty {
+  readonly address: string;
+  readonly role: ScreenedAs["role"];
+}
+
+/** Those that are refused, in the order given. Rejects when the host cannot tell of one. */
+export async function refusedAmong<Party extends ScreenedParty>(
+  screen: Screen,
+  parties: readonly Party[],
+  transactionId: string | null,
+): Promise<readonly Party[]> {
+  const refused: Party[] = [];
+  for (let start = 0; start < parties.length; start += ASKED_AT_ONCE) {
+    const batch = parties.slice(start, start + ASKED_AT_ONCE);
+    const verdicts = await Promise.all(
+      batch.map(({ address, role }) => screen(address, { role, transactionId })),
+    );
+    refused.push(...batch.filter((_, index) => verdicts[index] !== "ok"));
+  }
+  return refused;
+}
 
 /**
  * Throws `VALIDATION_ERROR` for the first of sender and recipients that is refused: it names the field, and no reason.
@@ -40,44 +61,15 @@ export async function screenParties(
       ...{ path: `recipients.${index}.address`, address, role: "recipient" as const },
     })),
   ];
-  for (const { path, address, role } of parties) {
-    const verdict = await screen(address, { role, transactionId: null }).catch((cause: unknown) => {
-      throw new PaymentError(
-        "ROUTING_UNAVAILABLE",
-        { reason: "upstream", retryAfter: RETRY_SECONDS },
-        { cause },
-      );
-    });
-    if (verdict !== "ok") {
-      throw new PaymentError("VALIDATION_ERROR", {
-        fields: [{ path, message: "this address is not served" }],
-      });
-    }
-  }
-}
-
-/** Whether everybody who paid in to a deposit address may be served. Rejects when that cannot be told now. */
-export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
-
-/** `ours` are addresses whose money is our own: the sponsor lends, and pays for collecting. */
-export function payersScreening(
-  {
-    ledger,
-    assets,
-    screen,
-  }: { readonly ledger: Ledger; readonly assets: Assets; readonly screen: Screen | null },
-  ours: readonly string[],
-): ScreenPayers {
-  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
-  return async (address, transactionId) => {
-    if (screen === null) return true;
-    const { addresses, isWhole } = await ledger.payersOf(address as Address, mints);
-    // Who hides among a hundred transactions that bring nothing hides from an operator in vain.
-    if (!isWhole) return false;
-    for (const payer of addresses) {
-      if (ours.includes(payer)) continue;
-      if ((await screen(payer, { role: "depositor", transactionId })) !== "ok") return false;
-    }
-    return true;
-  };
+  const [first] = await refusedAmong(screen, parties, null).catch((cause: unknown) => {
+    throw new PaymentError(
+      "ROUTING_UNAVAILABLE",
+      { reason: "upstream", retryAfter: RETRY_SECONDS },
+      { cause },
+    );
+  });
+  if (first === undefined) return;
+  throw new PaymentError("VALIDATION_ERROR", {
+    fields: [{ path: first.path, message: "this address is not served" }],
+  });
 }

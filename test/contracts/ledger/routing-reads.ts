@@ -208,27 +208,33 @@ export const routingReadCases: readonly LedgerContractCase[] = [
     assert.equal(only((await world.ledger.signedBy(payer.address)).transactions).signature, signature);
   }),
   promise(
-    "payersOf: from whom it came and who paid for that, and nobody to whom the address itself paid",
+    "payersOf: how much came from whom and who paid for that, and nothing of what the address itself paid",
     async (world) => {
       const { ledger, token } = world;
       const everybody = await parties(world, { native: PLENTY, tokens: 50n });
       const { sponsor, payer: carol } = everybody;
       const target = await world.wallet({ native: PLENTY });
-      const before = await ledger.payersOf(target.address, [token.mint]);
+      const before = await ledger.payersOf(target.address, [token.mint], []);
       const pay = units(world, carol, target.address, 20n, sponsor.address);
-      await succeed(world, planOf(everybody, pay), sponsor, carol);
-      const { addresses, isWhole } = await ledger.payersOf(target.address, [token.mint]);
-      assert(isWhole);
+      const { signature } = await succeed(world, planOf(everybody, pay), sponsor, carol);
+      const paid = await ledger.payersOf(target.address, [token.mint], []);
+      assert(paid.isWhole);
+      const known = new Set(before.inflows.map((each) => each.signature));
       assert.deepEqual(
-        addresses.filter((each) => !before.addresses.includes(each)).toSorted(),
-        [carol.address, sponsor.address].toSorted(),
+        paid.inflows.filter((each) => !known.has(each.signature)),
+        [
+          {
+            ...{ signature, mint: token.mint, amount: 20n, unattributed: 0n },
+            ...{ from: [{ payer: carol.address, amount: 20n }], feePayer: sponsor.address },
+          },
+        ],
       );
       const back = planOf({ sponsor: target }, coin(target, (await world.wallet({})).address, AMOUNT));
       await succeed(world, back, target);
-      const after = await ledger.payersOf(target.address, [token.mint]);
-      assert.deepEqual(after.addresses.toSorted(), addresses.toSorted());
+      const after = await ledger.payersOf(target.address, [token.mint], []);
+      assert.equal(after.inflows.length, paid.inflows.length);
       const nobody = (await world.wallet({})).address;
-      assert.deepEqual(await ledger.payersOf(nobody, [token.mint]), { addresses: [], isWhole: true });
+      assert.deepEqual(await ledger.payersOf(nobody, [token.mint], []), { inflows: [], isWhole: true });
     },
   ),
 ];

@@ -53,7 +53,9 @@ test("a screening that cannot answer takes no order, and after a deposit it is a
   isDown = false;
   const order = await world.sendTo();
   isDown = true;
-  await world.deposit(order.address, { usdc: order.due });
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
+  await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+  await world.payTokens(carol, order.address, "USDC", order.due);
   await world.settle(4);
   expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
   isDown = false;

@@ -1,32 +1,64 @@
-/** Whose money came to an address: told from what each transaction took from whom, never from its instructions. */
+/** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
 import type { Address } from "../../../address.ts";
-import type { Payers } from "../../routing.ts";
+import type { Inflow, Payers } from "../../routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
+import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
+import { inflowsIn, type LandedChanges, type TokenChange } from "./attribute-inflows.ts";
 import { inBatches, naming } from "./signed-by.ts";
 
-// Each costs a call. Whoever floods an address shows in `isWhole`.
-const MOST_TRANSACTIONS = 100;
+// Each costs a call. An account that is flooded shows in `isWhole`.
+const MAX_TRANSACTIONS = 100;
 
-/** See `RoutingLedger.payersOf`. */
-export async function payersOf(nodes: Nodes, owner: Address, mints: readonly Address[]): Promise<Payers> {
-  const accounts = [owner, ...mints.map((mint) => associatedTokenAccount(owner, mint))];
-  const lists = await Promise.all(accounts.map((account) => naming(nodes, account, MOST_TRANSACTIONS)));
-  const landed = lists
-    .flatMap(({ named }) => named)
-    .filter(({ error }) => error === null)
-    .map(({ signature }) => signature);
-  const payers = await inBatches([...new Set(landed)], (signature) => ask(nodes, payersIn(owner, signature)));
-  return {
-    addresses: [...new Set(payers.flat())],
-    isWhole: lists.every(({ isWhole }) => isWhole),
-  };
+/**
+ * See `RoutingLedger.payersOf`. Accounts out of which the owner itself paid are looked at too: an account that was emptied
+ * may be gone by now, and its history is still listed.
+ */
+export async function payersOf(
+  nodes: Nodes,
+  owner: Address,
+  mints: readonly Address[],
+  accounts: readonly Address[],
+): Promise<Payers> {
+  const looked = new Set<Address>();
+  const landed = new Map<string, LandedChanges>();
+  let isWhole = true;
+  let unlooked = [owner, ...mints.map((mint) => associatedTokenAccount(owner, mint)), ...accounts];
+  while (unlooked.length > 0) {
+    const lists = await inBatches(unlooked, (account) => naming(nodes, account, MAX_TRANSACTIONS));
+    for (const account of unlooked) looked.add(account);
+    isWhole &&= lists.every((list) => list.isWhole);
+    const signatures = lists
+      .flatMap(({ named }) => named)
+      .filter(({ error, signature }) => error === null && !landed.has(signature))
+      .map(({ signature }) => signature);
+    for (const changes of await inBatches([...new Set(signatures)], (each) => ask(nodes, changesOf(each)))) {
+      landed.set(changes.signature, changes);
+    }
+    unlooked = accountsPaidFrom(owner, mints, landed.values()).filter((account) => !looked.has(account));
+  }
+  const inflows = [...landed.values()].flatMap((each): readonly Inflow[] =>
+    inflowsIn(owner, [null, ...mints], each),
+  );
+  return { inflows, isWhole };
 }
 
-/** Nobody when the transaction brought the owner nothing. */
-function payersIn(owner: Address, signature: string): Question<Address[]> {
+/** Only where the owner signed: a stranger could name any number of accounts. */
+function accountsPaidFrom(
+  owner: Address,
+  mints: readonly Address[],
+  landed: Iterable<LandedChanges>,
+): Address[] {
+  const found = [...landed]
+    .filter(({ signers }) => signers.includes(owner))
+    .flatMap(({ tokens }) => tokens)
+    .filter((each) => each.owner === owner && mints.includes(each.mint))
+    .map(({ account }) => account);
+  return [...new Set(found)];
+}
+
+function changesOf(signature: string): Question<LandedChanges> {
   return async (connection) => {
     const landed = await connection.getTransaction(signature, {
       commitment: "finalized",
@@ -36,7 +68,9 @@ function payersIn(owner: Address, signature: string): Question<Address[]> {
     if (landed === null || meta === null) {
       throw new EndpointFailure("behind", "a finalized transaction it does not have");
     }
-    const keys = landed.transaction.message
+    const { message, signatures } = landed.transaction;
+    expectShape(signatures[0] === signature, "signature");
+    const keys = message
       .getAccountKeys(
         meta.loadedAddresses === null || meta.loadedAddresses === undefined
           ? {}
@@ -45,45 +79,42 @@ function payersIn(owner: Address, signature: string): Question<Address[]> {
       .keySegments()
       .flat()
       .map((key) => key.toBase58() as Address);
-    const changes = [
-      ...keys.map((address, index): Change => {
-        const change = BigInt(meta.postBalances[index] ?? 0) - BigInt(meta.preBalances[index] ?? 0);
-        return { owner: address, mint: null, change };
-      }),
-      ...(meta.preTokenBalances ?? []).map((held) => tokenChange(held, -1n)),
-      ...(meta.postTokenBalances ?? []).map((held) => tokenChange(held, 1n)),
-    ];
-    const sums = new Map<string, Change>();
-    for (const each of changes) {
-      const key = `${each.owner} ${each.mint}`;
-      sums.set(key, { ...each, change: (sums.get(key)?.change ?? 0n) + each.change });
-    }
-    const all = [...sums.values()];
-    const brought = new Set(
-      all.filter((each) => each.owner === owner && each.change > 0n).map(({ mint }) => mint),
-    );
-    if (brought.size === 0) return [];
-    const [feePayer] = keys;
-    const givers = all.filter((each) => each.change < 0n && brought.has(each.mint)).map((each) => each.owner);
-    return [...givers, ...(feePayer === undefined ? [] : [feePayer])].filter((payer) => payer !== owner);
+    const { preBalances, postBalances, preTokenBalances, postTokenBalances, fee } = meta;
+    expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
+    return {
+      signature,
+      signers: keys.slice(0, message.header.numRequiredSignatures),
+      fee: BigInt(fee),
+      lamports: keys.map((account, index) => ({
+        account,
+        change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
+      })),
+      tokens: [
+        ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
+        ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
+      ],
+    };
   };
 }
 
-interface Change {
-  readonly owner: Address;
-  /** Null for lamports. */
-  readonly mint: string | null;
-  readonly change: bigint;
+interface HeldTokens {
+  readonly accountIndex: number;
+  readonly mint: string;
+  readonly owner?: string;
+  readonly uiTokenAmount: { readonly amount: string };
 }
 
 function tokenChange(
-  held: {
-    readonly mint: string;
-    readonly owner?: string;
-    readonly uiTokenAmount: { readonly amount: string };
-  },
+  keys: readonly Address[],
+  { accountIndex, mint, owner, uiTokenAmount }: HeldTokens,
   sign: bigint,
-): Change {
-  const { mint, owner = "", uiTokenAmount } = held;
-  return { owner: owner as Address, mint, change: sign * BigInt(uiTokenAmount.amount) };
+): TokenChange {
+  const account = keys[accountIndex];
+  expectShape(account !== undefined, "token balances");
+  return {
+    account,
+    owner: owner === undefined ? null : (owner as Address),
+    mint: mint as Address,
+    change: sign * BigInt(uiTokenAmount.amount),
+  };
 }

@@ -1,0 +1,55 @@
+/** How much came in at a deposit address from outside, and in which token accounts beside the associated ones. */
+import type { EntryRecord } from "../../../storage/records.ts";
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { ledgerMint } from "../assets.ts";
+import type { Assets } from "../assets.ts";
+import { allStrayDeposits } from "./collect-strays.ts";
+
+/** What came in, in base units, in the order of the assets. */
+export interface CameIn {
+  readonly amounts: readonly bigint[];
+  /** Token accounts that are not the associated ones and hold a part of it. */
+  readonly strays: readonly Address[];
+}
+
+/**
+ * Of each asset the larger one of what was written down as deposits, and of what is there at finalized and went out
+ * before: money may have come since it was written down last, and the address itself may have paid rent that is not
+ * written down yet. The parts are read one after another, so a payment that lands meanwhile may count twice.
+ */
+export async function cameIn(
+  {
+    storage,
+    ledger,
+    assets,
+  }: {
+    readonly storage: Pick<PaymentStorage, "entries">;
+    readonly ledger: Ledger;
+    readonly assets: Assets;
+  },
+  address: Address,
+): Promise<CameIn> {
+  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+  const [{ funds }, { deposits: strays }, entries] = await Promise.all([
+    ledger.funds([address], mints, "finalized"),
+    allStrayDeposits({ ledger, assets }, address, assets.tokens, "finalized"),
+    storage.entries(address),
+  ]);
+  const held = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
+  const amounts = assets.tokens.map(({ mint }, index) => {
+    const lines = entries.filter((each) => each.mint === mint);
+    const written = sumOf(lines.filter(({ kind }) => kind === "deposit"));
+    const lent = sumOf(lines.filter(({ kind }) => kind === "loan"));
+    const gone = sumOf(lines.filter(({ kind }) => kind !== "deposit" && kind !== "loan"));
+    const beside = sumOf(strays.filter((each) => each.mint === mint));
+    const shown = (held[index] ?? 0n) + beside + gone - lent;
+    return shown > written ? shown : written;
+  });
+  return { amounts, strays: strays.map((each) => each.address) };
+}
+
+function sumOf(lines: readonly Pick<EntryRecord, "amount">[]): bigint {
+  return lines.reduce((sum, { amount }) => sum + amount, 0n);
+}

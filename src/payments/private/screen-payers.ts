@@ -1,0 +1,144 @@
+/** Screens those who paid in to a deposit address, by amount: what came in must have come from payers who are served. */
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Inflow } from "../../ledger/routing.ts";
+import type { Clock } from "../../runtime.ts";
+import { ledgerMint, smallestAmount } from "../assets.ts";
+import type { Assets } from "../assets.ts";
+import { cameIn } from "./came-in.ts";
+import { refusedAmong } from "./screening.ts";
+import type { Screen, ScreenedParty } from "./screening.ts";
+
+/**
+ * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
+ * came in came from payers who are not refused. False is final until an operator releases the address. Rejects when it
+ * cannot be told now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
+ */
+export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
+
+/** What screening payers needs. */
+export interface PayersScreening {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly clock: Clock;
+  /** Null when the host screens nobody. */
+  readonly screen: Screen | null;
+}
+
+/** Each account costs a call, and opening one costs its stranger rent. */
+const MAX_STRAYS = 50;
+/** Nodes list a finalized transaction a moment after they show its money; another node may be seconds behind. */
+const PATIENCE_MS = 2 * 60_000;
+
+/**
+ * `ours` are addresses whose money is our own: the sponsor lends, and pays for collecting.
+ *
+ * Of each asset less than the smallest deposit may remain unexplained or come from somebody who is refused: else anybody
+ * could have an order held by a gift of one base unit.
+ */
+export function payersScreening(
+  { screen, ...shared }: PayersScreening,
+  ours: readonly string[],
+): ScreenPayers {
+  const { storage, ledger, assets, clock } = shared;
+  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+  const gaps = new HistoryGaps(clock);
+  return async (address, transactionId) => {
+    if (screen === null) return true;
+    const view = await storage.transaction(transactionId);
+    if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
+    // What came in is read first: all of it must be listed by the time the history is read.
+    const { amounts, strays } = await cameIn(shared, address as Address);
+    if (strays.length > MAX_STRAYS) return false;
+    const { inflows, isWhole } = await ledger.payersOf(address as Address, mints, strays);
+    // Where one hides among a hundred transactions that bring nothing, an operator has to look.
+    if (!isWhole) return false;
+    const fromOutside = inflows.filter((inflow) => !isOurs(inflow, ours));
+    const parties = [{ address: view.transaction.sender, role: "sender" as const }, ...payersIn(fromOutside)];
+    const refused = await refusedAmong(
+      screen,
+      parties.filter((party) => !ours.includes(party.address)),
+      transactionId,
+    );
+    if (refused.some(({ role }) => role === "sender")) return false;
+    const isRefused = new Set(refused.map((party) => party.address));
+    const sums = assets.tokens.map((asset, index) => ({
+      smallest: smallestAmount(asset),
+      came: amounts[index] ?? 0n,
+      ...sumsOf(
+        fromOutside.filter(({ mint }) => mint === ledgerMint(asset)),
+        isRefused,
+      ),
+    }));
+    if (sums.some(({ unserved, smallest }) => unserved >= smallest)) return false;
+    if (sums.every(({ came, listed, smallest }) => came - listed < smallest)) {
+      gaps.close(address);
+      return true;
+    }
+    if (gaps.hasLasted(address, PATIENCE_MS)) return false;
+    throw new Error(
+      `the nodes do not list all transactions that brought money to deposit address ${address}`,
+    );
+  };
+}
+
+/** The sponsor's loans are no deposits. */
+function isOurs({ from, feePayer, unattributed }: Inflow, ours: readonly string[]): boolean {
+  return (
+    unattributed === 0n && [feePayer, ...from.map(({ payer }) => payer)].every((each) => ours.includes(each))
+  );
+}
+
+/** Everybody who gave, and everybody who paid for a transaction in which somebody gave, once each. */
+function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
+  const payers = new Set(
+    inflows.flatMap(({ from, feePayer }) => [...from.map(({ payer }) => payer), feePayer]),
+  );
+  return [...payers].map((address) => ({ address, role: "depositor" }));
+}
+
+/** Of one asset's inflows: what they come to, and how much of it is nobody's who is known and served. */
+function sumsOf(
+  inflows: readonly Inflow[],
+  isRefused: ReadonlySet<string>,
+): { readonly listed: bigint; readonly unserved: bigint } {
+  let listed = 0n;
+  let unserved = 0n;
+  for (const { amount, from, feePayer, unattributed } of inflows) {
+    listed += amount;
+    const isServed = [feePayer, ...from.map(({ payer }) => payer)].every((payer) => !isRefused.has(payer));
+    unserved += isServed ? unattributed : amount;
+  }
+  return { listed, unserved };
+}
+
+/** So many addresses are remembered; one that is forgotten is waited for once more. */
+const MAX_REMEMBERED = 10_000;
+
+/** For how long this process has seen money at an address that no listed transaction brought. */
+class HistoryGaps {
+  readonly #clock: Clock;
+  readonly #since = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the gap has been there for `ms`; the first time it is asked about an address the gap begins. */
+  hasLasted(address: string, ms: number): boolean {
+    const now = this.#clock.now();
+    const since = this.#since.get(address);
+    if (since !== undefined) return now - since >= ms;
+    const [oldest] = this.#since.keys();
+    if (this.#since.size >= MAX_REMEMBERED && oldest !== undefined) this.#since.delete(oldest);
+    this.#since.set(address, now);
+    return false;
+  }
+
+  /** Everything is explained. */
+  close(address: string): void {
+    this.#since.delete(address);
+  }
+}
