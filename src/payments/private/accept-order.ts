@@ -28,6 +28,7 @@ import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 import { screenParties } from "./screening.ts";
 import { sponsorCap } from "./sponsor-allowance.ts";
+import { reserveShare } from "./sponsor-share.ts";
 import { exchangeCost } from "../swap/exchange-cost.ts";
 import type { Exchanger } from "../swap/swap-provider.ts";
 import { routingCost } from "./routing-cost.ts";
@@ -219,9 +220,11 @@ export function acceptOrder({
       const share = { transactionId: id, index, address: recipient, amount };
       return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
     });
+    const held = funds[0]?.lamports ?? 0n;
     const limited: PaymentWrite[] = [
       { table: "deposits", insert: deposit, atMost: { count: MOST_WAITING[caller.tier] } },
-      { table: "reservations", insert: reservation, atMost: { total: funds[0]?.lamports ?? 0n } },
+      { table: "reservations", insert: reservation, atMost: { total: held } },
+      reserveShare(reservation, caller, held),
     ];
     const writes: PaymentWrite[] = [
       ...limited,

@@ -7,9 +7,10 @@ import { ledgerMint } from "../assets.ts";
 import type { Assets } from "../assets.ts";
 import { routingCost } from "./routing-cost.ts";
 import { sponsorCap } from "./sponsor-allowance.ts";
+import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 
-/** So many sends should be possible at once; with less, orders are soon refused for want of capacity. */
-const SENDS = 20n;
+/** With less than so many sends take up, the share of a smaller account has no room for a single one. */
+const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 
 /** Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands. */

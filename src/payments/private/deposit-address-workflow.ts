@@ -9,6 +9,7 @@ import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "./screening.ts";
 import type { AddressSettlement } from "./settle-address.ts";
+import { releaseShare } from "./sponsor-share.ts";
 
 /** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;
@@ -47,7 +48,7 @@ export function depositAddressWorkflow(
       const { context } = after;
       const writes: PaymentWrite[] = [];
       if (WAITING.has(stateOf(before.value)) && !WAITING.has(stateOf(after.value))) {
-        writes.push({ table: "deposits", id, set: { waitEndedAt: at } });
+        writes.push({ table: "deposits", id, set: { waitEndedAt: at } }, releaseShare(context.order, at));
       }
       if (HELD.has(after.value) && !HELD.has(before.value)) {
         writes.push({ table: "deposits", id, set: { heldReason: context.heldReason } });

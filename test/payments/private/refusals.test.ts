@@ -1,9 +1,10 @@
 /** Orders that are not taken, and what is ignored in those that are. */
 import { afterEach, expect, test } from "vitest";
+import type { Caller } from "../../../src/payments/caller.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
 import { scene, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import type { Scene } from "./scene.ts";
 
 let world: Scene;
 afterEach(() => world.close());
@@ -184,18 +185,25 @@ test("P31: an empty sponsor is ROUTING_UNAVAILABLE before anything is taken, and
 test("P31: orders promise the sponsor's lamports to each other's exclusion, and give them back when they are over", async () => {
   world = await scene();
   const [lamports] = await world.held(world.sponsor.address);
-  await world.pay(world.sponsor, world.treasury.address, lamports - 50_000_000n);
-  const taken: Ordered[] = [];
+  await world.pay(world.sponsor, world.treasury.address, lamports - 100_000_000n);
+  // Each account has a share of the sponsor, so that it takes several to use up the whole.
+  const send = async (): Promise<{ caller: Caller; id: string }> => {
+    const caller = await world.caller("enterprise");
+    const to = [{ address: world.bob.address, amount: "5" }];
+    const { body } = await world.order(caller, { sender: world.alice, to });
+    return { caller, id: body.transactionId };
+  };
+  const taken: Awaited<ReturnType<typeof send>>[] = [];
   let refused: unknown = null;
   while (refused === null) {
-    await world.sendTo().then(
+    await send().then(
       (order) => taken.push(order),
       (error: unknown) => (refused = error),
     );
   }
   expect(refused).toMatchObject({ code: "ROUTING_UNAVAILABLE", details: { reason: "capacity" } });
-  expect(taken.length).toBeGreaterThan(0);
-  for (const order of taken) await world.service.cancelTransaction(world.customer, order.id);
+  expect(taken.length).toBeGreaterThan(5);
+  for (const { caller, id } of taken) await world.service.cancelTransaction(caller, id);
   await world.settle(2);
-  await expect(world.sendTo()).resolves.toMatchObject({ due: expect.any(BigInt) as bigint });
+  await expect(send()).resolves.toMatchObject({ id: expect.any(String) as string });
 });

@@ -1,0 +1,151 @@
+/** What one account can take up of private mode with orders that nobody has paid for. */
+import { afterEach, expect, test } from "vitest";
+import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/private/sponsor-share.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+/** A hundred orders, each with a quote. */
+const LONG = 60_000;
+
+const FULL = { code: "ROUTING_UNAVAILABLE", details: { reason: "capacity", retryAfter: 30 } };
+
+/** A payroll to two, which reserves more than a send. */
+async function payroll(caller: Caller): Promise<Ordered> {
+  const { body } = await world.order(caller, {
+    sender: world.alice,
+    to: [
+      { address: world.bob.address, amount: "2" },
+      { address: world.alice.address, amount: "3" },
+    ],
+  });
+  return orderedAs(body);
+}
+
+/** Posts payrolls until one is refused. */
+async function fill(caller: Caller): Promise<Ordered[]> {
+  const taken: Ordered[] = [];
+  for (;;) {
+    try {
+      taken.push(await payroll(caller));
+    } catch (error) {
+      expect(error).toMatchObject(FULL);
+      return taken;
+    }
+  }
+}
+
+/** Lamports reserved of the sponsor, and within this account's share of it. */
+async function reserved(caller: Caller): Promise<readonly [all: bigint, share: bigint]> {
+  const resource = `sponsor ${world.sponsor.address}`;
+  const sums = await Promise.all(
+    [resource, `${resource} of ${caller.accountId}`].map(async (each) =>
+      (await world.storage.reservations(each)).reduce((sum, { amount }) => sum + amount, 0n),
+    ),
+  );
+  return [sums[0] ?? 0n, sums[1] ?? 0n];
+}
+
+/** Leaves the sponsor this much. */
+async function leaveSponsor(lamports: bigint): Promise<void> {
+  const [held] = await world.held(world.sponsor.address);
+  await world.pay(world.sponsor, world.treasury.address, held - lamports);
+}
+
+test(
+  "M9: a hundred deposit-less payrolls of one free account: another account's order is taken",
+  { timeout: LONG },
+  async () => {
+    world = await scene();
+    await leaveSponsor(SOL);
+    let taken = 0;
+    for (let index = 0; index < 100; index++) {
+      await payroll(world.customer).then(
+        () => (taken += 1),
+        (error: unknown) => expect(error).toMatchObject(FULL),
+      );
+    }
+    expect(taken).toBeGreaterThan(0);
+    const [all, share] = await reserved(world.customer);
+    expect(share).toBe(all);
+    expect(share).toBeLessThanOrEqual(SOL / 50n);
+    const other = await world.caller("free");
+    await expect(payroll(other)).resolves.toMatchObject({ due: expect.any(BigInt) as bigint });
+  },
+);
+
+test.each(["free", "pro", "enterprise"] as const)(
+  "M9: an account (%s) takes up its share and not one lamport more, whatever others have reserved",
+  async (tier) => {
+    world = await scene();
+    await payroll(world.customer);
+    const [each] = await reserved(world.customer);
+    await leaveSponsor(each * 100n);
+    const caller = await world.caller(tier);
+    const taken = await fill(caller);
+    expect(BigInt(taken.length)).toBe(SPONSOR_SHARE_PERCENT[tier]);
+    expect(await reserved(caller)).toEqual([each * BigInt(taken.length + 1), each * BigInt(taken.length)]);
+  },
+);
+
+test("M9: the share of an order ends with the whole deposit; what it reserved of the sponsor stays until it is over", async () => {
+  world = await scene();
+  await payroll(world.customer);
+  const [each] = await reserved(world.customer);
+  await leaveSponsor(each * 100n);
+  const [order] = await fill(world.customer);
+  if (order === undefined) throw new Error("no order was taken");
+  const before = await reserved(world.customer);
+  // A part of the deposit costs next to nothing, and would free as much as the whole.
+  await world.deposit(order.address, { usdc: order.due - 1n });
+  expect(await reserved(world.customer)).toEqual(before);
+  await expect(payroll(world.customer)).rejects.toMatchObject(FULL);
+  const lift = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "drop" } : undefined,
+  );
+  await world.deposit(order.address, { usdc: 1n });
+  expect(await reserved(world.customer)).toEqual([before[0], before[1] - each]);
+  await payroll(world.customer);
+  await expect(payroll(world.customer)).rejects.toMatchObject(FULL);
+  lift();
+  await world.passAndSettle(2 * MINUTE, 14);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect(await reserved(world.customer)).toEqual(before);
+});
+
+test.each(["cancelled", "timed out"] as const)(
+  "M9: the share of an order that is %s is free again, and so is what it reserved",
+  async (way) => {
+    world = await scene();
+    const order = await payroll(world.customer);
+    const [each] = await reserved(world.customer);
+    expect(await reserved(world.customer)).toEqual([each, each]);
+    if (way === "cancelled") await world.service.cancelTransaction(world.customer, order.id);
+    else await world.passAndSettle(31 * MINUTE);
+    await world.settle(2);
+    expect(await reserved(world.customer)).toEqual([0n, 0n]);
+    await world.judge();
+  },
+);
+
+test(
+  "a free account has at most a hundred orders without a deposit; one that ends makes room for another",
+  { timeout: LONG },
+  async () => {
+    world = await scene();
+    world.chain.fund(world.sponsor.address, { lamports: 1_000n * SOL });
+    world.chain.advance(35);
+    const first = await world.sendTo();
+    for (let index = 1; index < 100; index++) await world.sendTo();
+    await expect(world.sendTo()).rejects.toMatchObject(FULL);
+    const other = await world.caller("free");
+    await payroll(other);
+    await world.service.cancelTransaction(world.customer, first.id);
+    await world.settle(1);
+    await world.sendTo();
+    await expect(world.sendTo()).rejects.toMatchObject(FULL);
+  },
+);
