@@ -86,7 +86,7 @@ export interface ErrorDetails {
     readonly logs?: readonly string[];
   };
   URL_UNREACHABLE: { readonly url: string };
-  /** `index` is the recipient's whose amount it is, where private mode can tell. */
+  /** `index` is the recipient's whose amount it is, where it is one's alone. */
   AMOUNT_TOO_SMALL: { readonly minimum: string; readonly index?: number };
   AMOUNT_TOO_LARGE: { readonly maximum: string };
   INSUFFICIENT_LIQUIDITY: { readonly available: string };

@@ -98,7 +98,12 @@ export type SimulationFault =
       readonly required: bigint;
       readonly available: bigint;
     }
-  | { readonly kind: "recipient_below_rent"; readonly minimum: bigint }
+  | {
+      readonly kind: "recipient_below_rent";
+      readonly minimum: bigint;
+      /** Index into the payment's transfers; null where the node names an account that is none of theirs. */
+      readonly transfer: number | null;
+    }
   | {
       readonly kind: "would_fail";
       readonly reason: "no_token_account" | "frozen" | "program_error";

@@ -3,7 +3,9 @@ import type { QuoteRecord } from "../../storage/records.ts";
 import { PaymentError } from "../errors.ts";
 import type { ErrorDetails } from "../errors.ts";
 import type { Transfer } from "../ledger/ledger.ts";
+import type { Token } from "./assets.ts";
 import { isoTime } from "./iso-time.ts";
+import { refuseTooLarge, totalOf } from "./largest-sum.ts";
 
 /** What the caller says it wants to pay. */
 export interface DeclaredTransaction {
@@ -15,7 +17,10 @@ export interface DeclaredTransaction {
   readonly transfers: readonly Transfer[];
 }
 
-/** Returns the quote, or throws `INVALID_QUOTE` with the first reason it does not fit (CONTRACT sections 2 and 3). */
+/**
+ * Returns the quote, or throws `INVALID_QUOTE` with the first reason why it cannot stand behind this transaction. Who is
+ * paid how much is judged by `checkShares`.
+ */
 export function checkQuote(
   quote: QuoteRecord | null,
   declared: DeclaredTransaction,
@@ -41,12 +46,21 @@ export function checkQuote(
   const mustName = declared.type === "swap" && declared.mode === "wallet";
   const isBound = mustName || quote.sender !== null;
   if (isBound && quote.sender !== declared.sender) throw invalid("sender_mismatch");
-  if (quote.recipients !== null && !sameShares(quote.recipients, declared.transfers)) {
-    throw invalid("recipients_mismatch");
-  }
-  const sum = declared.transfers.reduce((total, { amount }) => total + amount, 0n);
-  if (sum !== quote.outputAmount) throw invalid("amount_mismatch");
   return quote;
+}
+
+/**
+ * Throws `INVALID_QUOTE` when other recipients are declared than were quoted, or another sum; `AMOUNT_TOO_LARGE` when the
+ * sum is more than the ledger can hold. `asset` is the quoted one.
+ */
+export function checkShares(quote: QuoteRecord, transfers: readonly Transfer[], asset: Token): void {
+  const { id: quoteId, recipients, outputAmount } = quote;
+  const sum = totalOf(transfers);
+  refuseTooLarge(sum, asset);
+  if (recipients !== null && !sameShares(recipients, transfers)) {
+    throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "recipients_mismatch" });
+  }
+  if (sum !== outputAmount) throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "amount_mismatch" });
 }
 
 function sameShares(bound: NonNullable<QuoteRecord["recipients"]>, declared: readonly Transfer[]): boolean {

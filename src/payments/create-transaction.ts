@@ -17,7 +17,7 @@ import type { Answer, Decision, RequestOptions } from "./answer-once.ts";
 import { ledgerMint } from "./assets.ts";
 import type { Assets } from "./assets.ts";
 import type { Caller } from "./caller.ts";
-import { checkQuote } from "./check-quote.ts";
+import { checkQuote, checkShares } from "./check-quote.ts";
 import type { DeclaredTransaction } from "./check-quote.ts";
 import { newId, sha256Hex } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
@@ -148,6 +148,7 @@ export function createTransactionIntake(deps: {
       const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers };
       refuseOtherReceiver(declared);
       const checked = checkQuote(quote, declared, clock.now());
+      checkShares(checked, transfers, assets.named(checked.outputMint));
       if (mode === "private") {
         if (acceptOrder !== null) return acceptOrder(caller, checked, declared, requestHash);
         throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });

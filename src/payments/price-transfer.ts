@@ -5,6 +5,7 @@ import { PaymentError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ledgerMint } from "./assets.ts";
 import type { Token } from "./assets.ts";
+import { refuseTooLarge } from "./largest-sum.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivateRouting } from "./private/private-routing.ts";
 
@@ -28,7 +29,9 @@ export function createTransferPricing({
     }
     const addresses = recipients?.map(({ address }) => address as Address) ?? null;
     const fees = await routing.price(asset, amount, addresses);
-    return sameAsset(amount, fees, amount + fees.networkFee + fees.routingFee + fees.rent, null);
+    const inputAmount = amount + fees.networkFee + fees.routingFee + fees.rent;
+    refuseTooLarge(inputAmount, asset);
+    return sameAsset(amount, fees, inputAmount, null);
   };
 
   /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */

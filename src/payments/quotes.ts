@@ -13,6 +13,7 @@ import type { Assets, Token } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { newId } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
+import { refuseTooLarge, totalOf } from "./largest-sum.ts";
 import { createTransferPricing } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivateRouting } from "./private/private-routing.ts";
@@ -150,8 +151,10 @@ function readInputs(
     throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
   }
   const transfers = request.recipients && readTransfers(request.recipients, asset.decimals);
-  if (transfers !== undefined && transfers.reduce((sum, leg) => sum + leg.amount, 0n) !== amount) {
-    throw badRecipients("the recipients' amounts do not add up to the amount");
+  if (transfers !== undefined) {
+    const sum = totalOf(transfers);
+    refuseTooLarge(sum, asset);
+    if (sum !== amount) throw badRecipients("the recipients' amounts do not add up to the amount");
   }
   if (amount < smallestAmount(asset)) {
     const minimum = formatAmount(smallestAmount(asset), asset.decimals);

@@ -25,6 +25,7 @@ export function simulationError(fault: SimulationFault, assets: Assets): Payment
     case "recipient_below_rent":
       return new PaymentError("AMOUNT_TOO_SMALL", {
         minimum: formatAmount(fault.minimum, assets.named(SOL_MINT).decimals),
+        ...(fault.transfer === null ? {} : { index: fault.transfer }),
       });
     case "would_fail":
       return new PaymentError("TRANSACTION_WOULD_FAIL", { reason: fault.reason, logs: fault.logs });

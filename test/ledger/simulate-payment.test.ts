@@ -160,7 +160,7 @@ test("W15: a recipient without token account and no instruction to create one is
 test("W17: SOL below the rent minimum to an empty address is recipient_below_rent with the minimum", async () => {
   const sender = somebody({ lamports: 1_000_000_000n });
   const recipient = nobody();
-  const fault = { kind: "recipient_below_rent", minimum: rentOfEmpty };
+  const fault = { kind: "recipient_below_rent", minimum: rentOfEmpty, transfer: 0 };
   expect(await simulate(sol(sender, recipient, rentOfEmpty - 1n), sender)).toEqual(fault);
   expect(await simulate(sol(sender, recipient, rentOfEmpty), sender)).toBeNull();
 });

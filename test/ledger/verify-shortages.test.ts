@@ -162,6 +162,7 @@ describe("SOL", () => {
       expect(await simulate(payment, sender, instructions)).toEqual({
         kind: "recipient_below_rent",
         minimum: rentOfEmpty,
+        transfer: recipients.indexOf(fresh),
       });
     }
   });

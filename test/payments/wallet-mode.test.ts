@@ -234,7 +234,7 @@ describe("what does not fit is refused and nothing is kept", () => {
       recipients,
       signedTransaction: fixture.sign(quote.transaction ?? "", alice),
     };
-    await expectRefusal(post(body), "AMOUNT_TOO_SMALL", { minimum: "0.00089088" });
+    await expectRefusal(post(body), "AMOUNT_TOO_SMALL", { minimum: "0.00089088", index: 1 });
     expect(sent()).toBe(0);
   });
 

@@ -47,7 +47,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...{ status: 201, answer: "quote" },
     refusals: [
       ...(["INVALID_RECIPIENT", "INVALID_ASSET", "AMOUNT_TOO_SMALL", "INSUFFICIENT_LIQUIDITY"] as const),
-      ...(["ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
+      ...(["AMOUNT_TOO_LARGE", "ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
     ],
   },
   "POST /v1/quotes/{id}/refresh": {
@@ -56,7 +56,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...{ status: 200, answer: "refreshedQuote" },
     refusals: [
       ...(["QUOTE_NOT_FOUND", "INVALID_QUOTE", "INSUFFICIENT_LIQUIDITY", "ROUTING_UNAVAILABLE"] as const),
-      ...(["AMOUNT_TOO_SMALL", "UPSTREAM_ERROR", "IDEMPOTENCY_KEY_REUSED"] as const),
+      ...(["AMOUNT_TOO_SMALL", "AMOUNT_TOO_LARGE", "UPSTREAM_ERROR", "IDEMPOTENCY_KEY_REUSED"] as const),
     ],
   },
   "POST /v1/transactions": {
@@ -66,7 +66,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...{ status: 201, answer: "createdTransaction" },
     refusals: [
       ...(["INVALID_RECIPIENT", "INVALID_QUOTE", "INVALID_SIGNATURE", "ROUTING_UNAVAILABLE"] as const),
-      ...(["INSUFFICIENT_BALANCE", "TRANSACTION_WOULD_FAIL", "AMOUNT_TOO_SMALL"] as const),
+      ...([
+        "INSUFFICIENT_BALANCE",
+        "TRANSACTION_WOULD_FAIL",
+        "AMOUNT_TOO_SMALL",
+        "AMOUNT_TOO_LARGE",
+      ] as const),
       ...(["INSUFFICIENT_LIQUIDITY", "DUPLICATE_TRANSACTION", "UPSTREAM_ERROR"] as const),
     ],
   },

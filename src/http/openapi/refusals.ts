@@ -82,7 +82,7 @@ export const DETAILS: { readonly [Code in ErrorCode]: z.ZodType<ErrorDetails[Cod
   URL_UNREACHABLE: z.object({ url: text }),
   AMOUNT_TOO_SMALL: z.object({
     minimum: text,
-    index: whole.describe("Of the recipient whose amount it is, in private mode.").exactOptional(),
+    index: whole.describe("Of the recipient whose amount it is, where it is one's alone.").exactOptional(),
   }),
   AMOUNT_TOO_LARGE: z.object({ maximum: text }),
   INSUFFICIENT_LIQUIDITY: z.object({ available: text }),

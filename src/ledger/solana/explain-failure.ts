@@ -28,7 +28,14 @@ export async function explainFailure(
   const poorAccount = field(field(err, "InsufficientFundsForRent"), "account_index");
   if (poorAccount === FEE_PAYER_INDEX) return await lamportShortage(nodes, read, "rent", "rent_exempt");
   if (poorAccount !== undefined && read.payment.mint === null) {
-    return { kind: "recipient_below_rent", minimum: await rentMinimum(nodes, 0) };
+    const { payment, message } = read;
+    const poor = message.staticAccountKeys[Number(poorAccount)]?.toBase58();
+    const transfer = payment.transfers.findIndex(({ recipient }) => recipient === poor);
+    return {
+      kind: "recipient_below_rent",
+      minimum: await rentMinimum(nodes, 0),
+      transfer: transfer < 0 ? null : transfer,
+    };
   }
   const explained = await explainInstructionError(nodes, field(err, "InstructionError"), read);
   if ("kind" in explained) return explained;

@@ -11,6 +11,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount } from "../assets.ts";
 import type { Token } from "../assets.ts";
+import { refuseTooLarge } from "../largest-sum.ts";
 import type { PricedQuote, QuoteInputs } from "../priced-quote.ts";
 import type { PrivateRouting } from "../private/private-routing.ts";
 import { worthAtMost } from "../private/prices.ts";
@@ -149,14 +150,19 @@ export function createSwapPricing({ storage, ledger, exchanger, routing }: SwapP
   };
 }
 
-/** The offer; a provider that cannot be asked changes nothing, like a chain that cannot. */
+/**
+ * The offer; a provider that cannot be asked changes nothing, like a chain that cannot. Throws `AMOUNT_TOO_LARGE` for an
+ * offer of more than the ledger can hold.
+ */
 export async function offerOf(
   exchanger: Exchanger,
   wanted: WantedExchange,
   promised: Promised,
 ): Promise<ExchangeOffer> {
   try {
-    return await exchanger.offer(wanted, promised);
+    const offer = await exchanger.offer(wanted, promised);
+    refuseTooLarge(offer.outputAmount, wanted.get);
+    return offer;
   } catch (cause) {
     if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
     throw new PaymentError("UPSTREAM_ERROR", {}, { cause });

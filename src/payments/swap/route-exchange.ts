@@ -8,6 +8,7 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
+import { refuseTooLarge } from "../largest-sum.ts";
 import { payeesOf } from "../private/plan-payouts.ts";
 import type { StartPayment } from "../private/planned-payment.ts";
 import type { OrderRouting, Routed } from "../private/route-order.ts";
@@ -78,6 +79,7 @@ export function exchangeRouting(
     try {
       const { accountId } = transaction;
       offer = await exchanger.offer({ give, get, amount, accountId }, promises.promised);
+      refuseTooLarge(offer.outputAmount, get);
     } catch (err) {
       // Nothing is known of the desk then; the task comes back by itself.
       if (err instanceof LedgerUnavailable) throw err;

@@ -28,14 +28,15 @@ async function payroll(caller: Caller): Promise<Ordered> {
 /** Posts payrolls until one is refused. */
 async function fill(caller: Caller): Promise<Ordered[]> {
   const taken: Ordered[] = [];
-  for (;;) {
-    try {
-      taken.push(await payroll(caller));
-    } catch (error) {
-      expect(error).toMatchObject(FULL);
-      return taken;
-    }
+  let refused: unknown = null;
+  while (refused === null) {
+    await payroll(caller).then(
+      (order) => taken.push(order),
+      (error: unknown) => (refused = error),
+    );
   }
+  expect(refused).toMatchObject(FULL);
+  return taken;
 }
 
 /** Lamports reserved of the sponsor, and within this account's share of it. */
