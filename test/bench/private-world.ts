@@ -57,8 +57,14 @@ export async function privateWorld({
   const storage = replacing(watching(file), "commit", async (items) => {
     const results = await file.commit(items);
     items.forEach(({ writes = [] }, index) => {
-      // An address gives back what was set aside for its order when it comes to rest.
-      const rests = writes.some((each) => each.table === "reservations" && "set" in each);
+      // An address gives back what was set aside for its order when it comes to rest; its account's share ends before.
+      const rests = writes.some(
+        (each) =>
+          each.table === "reservations" &&
+          "set" in each &&
+          each.id.startsWith("tx_") &&
+          !each.id.includes(":"),
+      );
       if (rests && results[index]?.ok === true) resting.happened();
     });
     return results;
