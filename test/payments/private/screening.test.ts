@@ -165,6 +165,18 @@ test("M8: what is beside the account and not collected yet is looked at before a
   await expectHeld(order, order.due + 2_000_000n);
 });
 
+test("what is beside the account and not collected yet, of somebody who is served, holds nothing", async () => {
+  await screenedScene();
+  const order = await world.sendTo();
+  await payBeside(dave, order, 2_000_000n);
+  await payIn(carol, order);
+  await world.settle(14);
+  expect(refusals.asked).toContain(`depositor ${dave.address} after`);
+  await world.passAndSettle(11 * MINUTE, 4);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
+  await world.judge();
+});
+
 test.each(["SOL", "USDC"] as const)(
   "what is left of a deposit of %s is refunded after its payout: our own payments and loans leave nothing unexplained",
   async (asset) => {
@@ -262,6 +274,17 @@ test("M8: money that no transaction explains is held after a while, and the paye
   world.chain.faults.add(LISTS_NOTHING);
   await payIn(carol, order);
   await expectHeld(order);
+});
+
+test("M8: late money that no transaction explains is not refunded, though nothing of it was written down before", async () => {
+  await screenedScene();
+  const order = await world.sendTo();
+  await world.service.cancelTransaction(world.customer, order.id);
+  world.chain.faults.add(LISTS_NOTHING);
+  await payIn(carol, order);
+  await world.passAndSettle(10 * MINUTE, 6);
+  expect(await world.stateOf(order)).toBe("held");
+  expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
 });
 
 test("M8: an incomplete history of payers is refused: a hundred gifts hide nobody", async () => {
