@@ -69,6 +69,20 @@ test("the network's fee is no gift: who only paid for the transaction is its fee
   ]);
 });
 
+test("M8: what somebody else took out of a token account is not made good by what its owner got meanwhile", () => {
+  const account = key();
+  const lamports = [
+    { account: ALICE, change: -9n - 5_000n },
+    { account, change: -5n },
+    { account: BOB, change: 5n },
+    { account: OWNER, change: 9n },
+  ];
+  const held = [{ account, owner: BOB, mint: MINT, change: 0n }];
+  expect(inflowsIn(OWNER, [null], landed({ lamports, tokens: held }))).toMatchObject([
+    { amount: 9n, from: [{ payer: ALICE, amount: 9n }], unattributed: 5n },
+  ]);
+});
+
 test("what an owner moves between its own accounts brings it nothing", () => {
   expect(inflowsIn(OWNER, [MINT, null], landed({ tokens: tokens([OWNER, -5n], [OWNER, 5n]) }))).toEqual([]);
 });

@@ -185,7 +185,7 @@ test("P31: an empty sponsor is ROUTING_UNAVAILABLE before anything is taken, and
 test("P31: orders promise the sponsor's lamports to each other's exclusion, and give them back when they are over", async () => {
   world = await scene();
   const [lamports] = await world.held(world.sponsor.address);
-  await world.pay(world.sponsor, world.treasury.address, lamports - 100_000_000n);
+  await world.pay(world.sponsor, world.treasury.address, lamports - SOL);
   // Each account has a share of the sponsor, so that it takes several to use up the whole.
   const send = async (): Promise<{ caller: Caller; id: string }> => {
     const caller = await world.caller("enterprise");
