@@ -30,6 +30,18 @@ export interface Balances extends Reading {
 /** What stands at an address. `wallet`: owned by the System program without data, so money sent there can be moved. */
 export type AccountKind = "absent" | "wallet" | "token_account" | "mint" | "program" | "other";
 
+/** What a mint says of itself. */
+export interface MintFacts {
+  readonly program: "token" | "token-2022";
+  readonly decimals: number;
+}
+
+/**
+ * In which state an owner's associated token account (Token program) is. `handed_over`: another owner has it by now.
+ * `frozen`: the issuer of the mint has frozen it, so that nothing moves in or out.
+ */
+export type TokenAccountState = "absent" | "usable" | "frozen" | "handed_over";
+
 /** One leg of a payment: this much, to this owner (never to a token account). */
 export interface Transfer {
   readonly recipient: Address;
@@ -158,6 +170,12 @@ export interface Ledger extends RoutingLedger {
   balances(owner: Address): Promise<Balances>;
   /** What stands at each address, at commitment confirmed. */
   accountKinds(addresses: readonly Address[]): Promise<readonly AccountKind[]>;
+  /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */
+  mints(addresses: readonly Address[]): Promise<readonly (MintFacts | null)[]>;
+  /** The state of the associated token account of each owner and mint, at commitment confirmed. */
+  tokenAccountStates(
+    accounts: readonly { readonly owner: Address; readonly mint: Address }[],
+  ): Promise<readonly TokenAccountState[]>;
   /** True when the address is a point on the curve, so that a private key for it can exist. Pure. */
   isOnCurve(address: Address): boolean;
   /**

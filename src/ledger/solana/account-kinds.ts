@@ -10,8 +10,8 @@ import { MINT_BYTES } from "./token-accounts.ts";
 
 // A multisig of a token program. Token-2022 never lets an extended account have this very length.
 const MULTISIG_BYTES = 355;
-// Enough to tell all lengths apart; a program's data can be megabytes.
-const BYTES_TO_READ = { offset: 0, length: MULTISIG_BYTES + 1 };
+/** Enough to tell all lengths apart; a program's data can be megabytes. */
+export const BYTES_TO_READ = { offset: 0, length: MULTISIG_BYTES + 1 };
 // Token-2022: the type stands behind the padded base part.
 const ACCOUNT_TYPE_AT = TOKEN_ACCOUNT_BYTES;
 const ACCOUNT_TYPE_MINT = 1;
@@ -26,7 +26,8 @@ export async function accountKinds(
   return accounts.map((account) => (account === null ? "absent" : kindOf(account)));
 }
 
-function kindOf({ executable, owner, data }: AccountInfo<Buffer>): AccountKind {
+/** The kind of an account of which `BYTES_TO_READ` were read. */
+export function kindOf({ executable, owner, data }: AccountInfo<Buffer>): AccountKind {
   if (executable) return "program";
   switch (owner.toBase58()) {
     case SYSTEM_PROGRAM:

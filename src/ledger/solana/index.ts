@@ -114,6 +114,8 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     position: async () => (await loaded()).position(),
     balances: async (owner) => (await loaded()).balances(owner),
     accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
+    mints: async (addresses) => (await loaded()).mints(addresses),
+    tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
     paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
     buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
     verifyPayment: async (putativeTransaction, payment) =>

@@ -9,6 +9,7 @@ import { openEndpoints, type EndpointOption } from "./endpoint.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import type { HealthWatch } from "./health.ts";
+import { mints } from "./mints.ts";
 import { paymentCost, rentMinimum } from "./payment-cost.ts";
 import { amountsIn } from "./routing/amounts-in.ts";
 import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
@@ -26,6 +27,7 @@ import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./remembered.ts";
 import { receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
+import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 
 const positionOf: Question<Reading> = async (connection, { name }) => ({
@@ -71,6 +73,8 @@ export function ledgerOfNodes(
     position: surveyed((asked) => ask(asked, positionOf)),
     balances: surveyed(balances),
     accountKinds: surveyed(accountKinds),
+    mints: surveyed(mints),
+    tokenAccountStates: surveyed(tokenAccountStates),
     paymentCost: surveyed(paymentCost),
     buildPayment: surveyed(buildPayment),
     verifyPayment: surveyed(verifyPayment),

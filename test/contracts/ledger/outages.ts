@@ -26,6 +26,8 @@ function questions({ ledger, token }: LedgerWorld, attempt: Ready): Record<Quest
     position: () => ledger.position(),
     balances: () => ledger.balances(payment.sender),
     accountKinds: () => ledger.accountKinds([payment.sender]),
+    mints: () => ledger.mints([token.mint]),
+    tokenAccountStates: () => ledger.tokenAccountStates([{ owner: payment.sender, mint: token.mint }]),
     paymentCost: () => ledger.paymentCost(token.mint, null),
     buildPayment: () => ledger.buildPayment(payment, reference()),
     verifyPayment: () => ledger.verifyPayment(text, payment),

@@ -57,6 +57,28 @@ export const readCases: readonly LedgerContractCase[] = [
       asked.map(([, kind]) => kind),
     );
   }),
+  promise("M12: a mint says its program and decimals, and nothing else is a mint", async (world) => {
+    const { ledger, token, others, landmarks } = world;
+    await world.wallet({ others: 1n });
+    const notMints = landmarks.filter(([, kind]) => kind !== "mint").map(([address]) => address);
+    assert.deepEqual(await ledger.mints([others.mint, ...notMints, token.mint]), [
+      { program: others.program, decimals: others.decimals },
+      ...notMints.map(() => null),
+      { program: "token", decimals: token.decimals },
+    ]);
+  }),
+  promise(
+    "M12: an associated token account is usable, frozen or absent, each in its place",
+    async (world) => {
+      const { ledger, token } = world;
+      const mint = token.mint;
+      const [open, frozen] = [await world.wallet({ tokens: 1n }), await world.wallet({ tokens: 1n })];
+      const nobody = await world.wallet({});
+      await world.freeze(ledger.tokenAccountOf(frozen.address, mint));
+      const asked = [open, frozen, nobody, open].map(({ address: owner }) => ({ owner, mint }));
+      assert.deepEqual(await ledger.tokenAccountStates(asked), ["usable", "frozen", "absent", "usable"]);
+    },
+  ),
   promise("a wallet's address is on the curve, which is told at once", async ({ ledger, wallet }) => {
     assert.equal(ledger.isOnCurve((await wallet({})).address), true);
   }),
@@ -65,6 +87,8 @@ export const readCases: readonly LedgerContractCase[] = [
     world.breakEndpoint(1, "silent");
     const { ledger } = world;
     assert.deepEqual(await world.wait(ledger.accountKinds([])), []);
+    assert.deepEqual(await world.wait(ledger.mints([])), []);
+    assert.deepEqual(await world.wait(ledger.tokenAccountStates([])), []);
     assert.deepEqual(await world.wait(ledger.statuses([])), []);
     assert.deepEqual(await world.wait(ledger.receipts([])), []);
     assert.deepEqual(await world.wait(ledger.fates([])), []);
