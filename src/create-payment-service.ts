@@ -13,8 +13,9 @@ import { createApiKeys } from "./payments/api-keys.ts";
 import type { ApiKeys, KeyEnvironment } from "./payments/api-keys.ts";
 import { assetsWith, MAINNET_GENESIS } from "./payments/assets.ts";
 import type { Stablecoins, Token } from "./payments/assets.ts";
-import { bindDatabase } from "./payments/bind-database.ts";
+import { bindDatabase, refuseOtherChain } from "./payments/bind-database.ts";
 import type { Caller } from "./payments/caller.ts";
+import { checkMints } from "./payments/check-mints.ts";
 import { cancelTransaction } from "./payments/cancel-transaction.ts";
 import type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
 import { countHit } from "./payments/count-hit.ts";
@@ -57,8 +58,10 @@ export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
   /**
-   * Binds the database to the chain, then begins to work; what an earlier process left behind goes on. Throws
-   * `StartRefused` for a database of another chain or other secrets, `LedgerUnavailable` when the chain is silent.
+   * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
+   * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no
+   * mints of this chain or have other decimals, and on mainnet for prices that never move; `LedgerUnavailable` when the
+   * chain is silent. After an error nothing runs, and `start()` may be called again.
    */
   start(): Promise<void>;
   /** Takes nothing new and lets the work in hand finish for up to `timeoutMs` (default 5,000). */
@@ -161,10 +164,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
 
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
   const announce = announceEffect({ storage, assets, deliveries });
-  const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, log }) ?? null;
+  const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({
     ...{ storage, ledger, log, announce },
-    completeExchange: (attempt) => completeExchange({ storage, exchanger }, attempt),
+    completeExchange: (attempt) => completeExchange({ storage, assets, exchanger }, attempt),
   });
   const intervalMs = checked.ledgerPollMs;
   const watching = { storage, ledger, clock, log, intervalMs };
@@ -226,9 +229,14 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...apiKeys,
     workflows,
     async start() {
-      const genesisHash = await bindToChain();
+      const genesisHash = await ledger.genesisHash();
+      await refuseOtherChain(storage, genesisHash);
+      await checkMints({ ledger, log }, assets, {
+        areConfigured: options.stablecoins !== undefined || genesisHash === MAINNET_GENESIS,
+      });
       await exchanger?.check(genesisHash);
-      await routing?.check();
+      await routing?.check(genesisHash);
+      await bindToChain();
       // A live key anywhere else, or a test key there, is a mistake worth stopping.
       keyEnvironments = genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
       engine.run();

@@ -43,6 +43,7 @@ export type {
   DirectExchange,
   ExchangeOffer,
   Exchanger,
+  OfferedExchange,
   Promised,
   ProviderSurroundings,
   SenderSigned,
@@ -53,4 +54,5 @@ export type {
 } from "./payments/swap/swap-provider.ts";
 export type { Move, TransactionPlan, UnsignedTransaction } from "./ledger/routing.ts";
 export { fixedPrices } from "./payments/private/prices.ts";
+export type { PriceBounds } from "./payments/private/guarded-prices.ts";
 export type { PriceSource, Rate } from "./payments/private/prices.ts";

@@ -1,11 +1,13 @@
 /** What a payment service is given, and how that is checked. */
 import { z } from "zod";
 import type { PaymentStorage } from "../storage/storage.ts";
-import { parseAddress } from "./address.ts";
+import { parseAddress, SOL_MINT } from "./address.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Signer } from "./ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "./options.ts";
 import { MAINNET_STABLECOINS } from "./payments/assets.ts";
+import { priceBoundsOption } from "./payments/private/guarded-prices.ts";
+import type { PriceBounds } from "./payments/private/guarded-prices.ts";
 import type { PriceSource } from "./payments/private/prices.ts";
 import type { Screen } from "./payments/private/screening.ts";
 import type { MasterSecret } from "./payments/sealing.ts";
@@ -20,7 +22,10 @@ export interface PaymentServiceOptions {
   readonly ledger: Ledger;
   /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
   readonly masterSecrets: readonly MasterSecret[];
-  /** The mints of USDC and USDT on this chain. Default: mainnet's. */
+  /**
+   * The mints of USDC and USDT on this chain, of the Token program, with 6 decimals each: compared with the chain by
+   * `start()`. Default: mainnet's.
+   */
   readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
   /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
   readonly broadcastDelayMs?: number;
@@ -68,6 +73,8 @@ export interface PrivateRoutingOptions {
   readonly treasury: string;
   /** What SOL is worth in the stablecoins; see `PriceSource`. */
   readonly prices: PriceSource;
+  /** Which of these prices are believed; see `PriceBounds`. */
+  readonly priceBounds?: PriceBounds;
   /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
   readonly feeBps?: number;
   /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
@@ -90,9 +97,10 @@ export interface PrivateRoutingOptions {
   readonly screen?: Screen;
 }
 
-const mint = z
+const stablecoin = z
   .string()
-  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" });
+  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" })
+  .refine((text) => text !== SOL_MINT, { error: "expected the mint of a stablecoin, found that of SOL" });
 
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
 export const paymentServiceOptions = z.strictObject({
@@ -117,7 +125,13 @@ export const paymentServiceOptions = z.strictObject({
     .refine((all) => new Set(all.map(({ version }) => version)).size === all.length, {
       error: "each version names one secret",
     }),
-  stablecoins: z.strictObject({ USDC: mint, USDT: mint }).default(MAINNET_STABLECOINS),
+  stablecoins: z
+    .strictObject({ USDC: stablecoin, USDT: stablecoin })
+    .refine(({ USDC, USDT }) => USDC !== USDT, {
+      path: ["USDT"],
+      error: "expected another mint than that of USDC",
+    })
+    .default(MAINNET_STABLECOINS),
   broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
   ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
   leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
@@ -128,6 +142,7 @@ export const paymentServiceOptions = z.strictObject({
         .string()
         .refine((text) => "address" in parseAddress(text), { error: "expected a wallet address" }),
       prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
+      priceBounds: priceBoundsOption,
       feeBps: z.number().int().min(0).max(1_000).default(30),
       depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
       maxRecipients: z.number().int().min(2).max(500).default(100),

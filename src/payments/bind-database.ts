@@ -9,6 +9,18 @@ export class StartRefused extends Error {
 }
 
 /**
+ * Compares the chain with the one that this database belongs to, and binds nothing: a start that is refused for another
+ * reason must leave a new database free for the chain that was meant. Throws `StartRefused`.
+ */
+export async function refuseOtherChain(
+  storage: Pick<PaymentStorage, "fact">,
+  genesisHash: string,
+): Promise<void> {
+  const bound = await storage.fact("genesisHash");
+  if (bound !== null && bound !== genesisHash) throw otherChain(bound, genesisHash);
+}
+
+/**
  * Binds a new database to the chain's genesis hash and to each master secret's check value, or compares them with what
  * it is bound to. Throws `StartRefused` (EDGE-CASES E14).
  */
@@ -18,12 +30,7 @@ export async function bindDatabase(
   masterSecrets: readonly MasterSecret[],
 ): Promise<void> {
   const bound = await bind(storage, "genesisHash", genesisHash);
-  if (bound !== genesisHash) {
-    throw new StartRefused(
-      `this database belongs to the chain with genesis hash ${bound}, but the ledger answers for ${genesisHash}: ` +
-        "use another database for this chain, or the endpoints of the other chain",
-    );
-  }
+  if (bound !== genesisHash) throw otherChain(bound, genesisHash);
   for (const { version, secret } of masterSecrets) {
     const check = createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
     if ((await bind(storage, `masterSecret:${version}`, check)) !== check) {
@@ -42,4 +49,11 @@ async function bind(storage: PaymentStorage, id: string, value: string): Promise
   const [result] = await storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
   // Refused: another process bound it between our two lines.
   return result?.ok === true ? value : ((await storage.fact(id)) ?? value);
+}
+
+function otherChain(bound: string, genesisHash: string): StartRefused {
+  return new StartRefused(
+    `this database belongs to the chain with genesis hash ${bound}, but the ledger answers for ${genesisHash}: ` +
+      "use another database for this chain, or the endpoints of the other chain",
+  );
 }

@@ -9,7 +9,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { isWhole } from "../ledger/wire-format.ts";
 import type { Logger } from "../runtime.ts";
 import { noticeWrites } from "./notice-writes.ts";
-import { releaseReserved } from "./swap/reserve.ts";
+import { releaseReserved, settleReserved } from "./swap/reserve.ts";
 
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
@@ -66,7 +66,8 @@ export function walletTransferWorkflow({
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return [];
       const isOver = before.value !== "cancelled" && ["completed", "failed", "cancelled"].includes(status);
-      const released = isOver ? releaseReserved(context.reservations ?? [], at) : [];
+      const giveBack = status === "completed" ? settleReserved : releaseReserved;
+      const released = isOver ? giveBack(context.reservations ?? [], at) : [];
       return [{ table: "transactions", id, set }, ...notices, ...released];
     },
   });

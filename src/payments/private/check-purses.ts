@@ -4,7 +4,7 @@ import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import { ledgerMint } from "../assets.ts";
-import type { Assets } from "../assets.ts";
+import type { Assets, Token } from "../assets.ts";
 import { routingCost } from "./routing-cost.ts";
 import { sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
@@ -13,7 +13,10 @@ import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 
-/** Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands. */
+/**
+ * Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands: no
+ * wallet, or with a token account that is frozen or belongs to another owner by now.
+ */
 export async function checkPurses({
   ledger,
   assets,
@@ -53,4 +56,30 @@ export async function checkPurses({
       "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
     );
   }
+  await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
+}
+
+/** Warns of each token account of an owner in which nothing can be received or paid from. */
+export async function warnOfUnusableAccounts(
+  {
+    ledger,
+    assets,
+    log,
+  }: { readonly ledger: Ledger; readonly assets: readonly Token[]; readonly log: Logger },
+  owner: Address,
+  purse: string,
+): Promise<void> {
+  const owned = assets.flatMap((asset) => {
+    const mint = ledgerMint(asset);
+    return mint === null ? [] : [{ owner, mint, asset: asset.symbol }];
+  });
+  const states = await ledger.tokenAccountStates(owned);
+  owned.forEach(({ asset }, index) => {
+    const state = states[index];
+    if (state !== "frozen" && state !== "handed_over") return;
+    log.warn(
+      { purse, owner, asset, found: state },
+      "a token account of the service is frozen or belongs to another owner: nothing of this asset moves in or out of it",
+    );
+  });
 }

@@ -10,6 +10,7 @@ import { signTransaction } from "../../ledger/sign-transaction.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { faultOfExchange, isOutdated, isProvidersFault } from "../swap/plan-exchange.ts";
+import type { PriceCheck } from "../swap/price-check.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
 import { isReturn } from "./plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
@@ -34,6 +35,8 @@ export interface PaymentSurroundings {
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   readonly hasPaidWithoutUs: SpendingCheck;
+  /** Whether an exchange may still be signed for at the price it was planned at. */
+  readonly isPriceGood: PriceCheck;
   readonly startLeaves: StartLeaves;
 }
 
@@ -80,7 +83,8 @@ export class PaymentEffects {
     const fault = found && faultOfExchange(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
-    if (isOutdated(row, clock.now())) return { event: { type: "REFUSED", fault: OUTDATED } };
+    const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
+    if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };
     if (fault !== null) return this.#meetFault(inHand, fault, failures);
     return this.#signAttempt(inHand, unsigned);
   }

@@ -4,7 +4,7 @@ import type { PaymentEvent } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../../../storage/records.ts";
 import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
 import { workflow } from "../../engine/index.ts";
-import { releaseReserved } from "../swap/reserve.ts";
+import { releaseReserved, settleReserved } from "../swap/reserve.ts";
 import type { PaymentEffects } from "./payment-effects.ts";
 import type { PaymentWorkflow } from "./planned-payment.ts";
 
@@ -27,12 +27,12 @@ export function paymentWorkflow(effects: PaymentEffects): PaymentWorkflow {
       const { signature, fault, reservations = [], order, indexes } = after.context;
       const isOvertaken = event?.type === "OVERTAKEN";
       const reason = isOvertaken ? "superseded" : (fault?.kind ?? null);
-      const isOver = status === "finalized" || status === "failed";
       return [
         ...overtaken,
         { table: "payments", id, set: { status, signature, reason } },
         ...(status === "finalized" ? paidWrites(order, indexes, signature) : []),
-        ...(isOver ? releaseReserved(reservations, at) : []),
+        ...(status === "finalized" ? settleReserved(reservations, at) : []),
+        ...(status === "failed" ? releaseReserved(reservations, at) : []),
       ];
     },
   });

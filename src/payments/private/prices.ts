@@ -4,15 +4,23 @@
 export interface Rate {
   readonly give: bigint;
   readonly get: bigint;
+  /**
+   * When the market had this price, in milliseconds since the Unix epoch. Give it wherever the market tells it: without
+   * it a price that a cache has kept since yesterday cannot be told from a new one.
+   */
+  readonly at?: number;
 }
 
 /**
  * Where prices come from. Asked for every private quote, whose fee is paid in the deposited asset while the network wants
- * lamports; a host on mainnet answers from its market data. Throwing makes private mode answer ROUTING_UNAVAILABLE.
+ * lamports; a host on mainnet answers from its market data. Throwing, like an answer that `PriceBounds` refuse, makes
+ * private mode answer ROUTING_UNAVAILABLE, a swap UPSTREAM_ERROR, and a desk sign nothing.
  */
 export interface PriceSource {
   /** The mints as in the token list, SOL by its wrapped mint. */
   rate(giveMint: string, getMint: string): Promise<Rate>;
+  /** True for prices that never move. A service does not start with them on mainnet. */
+  readonly isFixed?: boolean;
 }
 
 /** What `amount` of the given asset is worth, rounded up: costs are never rounded in the payer's favour. */
@@ -22,7 +30,7 @@ export function worthAtMost(amount: bigint, { give, get }: Rate): bigint {
 
 /**
  * Prices that never move, for local chains and tests: amounts of equal worth by mint, in base units, such as one SOL and
- * 150 USDC. Throws for a mint that is not among them.
+ * 150 USDC. Throws for a mint that is not among them. Refused on mainnet when the service starts.
  */
 export function fixedPrices(equalWorth: Readonly<Record<string, bigint>>): PriceSource {
   const worth = (mint: string): bigint => {
@@ -30,5 +38,8 @@ export function fixedPrices(equalWorth: Readonly<Record<string, bigint>>): Price
     if (amount === undefined) throw new Error(`there is no price for ${mint}`);
     return amount;
   };
-  return { rate: async (giveMint, getMint) => ({ give: worth(giveMint), get: worth(getMint) }) };
+  return {
+    isFixed: true,
+    rate: async (giveMint, getMint) => ({ give: worth(giveMint), get: worth(getMint) }),
+  };
 }

@@ -9,16 +9,18 @@ import type { AnyWorkflow, EffectHandler, Watcher } from "../../engine/index.ts"
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import { InvalidOptions } from "../../options.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { exchangeRouting } from "../swap/route-exchange.ts";
 import type { Exchanger } from "../swap/swap-provider.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
+import { priceCheck } from "../swap/price-check.ts";
 import { checkPurses } from "./check-purses.ts";
 import { depositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
+import { GuardedPrices } from "./guarded-prices.ts";
+import type { CheckedPriceBounds } from "./guarded-prices.ts";
 import { PaymentEffects } from "./payment-effects.ts";
 import { paymentWorkflow } from "./payment-workflow.ts";
 import { paymentStarter } from "./planned-payment.ts";
@@ -30,6 +32,8 @@ import type { PrivateTransferWorkflow } from "./private-transfer-workflow.ts";
 import { PayoutRouting } from "./route-order.ts";
 import { routingCost } from "./routing-cost.ts";
 import { spendingCheck } from "./unknown-spending.ts";
+import { refuseFixedPrices } from "./refuse-fixed-prices.ts";
+import { refuseSharedPurses } from "./refuse-shared-purses.ts";
 import { refundCosts } from "./refund-cost.ts";
 import { returnTokens } from "./return-tokens.ts";
 import { payersScreening } from "./screen-payers.ts";
@@ -69,8 +73,8 @@ export interface PrivateRouting {
   readonly addresses: DepositAddressWorkflow;
   readonly workflows: readonly AnyWorkflow[];
   readonly watchers: Readonly<Record<WatchKind, Watcher>>;
-  /** Warns of what is missing to begin with. */
-  check(): Promise<void>;
+  /** Throws `StartRefused` for prices that never move on mainnet; warns of what is missing to begin with. */
+  check(genesisHash: string): Promise<void>;
   /** The fee of a same-asset quote, in the asset itself. */
   price(
     asset: Token,
@@ -80,8 +84,9 @@ export interface PrivateRouting {
 }
 
 /** The options with their defaults. */
-type CheckedOptions = Readonly<Required<Omit<PrivateRoutingOptions, "screen">>> & {
+type CheckedOptions = Readonly<Required<Omit<PrivateRoutingOptions, "screen" | "priceBounds">>> & {
   readonly screen?: Screen | undefined;
+  readonly priceBounds: CheckedPriceBounds;
 };
 
 /** Private mode as the options have it, or null when it is off. */
@@ -90,8 +95,9 @@ export function openPrivateRouting(
   shared: Omit<Parameters<typeof createPrivateRouting>[0], "terms">,
 ): PrivateRouting | null {
   if (options === undefined) return null;
-  const { treasury, maxRecipients, screen = null, ...rest } = options;
-  const terms = { ...rest, screen, treasury: treasury as Address, mostRecipients: maxRecipients };
+  const { treasury, maxRecipients, screen = null, priceBounds, ...rest } = options;
+  const prices = new GuardedPrices(rest.prices, priceBounds, shared.clock);
+  const terms = { ...rest, prices, screen, treasury: treasury as Address, mostRecipients: maxRecipients };
   return createPrivateRouting({ terms, ...shared });
 }
 
@@ -127,11 +133,7 @@ function createPrivateRouting({
   const { prices, feeBps, treasury } = terms;
   const sponsor = terms.sponsor.address;
   const direct = shared.exchanger?.direct ?? null;
-  if (direct !== null && [sponsor, treasury].includes(direct.signer.address)) {
-    // Fees would come out of the inventory, and nobody could tell whose money is missing.
-    const problem = "swap.provider: its signer is the sponsor or the treasury; give it a wallet of its own";
-    throw new InvalidOptions("createPaymentService", [problem]);
-  }
+  refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
   const cosigners = direct === null ? [] : [direct.signer];
   const hasPaidWithoutUs = spendingCheck(shared);
   const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
@@ -140,6 +142,7 @@ function createPrivateRouting({
     new PaymentEffects({
       ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs, startLeaves },
       maxMarkerRent: terms.maxMarkerRent,
+      isPriceGood: priceCheck(shared),
     }),
   );
   const routed = { ...shared, keys, sponsor, startPayment };
@@ -168,7 +171,10 @@ function createPrivateRouting({
       lateDeposits: watchDeposits({ ...watching, intervalMs: LATE_INTERVAL_MS }),
       slowDeposits: watchDeposits({ ...watching, intervalMs: SLOW_INTERVAL_MS }),
     },
-    check: () => checkPurses({ ...shared, sponsor, treasury }),
+    async check(genesisHash) {
+      refuseFixedPrices(genesisHash, prices, "privateRouting.prices");
+      await checkPurses({ ...shared, sponsor, treasury });
+    },
     async price(asset, amount, recipients) {
       const mint = ledgerMint(asset);
       const present =

@@ -3,15 +3,27 @@ import type { AttemptRecord } from "../../../storage/records.ts";
 import type { PaymentStorage } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
+import type { Assets } from "../assets.ts";
+import { isStillGood } from "./price-check.ts";
 import { readExchange } from "./stored-exchange.ts";
 import type { Exchanger } from "./swap-provider.ts";
 
+/** What completing a swap needs. */
+export interface ExchangeCompletion {
+  readonly storage: PaymentStorage;
+  readonly assets: Assets;
+  /** Null while no provider is configured. */
+  readonly exchanger: Exchanger | null;
+}
+
 /**
  * Answers the whole bytes, which are stored before it does; or null when the provider sends them, or when the chain has
- * decided without it. After a crash it signs again: the same message, which the chain takes once.
+ * decided without it. After a crash it signs again: the same message, which the chain takes once. Throws while the price
+ * has moved too far against the provider: it is asked again until the transaction is dead, and nothing is signed before
+ * the price has come back.
  */
 export async function completeExchange(
-  { storage, exchanger }: { readonly storage: PaymentStorage; readonly exchanger: Exchanger | null },
+  { storage, assets, exchanger }: ExchangeCompletion,
   { id, transactionId, bytes }: AttemptRecord,
 ): Promise<Uint8Array | null> {
   const view = await storage.transaction(transactionId);
@@ -20,10 +32,15 @@ export async function completeExchange(
   const quote = await storage.quote(view.transaction.quoteId);
   const exchange = quote === null ? null : readExchange(quote);
   const [signature] = splitTransaction(bytes)?.signatures ?? [];
-  if (exchange === null || signature === undefined) {
+  if (quote === null || exchange === null || signature === undefined) {
     throw new Error(`the exchange of ${transactionId} is not stored`);
   }
   if (exchanger === null) throw new Error(`no swap provider is configured to complete ${transactionId}`);
+  const { inputMint, outputMint, inputAmount, outputAmount } = quote;
+  const offered = { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
+  if (!(await isStillGood(exchanger, offered))) {
+    throw new Error(`the price of ${transactionId} has moved too far since its quote: it is not signed now`);
+  }
   const sender = view.transaction.sender as Address;
   const whole = await exchanger.complete({ ...exchange, sender, signature, bytes });
   if (whole === null) return null;

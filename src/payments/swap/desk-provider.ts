@@ -1,26 +1,13 @@
 /** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is told. */
-import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import { z } from "zod";
-import { formatAmount } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
-import { signTransaction } from "../../ledger/sign-transaction.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import { checkOptions, objectWith } from "../../options.ts";
-import { ledgerMint, MAINNET_GENESIS } from "../assets.ts";
-import type { Token } from "../assets.ts";
-import { StartRefused } from "../bind-database.ts";
+import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
+import { GuardedPrices, priceBoundsOption } from "../private/guarded-prices.ts";
+import type { PriceBounds } from "../private/guarded-prices.ts";
 import type { PriceSource } from "../private/prices.ts";
-import { constantProduct, lessSpread, priceImpact } from "./constant-product.ts";
-import { deskInventory, warnOfShortage } from "./desk-inventory.ts";
-import { directMoves, walletMoves } from "./desk-moves.ts";
-import type {
-  ExchangeOffer,
-  Exchanger,
-  Promised,
-  ProviderSurroundings,
-  SwapProvider,
-  WantedExchange,
-} from "./swap-provider.ts";
+import { amountsByMint } from "../amounts-by-mint.ts";
+import { DeskAtWork } from "./desk-at-work.ts";
+import type { Exchanger, SwapProvider } from "./swap-provider.ts";
 
 /** How a desk trades. */
 export interface DeskOptions {
@@ -34,144 +21,68 @@ export interface DeskOptions {
    * chains and refused on mainnet: whoever moves such a price also trades at it.
    */
   readonly prices?: PriceSource;
+  /** Which prices are believed; see `PriceBounds`. Needs `prices`. */
+  readonly priceBounds?: PriceBounds;
   /** What the desk keeps of each exchange, in hundredths of a percent, 0 to 1,000. Default 30. */
   readonly spreadBps?: number;
+  /**
+   * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
+   * Further, and the desk does not sign: the quote is refused as expired, and a swap that was taken already fails as
+   * expired, unless the price comes back while its transaction can still land. Default 100. Without `prices` the price
+   * is made of what is quoted, and does not move between quote and signature.
+   */
+  readonly maxDriftBps?: number;
+  /**
+   * The most that the desk gives out of each asset within any 24 hours, as decimal strings by symbol, such as
+   * `{ SOL: "100", USDC: "20000" }`. What is promised to open quotes and to swaps under way counts, what a failed swap
+   * did not take counts no more. At the limit quotes answer INSUFFICIENT_LIQUIDITY, and funded private swaps wait and
+   * are then refunded. An asset that is not named has no limit.
+   */
+  readonly maxGivenPerDay?: Readonly<Record<string, string>>;
 }
 
 const deskOptions = z.strictObject({
   desk: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
   prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }").optional(),
+  priceBounds: priceBoundsOption,
   spreadBps: z.number().int().min(0).max(1_000).default(30),
+  maxDriftBps: z.number().int().min(0).max(1_000).default(100),
+  maxGivenPerDay: z.record(z.string(), z.string()).default({}),
 });
-
-/** What one account may have in open quotes and swaps under way: a tenth of the inventory (CONTRACT, SOLANA "Swap"). */
-const ACCOUNT_SHARE = 10n;
 
 /**
  * A desk. In wallet mode it signs exactly the transaction that it built, in private mode one leg of the service's own; in
- * both it gives only together with what it gets. Throws `InvalidOptions`.
+ * both it gives only together with what it gets. Throws `InvalidOptions`; an asset or amount in `maxGivenPerDay` that does
+ * not exist is found when the service is made.
  */
 export function deskProvider(options: DeskOptions): SwapProvider {
-  const { desk, prices, spreadBps } = checkOptions("deskProvider", deskOptions, options);
+  const checked = checkOptions("deskProvider", deskOptions, options);
+  if (options.priceBounds !== undefined && options.prices === undefined) {
+    throw new InvalidOptions("deskProvider", ["priceBounds: give `prices` too; there is no price to bound"]);
+  }
+  const { desk, prices, priceBounds, spreadBps, maxDriftBps, maxGivenPerDay } = checked;
   return {
     name: "desk",
-    connect: (surroundings) => deskAtWork({ desk, prices, spreadBps }, surroundings),
+    connect(surroundings) {
+      const { tokens, clock } = surroundings;
+      const read = amountsByMint(tokens, maxGivenPerDay, "maxGivenPerDay");
+      if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
+      const guarded = prices === undefined ? null : new GuardedPrices(prices, priceBounds, clock);
+      const terms = { desk, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
+      return exchangerOf(new DeskAtWork(terms, surroundings));
+    },
   };
 }
 
-function deskAtWork(
-  {
-    desk,
-    prices,
-    spreadBps,
-  }: { readonly desk: Signer; readonly prices: PriceSource | undefined; readonly spreadBps: number },
-  { ledger, tokens, log }: ProviderSurroundings,
-): Exchanger {
-  const { address } = desk;
-  const name = `desk ${address}`;
-  /** Assets that the desk is known to have a token account for; nobody closes those but the operator. */
-  const taken = new Set<string>();
-
-  const canTake = async (asset: Token): Promise<boolean> => {
-    const mint = ledgerMint(asset);
-    if (mint === null || taken.has(mint)) return true;
-    const [hasAccount] = await ledger.haveTokenAccounts([address], mint);
-    if (hasAccount === true) taken.add(mint);
-    return hasAccount === true;
-  };
-
-  /**
-   * What is promised and not paid yet is looked at as if it were paid, and what is expected as if it had come, where that
-   * makes the price worse; where it would make it better it has not happened yet.
-   */
-  const priced = async (
-    { give, get, amount }: WantedExchange,
-    inventory: Inventory,
-  ): Promise<Pick<ExchangeOffer, "outputAmount" | "priceImpact">> => {
-    const kept = lessSpread(amount, spreadBps);
-    if (prices === undefined) {
-      const reserves = { give: inventory.give + inventory.expected, get: inventory.get - inventory.promised };
-      return { outputAmount: constantProduct(kept, reserves), priceImpact: priceImpact(amount, reserves) };
-    }
-    const rate = await prices.rate(give.mint, get.mint);
-    return { outputAmount: (kept * rate.get) / rate.give, priceImpact: 0 };
-  };
-
-  const offer = async (wanted: WantedExchange, promised: Promised): Promise<ExchangeOffer> => {
-    const { give, get, amount, accountId } = wanted;
-    const gives = `${name} gives ${get.mint}`;
-    const takes = `${name} takes ${give.mint}`;
-    const givesOne = `${gives} to ${accountId}`;
-    const [[giveHeld = 0n, getHeld = 0n], canBeTaken, toAll, fromAll, toOne] = await Promise.all([
-      deskInventory(ledger, address, [give, get]),
-      canTake(give),
-      promised(gives),
-      promised(takes),
-      promised(givesOne),
-    ]);
-    const inventory = { give: giveHeld, get: getHeld, expected: fromAll, promised: toAll };
-    const price = await priced(wanted, inventory);
-    const { outputAmount } = price;
-    const share = getHeld / ACCOUNT_SHARE;
-    const available = canBeTaken ? least(getHeld - toAll, share - toOne) : 0n;
-    if (outputAmount <= 0n || outputAmount > available) {
-      const shown = available > 0n ? available : 0n;
-      throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: formatAmount(shown, get.decimals) });
-    }
-    const forOne = { resource: givesOne, amount: outputAmount, most: share };
-    if (prices !== undefined) {
-      return { ...price, reservations: [{ resource: gives, amount: outputAmount, most: getHeld }, forOne] };
-    }
-    // A price made of what is promised holds only if nothing more has been promised meanwhile.
-    return {
-      ...price,
-      reservations: [
-        { resource: gives, amount: outputAmount, most: toAll + outputAmount },
-        { resource: takes, amount, most: fromAll + amount },
-        forOne,
-      ],
-    };
-  };
-
+/** As an object whose methods stand by themselves, so that a host may spread it and replace some of them. */
+function exchangerOf(desk: DeskAtWork): Exchanger {
   return {
-    async check(genesisHash) {
-      if (prices === undefined && genesisHash === MAINNET_GENESIS) {
-        throw new StartRefused(
-          "deskProvider: without `prices` the desk's inventory makes the price, which is for local chains: " +
-            "on mainnet give it a price source",
-        );
-      }
-      await warnOfShortage(ledger, address, tokens, log);
-    },
-    queueOf: () => (prices === undefined ? name : null),
-    offer,
-    async build(exchange) {
-      const { sender, get } = exchange;
-      const mint = ledgerMint(get);
-      const plan = { feePayer: sender, moves: walletMoves(address, exchange) };
-      const [unsigned, hasAccount] = await Promise.all([
-        ledger.buildTransaction(plan),
-        mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
-      ]);
-      const rent = hasAccount ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
-      return { unsigned, plan, rent, ticket: null };
-    },
-    async complete({ unsigned, sender, signature }) {
-      return (await signTransaction(unsigned, [desk], new Map([[sender, signature]]))).bytes;
-    },
-    direct: { signer: desk, moves: (exchange) => directMoves(address, exchange) },
+    check: (genesisHash) => desk.check(genesisHash),
+    queueOf: () => desk.queueOf(),
+    offer: (wanted, promised) => desk.offer(wanted, promised),
+    isStillGood: (offered) => desk.isStillGood(offered),
+    build: (exchange) => desk.build(exchange),
+    complete: (signed) => desk.complete(signed),
+    direct: desk.direct,
   };
-}
-
-/** Both sides of one exchange. */
-interface Inventory {
-  readonly give: bigint;
-  readonly get: bigint;
-  /** What open quotes and swaps under way will bring of what is given, and take of what is got. */
-  readonly expected: bigint;
-  readonly promised: bigint;
-}
-
-function least(one: bigint, other: bigint): bigint {
-  return one < other ? one : other;
 }

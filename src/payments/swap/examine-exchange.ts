@@ -10,7 +10,8 @@ import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
 import { isoTime } from "../iso-time.ts";
 import { exchangeRefusal } from "./exchange-refusal.ts";
-import { offerOf } from "./price-swap.ts";
+import { offerOf, unasked } from "./price-swap.ts";
+import { isStillGood } from "./price-check.ts";
 import { readSignedExchange } from "./read-signed-exchange.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "./reserve.ts";
 import { readExchange } from "./stored-exchange.ts";
@@ -36,6 +37,12 @@ export interface ExchangeExamination {
   readonly readSigned: (signedTransaction: string, quote: QuoteRecord) => SignedSwap;
   /** Throws what the chain or the provider has against it. */
   readonly examine: (signed: SignedSwap, quote: QuoteRecord) => Promise<ExaminedExchange>;
+}
+
+function expired({ id, expiresAt }: QuoteRecord): PaymentError {
+  return new PaymentError("INVALID_QUOTE", {
+    ...{ quoteId: id, reason: "expired", expiresAt: isoTime(expiresAt) },
+  });
 }
 
 export function createExchangeExamination({
@@ -66,21 +73,31 @@ export function createExchangeExamination({
     if (kept !== null) return { reservations: reservations.map(({ id }) => id), writes: kept };
     if (exchanger === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const now = clock.now();
-    const { id, version, inputMint, outputMint, inputAmount, outputAmount, accountId, expiresAt } = quote;
+    const { id, version, inputMint, outputMint, inputAmount, outputAmount, accountId } = quote;
     const wanted = { give: assets.named(inputMint), get: assets.named(outputMint), amount: inputAmount };
     const previous = reservations.map((each) => each.id);
     const promises = promisesAt(storage, now, previous);
     const offer = await offerOf(exchanger, { ...wanted, accountId }, promises.promised);
-    if (offer.outputAmount < outputAmount) {
-      const details = { quoteId: id, reason: "expired", expiresAt: isoTime(expiresAt) } as const;
-      throw new PaymentError("INVALID_QUOTE", details);
-    }
+    if (offer.outputAmount < outputAmount) throw expired(quote);
     const owner = `${id}:${version}:used`;
     const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
     return {
       reservations: names.map((each) => each.id),
       writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
     };
+  };
+
+  /** A quote's price has moved too far against the provider: it would not sign any more. */
+  const refuseMovedPrice = async (quote: QuoteRecord): Promise<void> => {
+    if (exchanger === null) return;
+    const { inputMint, outputMint, inputAmount, outputAmount } = quote;
+    const offered = {
+      give: assets.named(inputMint),
+      get: assets.named(outputMint),
+      inputAmount,
+      outputAmount,
+    };
+    if (!(await isStillGood(exchanger, offered).catch(unasked))) throw expired(quote);
   };
 
   return {
@@ -103,6 +120,7 @@ export function createExchangeExamination({
     },
     async examine(signed, quote) {
       const give = assets.named(quote.inputMint);
+      await refuseMovedPrice(quote);
       const refusal = await exchangeRefusal(ledger, assets, {
         ...signed,
         give,

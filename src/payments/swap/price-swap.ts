@@ -164,9 +164,14 @@ export async function offerOf(
     refuseTooLarge(offer.outputAmount, wanted.get);
     return offer;
   } catch (cause) {
-    if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
-    throw new PaymentError("UPSTREAM_ERROR", {}, { cause });
+    return unasked(cause);
   }
+}
+
+/** For a provider that could not be asked: its own refusals, and the chain's silence, mean what they say. */
+export function unasked(cause: unknown): never {
+  if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
+  throw new PaymentError("UPSTREAM_ERROR", {}, { cause });
 }
 
 function unpriced(cause: unknown): never {

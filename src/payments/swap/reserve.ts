@@ -55,10 +55,10 @@ export function reserve(
   wanted: readonly WantedReservation[],
   { createdAt, lapsesAt }: Pick<ReservationRecord, "createdAt" | "lapsesAt">,
 ): Reserved {
-  const rows = wanted.map(({ resource, amount, most }, index) => ({
-    most,
-    row: { id: `${owner}:${index}`, version: 1, resource, amount, createdAt, lapsesAt, releasedAt: null },
-  }));
+  const rows = wanted.map(({ resource, amount, most, countsForMs = 0 }, index) => {
+    const id = idOf(`${owner}:${index}`, countsForMs);
+    return { most, row: { id, version: 1, resource, amount, createdAt, lapsesAt, releasedAt: null } };
+  });
   return {
     names: rows.map(({ row: { id, resource } }) => ({ id, resource })),
     writes: rows.map(({ row, most }) => ({
@@ -86,7 +86,27 @@ export async function keepReserved(
   return writes.length === 0 ? null : writes;
 }
 
-/** Gives back what was set aside, whatever has become of it. */
+/** Gives back what was set aside for an exchange that was not made. */
 export function releaseReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
   return ids.map((id) => ({ table: "reservations", id, set: { releasedAt: at } }));
+}
+
+/** For an exchange that was made: what counts against a limit of a day goes on to count, the rest is given back. */
+export function settleReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
+  return ids.flatMap((id) => {
+    const countsForMs = countsForOf(id);
+    if (countsForMs === 0) return releaseReserved([id], at);
+    return [{ table: "reservations", id, set: { lapsesAt: at + countsForMs } }];
+  });
+}
+
+// A machine remembers the ids of what is set aside for it and nothing else, so the id itself says how long it counts.
+const COUNTS_FOR = /:counts (\d+)$/;
+
+function idOf(name: string, countsForMs: number): string {
+  return countsForMs === 0 ? name : `${name}:counts ${countsForMs}`;
+}
+
+function countsForOf(id: string): number {
+  return Number(COUNTS_FOR.exec(id)?.[1] ?? 0);
 }

@@ -3,7 +3,7 @@ import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Move, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import type { Logger } from "../../runtime.ts";
+import type { Clock, Logger } from "../../runtime.ts";
 import type { Token } from "../assets.ts";
 
 /**
@@ -26,6 +26,7 @@ export interface ProviderSurroundings {
   readonly ledger: Ledger;
   /** The assets that can be swapped, SOL by its wrapped mint. */
   readonly tokens: readonly Token[];
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -49,6 +50,11 @@ export interface WantedReservation {
    * one act; where it would be more, nothing is kept and the exchange is offered anew.
    */
   readonly most: bigint | null;
+  /**
+   * How long the amount still counts once the exchange was made, in milliseconds, such as a day for a limit per day. Left
+   * out, it is free again at once. What was not made counts no more in either case.
+   */
+  readonly countsForMs?: number;
 }
 
 /** A price. */
@@ -60,15 +66,19 @@ export interface ExchangeOffer {
   readonly reservations: readonly WantedReservation[];
 }
 
-/** How much of a resource is promised to open quotes and to swaps under way. */
-export type Promised = (resource: string) => Promise<bigint>;
-
-/** A wallet's swap at a price that was offered. */
-export interface WalletExchange {
+/** An exchange as it was offered. */
+export interface OfferedExchange {
   readonly give: Token;
   readonly get: Token;
   readonly inputAmount: bigint;
   readonly outputAmount: bigint;
+}
+
+/** How much of a resource is promised to open quotes and to swaps under way. */
+export type Promised = (resource: string) => Promise<bigint>;
+
+/** A wallet's swap at a price that was offered. */
+export interface WalletExchange extends OfferedExchange {
   readonly sender: Address;
   /** A key of no meaning that makes this transaction unlike any other; see `Move`. */
   readonly reference: Address;
@@ -94,11 +104,7 @@ export interface SenderSigned extends BuiltExchange {
 }
 
 /** A private swap at a price that was offered. */
-export interface DirectExchange {
-  readonly give: Token;
-  readonly get: Token;
-  readonly inputAmount: bigint;
-  readonly outputAmount: bigint;
+export interface DirectExchange extends OfferedExchange {
   /** The deposit address that gives. */
   readonly from: Address;
   /** The payee that gets. */
@@ -121,6 +127,12 @@ export interface Exchanger {
    * has not enough; anything else it throws means that it cannot be asked.
    */
   offer(wanted: WantedExchange, promised: Promised): Promise<ExchangeOffer>;
+  /**
+   * Whether the provider would still make this exchange at the price it offered. Asked when a signed swap is taken, again
+   * before `complete`, and before a private swap is signed; where it is false, nothing is signed. What it throws means
+   * that it cannot be asked: then nothing is signed either, and it is asked again. Left out, an offered price is firm.
+   */
+  isStillGood?(offered: OfferedExchange): Promise<boolean>;
   /** Builds the transaction in which the sender gives and gets, or nothing happens. The sender pays its costs. */
   build(exchange: WalletExchange): Promise<BuiltExchange>;
   /**

@@ -7,10 +7,12 @@ import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { assetsWith, MAINNET_GENESIS, MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
 import { constantProduct, lessSpread, priceImpact } from "../../../src/payments/swap/constant-product.ts";
+import { fixedPrices } from "../../../src/payments/private/prices.ts";
 import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
 import type { DeskOptions } from "../../../src/payments/swap/desk-provider.ts";
 import type { Exchanger, WantedReservation } from "../../../src/payments/swap/swap-provider.ts";
 import { silentLogger } from "../../../src/runtime.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
 
 const reserve = fc.bigInt({ min: 1n, max: 2n ** 63n });
 const amount = fc.bigInt({ min: 1n, max: 2n ** 63n });
@@ -80,6 +82,7 @@ const assets = assetsWith(MAINNET_STABLECOINS);
 const SOL = assets.named("SOL");
 const USDC = assets.named("USDC");
 const desk = keypairSigner(new Uint8Array(32).fill(9));
+const surroundings = { tokens: assets.tokens, clock: virtualClock(), log: silentLogger };
 
 /** A desk that holds so many lamports and USDC, and the same number of USDT. */
 function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOptions> = {}): Exchanger {
@@ -90,8 +93,9 @@ function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOpti
     }),
     rentMinimum: async () => 0n,
     haveTokenAccounts: async () => [true],
+    tokenAccountStates: async () => ["usable", "usable"],
   } as unknown as Ledger;
-  return deskProvider({ desk, ...options }).connect({ ledger, tokens: assets.tokens, log: silentLogger });
+  return deskProvider({ desk, ...options }).connect({ ...surroundings, ledger });
 }
 
 /** Promises kept in a list, as storage keeps them in a table. */
@@ -171,6 +175,15 @@ describe("a desk", () => {
     await deskWith(held, { prices: { rate: async () => ({ give: 1n, get: 1n }) } }).check(MAINNET_GENESIS);
   });
 
+  test("prices that never move are refused on mainnet, and nowhere else", async () => {
+    const prices = fixedPrices({ [SOL.mint]: 1n, [USDC.mint]: 1n });
+    const exchanger = deskWith({ sol: 10n ** 12n, usdc: 10n ** 12n }, { prices });
+    await expect(exchanger.check(MAINNET_GENESIS)).rejects.toThrow(
+      "deskProvider: prices: these prices never move",
+    );
+    await exchanger.check("another chain");
+  });
+
   test("what it lacks to be of any use is said at the start, with the amount missing", async () => {
     const said: object[] = [];
     const ledger = {
@@ -181,17 +194,39 @@ describe("a desk", () => {
         funds: [{ lamports: 1_000n, tokens: [0n, 10_000n] }],
       }),
       rentMinimum: async () => 900n,
+      tokenAccountStates: async () => ["usable", "frozen"],
     } as unknown as Ledger;
     const log = { ...silentLogger, warn: (fields: object) => void said.push(fields) };
-    await deskProvider({ desk }).connect({ ledger, tokens: assets.tokens, log }).check("another chain");
+    await deskProvider({ desk })
+      .connect({ ...surroundings, ledger, log })
+      .check("another chain");
     expect(said).toEqual([
       { desk: desk.address, asset: "SOL", missing: "0.0099999" },
       { desk: desk.address, asset: "USDC", missing: "0.01" },
+      { purse: "desk", owner: desk.address, asset: assets.tokens[2]?.symbol, found: "frozen" },
     ]);
   });
 
   test("wrong options are all named", () => {
-    const make = () => deskProvider({ desk: {}, spreadBps: 1_001, prices: 5 } as unknown as DeskOptions);
-    expect(make).toThrow(/desk: expected a signer[^]*prices: expected a price source[^]*spreadBps/);
+    const make = () =>
+      deskProvider({
+        ...{ desk: {}, spreadBps: 1_001, prices: 5, maxDriftBps: -1 },
+        priceBounds: { maxAgeMs: 1, maxDeviationBps: 5_001 },
+      } as unknown as DeskOptions);
+    expect(make).toThrow(
+      /desk: expected a signer[^]*prices: expected a price source[^]*priceBounds.maxAgeMs[^]*priceBounds.maxDeviationBps[^]*spreadBps[^]*maxDriftBps/,
+    );
+    expect(() => deskProvider({ desk, priceBounds: {} })).toThrow("priceBounds: give `prices` too");
+  });
+
+  test("a limit per day of an asset that is none, or of no amount, is named when the service is made", () => {
+    const make = () =>
+      deskWith(
+        { sol: 1n, usdc: 1n },
+        { maxGivenPerDay: { EUR: "1", SOL: "0", USDC: "0.0000001", USDT: "1e3" } },
+      );
+    expect(make).toThrow(
+      /maxGivenPerDay.EUR: expected one of SOL, USDC, USDT[^]*SOL: expected an amount above zero[^]*USDC: USDC has 6 decimals[^]*USDT: expected a decimal string/,
+    );
   });
 });

@@ -1,0 +1,197 @@
+/** M13: a price that moves between quote and signature, and one that is not to be believed: the desk signs neither. */
+import { afterEach, describe, expect, test } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import type { PriceSource, Rate } from "../../../src/payments/private/prices.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { swapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { expectRefusal } from "../wallet-world.ts";
+
+let world: SwapFixture;
+let caller: Caller;
+let alice: Wallet;
+/** Cents for one SOL, in a market that a test moves. */
+let cents: bigint;
+/** What the market says instead of a price, where a test wants it to. */
+let instead: (() => Promise<Rate>) | null;
+
+const market: PriceSource = {
+  async rate(give, get) {
+    if (instead !== null) return instead();
+    const worth = (mint: string): bigint => (mint === SOL_MINT ? 1_000_000_000n : cents * 10_000n);
+    return { give: worth(give), get: worth(get) };
+  },
+};
+
+async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<void> {
+  cents = 15_000n;
+  instead = null;
+  world = await swapFixture({ ...settings, desk: { prices: market, ...settings?.desk } });
+  caller = await world.caller();
+  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
+  world.chain.advance(35);
+}
+afterEach(() => world.close());
+
+const sale = () => world.quote(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+const post = (body: object) => world.service.createTransaction(caller, body as never);
+const statusOf = (id: string) => world.service.transaction(caller, id);
+
+/** Lets a transaction that nobody sends die. */
+async function outlive(): Promise<void> {
+  for (let round = 0; round < 6; round++) {
+    world.chain.advance(60);
+    await world.pass(1_000);
+  }
+}
+
+describe("between the quote and its use", () => {
+  test("M13: a price that has moved against the desk beyond 1 % is refused, and nothing is kept", async () => {
+    await open();
+    const quote = await sale();
+    cents = 14_849n;
+    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    expect(world.deskSigned()).toBe(0);
+    // The quote is not used up: should the price come back while it lives, it is taken.
+    cents = 14_850n;
+    await post(world.signed(quote, alice));
+    await world.finalize();
+    expect(world.deskSigned()).toBe(1);
+  });
+
+  test("M13: one that has moved in the desk's favour is no reason to refuse", async () => {
+    await open();
+    const quote = await sale();
+    cents = 16_400n;
+    const { body } = await post(world.signed(quote, alice));
+    await world.finalize();
+    expect(await statusOf(body.transactionId)).toMatchObject({ status: "completed" });
+  });
+
+  test("M13: buying is measured the other way round", async () => {
+    await open();
+    const quote = await world.quote(caller, { sender: alice, give: "USDC", get: "SOL", amount: "150" });
+    cents = 15_160n;
+    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    cents = 14_000n;
+    await post(world.signed(quote, alice));
+  });
+
+  test("the bound is an option", async () => {
+    await open({ desk: { maxDriftBps: 0 } });
+    const quote = await sale();
+    cents = 14_999n;
+    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    cents = 15_000n;
+    await post(world.signed(quote, alice));
+  });
+
+  test.each([
+    ["zero", async () => ({ give: 0n, get: 0n })],
+    ["NaN", async () => ({ give: NaN, get: NaN }) as unknown as Rate],
+    ["20 % off", async () => ({ give: 1_000_000_000n, get: 180_000_000n })],
+    ["an error", () => Promise.reject(new Error("the market is closed"))],
+    ["yesterday's", async () => ({ give: 1n, get: 1n, at: world.clock.now() - 86_400_000 })],
+  ])("M13: a source that answers %s makes no quote, and no co-signature", async (_, said) => {
+    await open();
+    const quote = await sale();
+    instead = said;
+    await expectRefusal(sale(), "UPSTREAM_ERROR", {});
+    await expectRefusal(post(world.signed(quote, alice)), "UPSTREAM_ERROR", {});
+    expect(world.deskSigned()).toBe(0);
+    instead = null;
+    await post(world.signed(quote, alice));
+  });
+});
+
+describe("between the use and the signature", () => {
+  test("M13: a desk never co-signs after the price has moved 10 %: the swap dies with its blockhash", async () => {
+    await open({ options: { broadcastDelayMs: 5_000 } });
+    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+    cents = 13_500n;
+    await world.pass(5_000);
+    await outlive();
+    expect(world.deskSigned()).toBe(0);
+    expect(await statusOf(body.transactionId)).toMatchObject({
+      ...{ status: "failed", reason: "expired", fee: "0" },
+      recipients: [{ status: "unpaid" }],
+    });
+    expect(await world.promised("USDC")).toBe(0n);
+    expect((await world.held(alice.address))[1]).toBe(1_000_000_000n);
+  });
+
+  test("M13: nor while its source cannot be asked", async () => {
+    await open({ options: { broadcastDelayMs: 5_000 } });
+    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+    instead = () => Promise.reject(new Error("the market is closed"));
+    await world.pass(5_000);
+    await outlive();
+    expect(world.deskSigned()).toBe(0);
+    expect(await statusOf(body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
+  });
+
+  test("a price that comes back while the transaction can still land is signed", async () => {
+    await open({ options: { broadcastDelayMs: 5_000 } });
+    const { body, quote } = await world.swap(caller, {
+      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1" },
+    });
+    cents = 14_000n;
+    await world.pass(5_000);
+    expect(world.deskSigned()).toBe(0);
+    cents = 15_000n;
+    await world.pass(20_000);
+    expect(world.deskSigned()).toBe(1);
+    await world.finalize();
+    expect(await statusOf(body.transactionId)).toMatchObject({
+      status: "completed",
+      recipients: [{ amount: quote.outputAmount }],
+    });
+  });
+});
+
+describe("a private swap", () => {
+  const ordered = async () => {
+    const { quote, body } = await world.orderSwap(caller, {
+      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1", slippageBps: 500 },
+    });
+    const due = units(body.depositAmount, 9);
+    const deposit = () => world.deposit(body.ephemeralAddress, { lamports: due });
+    return { quote, id: body.transactionId, deposit };
+  };
+
+  test("M13: a price that moves between planning and signing is not signed for: another one is found", async () => {
+    await open();
+    const { quote, id, deposit } = await ordered();
+    // The plan is made at the first price; the simulation before the signature is when it falls by 3 %.
+    world.chain.faults.add(({ method }) => {
+      if (method === "simulateTransaction") cents = 14_550n;
+      return undefined;
+    });
+    await deposit();
+    await world.settle();
+    for (let minute = 0; minute < 2; minute++) {
+      await world.pass(60_000);
+      await world.settle(2);
+    }
+    const { status, recipients } = await statusOf(id);
+    expect(status).toBe("completed");
+    const paid = Number(recipients[0]?.amount);
+    expect(paid).toBeLessThan(Number(quote.outputAmount) * 0.975);
+    expect(paid).toBeGreaterThanOrEqual(Number(quote.minOutputAmount));
+  });
+
+  test("M13: fees are not priced by a source that is not to be believed", async () => {
+    await open({
+      routing: { prices: { rate: async () => ({ give: 0n, get: 1n }) } },
+    });
+    const request = { inputAsset: "USDC", outputAsset: "SOL", amount: "150", mode: "private" as const };
+    const work = world.service.createQuote(caller, request);
+    await expectRefusal(work, "ROUTING_UNAVAILABLE", { reason: "upstream" });
+    const send = { ...request, outputAsset: "USDC" };
+    await expectRefusal(world.service.createQuote(caller, send), "ROUTING_UNAVAILABLE", {
+      reason: "upstream",
+    });
+  });
+});
