@@ -123,6 +123,13 @@ export function memoryStorage(): PaymentStorage {
         oldest: hits.length === 0 ? null : Math.min(...hits.map((hit) => hit.at)),
       };
     },
+
+    spendings: async (purse, since) =>
+      domain.spendings
+        .under(purse)
+        .filter((row) => row.at > since)
+        .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+        .map((row) => domain.spendings.copy(row)),
   };
 }
 

@@ -266,6 +266,16 @@ export interface LimitHitRecord {
   readonly at: number;
 }
 
+/** What a purse of the service's own has spent at one time: one row per set of signed bytes that spends it. */
+export interface SpendingRecord {
+  readonly id: string;
+  /** Whose money of which kind it is, in the words of the reservations' `resource`. */
+  readonly purse: string;
+  /** Base units that landing costs for good. They count from the signature on, whether it lands or not. */
+  readonly amount: bigint;
+  readonly at: number;
+}
+
 /** Every table of the payment service and the record it holds. */
 export interface PaymentTables {
   facts: FactRecord;
@@ -285,6 +295,8 @@ export interface PaymentTables {
   deliveries: DeliveryRecord;
   deliveryAttempts: DeliveryAttemptRecord;
   limitHits: LimitHitRecord;
+
+  spendings: SpendingRecord;
 }
 
 /** The name of a payment table. */

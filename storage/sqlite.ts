@@ -142,5 +142,7 @@ function storageOn(
         const window = reads.limitWindow.get({ accountId, scope, since });
         return { count: window?.count ?? 0, oldest: window?.oldest ?? null };
       }),
+
+    spendings: (purse, since) => many("spendings", () => reads.spendings.all({ purse, since })),
   };
 }

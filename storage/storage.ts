@@ -25,6 +25,7 @@ import type {
   QuoteRecord,
   RecipientRecord,
   ReservationRecord,
+  SpendingRecord,
   TransactionRecord,
   WebhookRecord,
 } from "./records.ts";
@@ -321,6 +322,9 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
     scope: string,
     since: number,
   ): Promise<{ readonly count: number; readonly oldest: number | null }>;
+
+  /** What a purse has spent after `since`, oldest first. */
+  spendings(purse: string, since: number): Promise<readonly SpendingRecord[]>;
 }
 
 /** A write to one of the payment tables. */

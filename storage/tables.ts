@@ -260,6 +260,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
     lookup: "accountId",
     group: { by: ["accountId", "scope"], since: "at" },
   },
+
+  spendings: {
+    columns: { id: "text", purse: "text", amount: "amount", at: "integer" },
+    lookup: "purse",
+  },
 };
 
 /** A task as it is kept, with its lease. */

@@ -77,5 +77,15 @@ export function readStatements(db: Kysely<Schema>) {
           .where("scope", "=", scope)
           .where("at", ">", since),
     ),
+
+    spendings: statement<{ purse: string; since: number }>()(({ purse, since }) =>
+      db
+        .selectFrom("spendings")
+        .selectAll()
+        .where("purse", "=", purse)
+        .where("at", ">", since)
+        .orderBy("at")
+        .orderBy("id"),
+    ),
   };
 }

@@ -202,6 +202,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     excerpt: "text?",
   },
   limitHits: { id: "text", accountId: "text", scope: "text", at: "integer" },
+
+  spendings: { id: "text", purse: "text", amount: "amount", at: "integer" },
 };
 
 /** Primary keys other than `id`. */
@@ -228,6 +230,7 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["deliveries", "transactionId", "createdAt", "id"],
   ["deliveryAttempts", "deliveryId", "number", "startedAt"],
   ["limitHits", "accountId", "scope", "at"],
+  ["spendings", "purse", "at", "id"],
 ];
 
 const uniques: readonly (readonly [table: string, column: string])[] = [

@@ -98,6 +98,18 @@ const counted: readonly StorageContractCase[] = [
 ];
 
 const reads: readonly StorageContractCase[] = [
+  promise("what a purse has spent is told after a time, oldest first", async ({ storage, other }) => {
+    const insert = (id: string, at: number, purse = "sponsor"): PaymentWrite => ({
+      table: "spendings",
+      insert: { id, purse, amount: 5n, at },
+    });
+    await put(storage, { writes: [insert("c", 30), insert("b", 20), insert("x", 25, "desk")] });
+    await put(other, { writes: [insert("a", 30)] });
+    assert.deepEqual(ids(await storage.spendings("sponsor", 0)), ["b", "a", "c"]);
+    assert.deepEqual(ids(await other.spendings("sponsor", 20)), ["a", "c"]);
+    assert.deepEqual(await storage.spendings("sponsor", 30), []);
+    assert.deepEqual(await storage.spendings("nobody", 0), []);
+  }),
   promise("what is absent is null, or an empty list", async ({ storage }) => {
     const singles = [
       storage.fact("x"),

@@ -180,6 +180,7 @@ export const fullRows: Rows = {
     excerpt: "",
   },
   limitHits: { id: "hit", accountId: "account", scope: "scope", at: LATEST },
+  spendings: { id: "spending", purse: TEXT, amount: LARGEST, at: LATEST },
 };
 
 /** The same rows with null wherever it is allowed, and empty bytes. */

@@ -28,6 +28,7 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
     const { count, oldest } = await storage.limitWindow("account", "scope", 0);
     return count === 1 ? { id: "hit", accountId: "account", scope: "scope", at: oldest } : undefined;
   },
+  spendings: async (storage) => (await storage.spendings(fullRows.spendings.purse, 0))[0],
 };
 
 const names = Object.keys(fullRows) as TableName[];
