@@ -35,6 +35,8 @@ import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 import { readTransaction } from "./payments/read-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
 import type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
+import { openPurses } from "./payments/operator/open-purses.ts";
+import type { OperatorPurses } from "./payments/operator/purses.ts";
 import { createSealing } from "./payments/sealing.ts";
 import { acceptOrder } from "./payments/private/accept-order.ts";
 import { depositKeys } from "./payments/private/deposit-keys.ts";
@@ -128,6 +130,8 @@ export interface PaymentService extends ApiKeys {
    * `ReleaseRefused` with a sentence for what is not there, cannot move, or has to wait.
    */
   returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
+  /** What an operator sees. */
+  readonly operator: OperatorPurses;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
    * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
@@ -167,7 +171,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({
     ...{ storage, ledger, log, announce },
-    completeExchange: (attempt) => completeExchange({ storage, assets, exchanger }, attempt),
+    completeExchange: (attempt) => completeExchange({ storage, clock, assets, exchanger }, attempt),
   });
   const intervalMs = checked.ledgerPollMs;
   const watching = { storage, ledger, clock, log, intervalMs };
@@ -178,6 +182,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     announce,
     ...{ storage, ledger, clock, log, assets, exchanger },
   });
+  const purses = openPurses(
+    { storage, ledger, clock, assets },
+    { routing, exchanger, deskLowBalance: checked.swap?.lowBalance ?? {} },
+  );
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   const engine = createEngine<PaymentTables>({
     storage,
@@ -289,6 +297,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       const sponsor = terms.sponsor.address;
       return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
     },
+    operator: { purses: () => purses.read() },
     countRefused: async (caller, scope) =>
       (await countHit({ storage, clock, random }, caller, scope)).standing,
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),

@@ -9,6 +9,7 @@ export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/bind-database.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
+export type { OperatorPurses, PurseBody, PurseName } from "./payments/operator/purses.ts";
 export { verifyServiceSignature } from "./webhooks/signature.ts";
 export { SCOPES } from "./payments/caller.ts";
 export type { Caller, Scope } from "./payments/caller.ts";

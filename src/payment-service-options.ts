@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { PaymentStorage } from "../storage/storage.ts";
 import { parseAddress, SOL_MINT } from "./address.ts";
+import { parseAmount } from "./amount.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Signer } from "./ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "./options.ts";
@@ -45,6 +46,11 @@ export interface PaymentServiceOptions {
   readonly swap?: {
     /** Who exchanges, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
     readonly provider: SwapProvider;
+    /**
+     * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
+     * such as `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
+     */
+    readonly lowBalance?: Readonly<Record<string, string>>;
   };
   readonly webhooks?: {
     /**
@@ -79,6 +85,17 @@ export interface PrivateRoutingOptions {
   readonly feeBps?: number;
   /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
   readonly depositWindowMs?: number;
+  /**
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
+   * rent of others' accounts that it has signed for, and what is reserved for open orders. At the limit new private
+   * orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on. Default: no limit.
+   */
+  readonly maxSponsorSpendPerDay?: string;
+  /**
+   * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
+   * (`low_purse`). Default: what twenty sends at once may take.
+   */
+  readonly lowBalance?: string;
   /** Most recipients of a private payroll, 2 to 500. Default 100. */
   readonly maxRecipients?: number;
   /**
@@ -101,6 +118,17 @@ const stablecoin = z
   .string()
   .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" })
   .refine((text) => text !== SOL_MINT, { error: "expected the mint of a stablecoin, found that of SOL" });
+
+const SOL_DECIMALS = 9;
+
+/** A decimal string in whole SOL, read as lamports. */
+const solAmount = z.string().transform((text, context): bigint => {
+  const read = parseAmount(text, SOL_DECIMALS);
+  if ("amount" in read) return read.amount;
+  const message = 'expected an amount of SOL above zero as a decimal string, such as "2.5"';
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
 
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
 export const paymentServiceOptions = z.strictObject({
@@ -145,6 +173,8 @@ export const paymentServiceOptions = z.strictObject({
       priceBounds: priceBoundsOption,
       feeBps: z.number().int().min(0).max(1_000).default(30),
       depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
+      maxSponsorSpendPerDay: solAmount.optional(),
+      lowBalance: solAmount.optional(),
       maxRecipients: z.number().int().min(2).max(500).default(100),
       maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
       screen: functionOption<Screen>().optional(),
@@ -156,6 +186,7 @@ export const paymentServiceOptions = z.strictObject({
         ["connect"],
         "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
       ),
+      lowBalance: z.record(z.string(), z.string()).default({}),
     })
     .optional(),
   webhooks: z

@@ -32,7 +32,7 @@ async function mintOf(decimals: number, program = TOKEN_PROGRAM_ID): Promise<Add
   const issuer = new PublicKey(world.chain.faucet.address);
   const space = getMintLen([]);
   await land(world, {
-    signers: [world.chain.faucet, { address: publicKey.toBase58() as Address, secretKey }],
+    signers: [world.chain.faucet, { secretKey }],
     instructions: [
       SystemProgram.createAccount({
         ...{ fromPubkey: issuer, newAccountPubkey: publicKey, space, programId: program },

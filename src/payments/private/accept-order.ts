@@ -25,8 +25,10 @@ import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
 import { depositBody } from "../read-transaction.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
+import { sponsorPurse } from "../spending.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 import { screenParties } from "./screening.ts";
+import { sponsorRoom } from "./sponsor-limit.ts";
 import { sponsorCap } from "./sponsor-allowance.ts";
 import { reserveShare } from "./sponsor-share.ts";
 import { exchangeCost } from "../swap/exchange-cost.ts";
@@ -166,6 +168,8 @@ export function acceptOrder({
       ledger.funds([sponsor], [], "confirmed"),
     ]).catch(unlessReachable);
     const worstCase = sponsorCap(cost);
+    const limit = { sponsor, lamports: funds[0]?.lamports ?? 0n, mostPerDay: terms.mostSpentPerDay };
+    const room = await sponsorRoom(storage, limit, clock.now());
 
     const id = newId("tx", random);
     const key = { masterVersion: keys.newestVersion, transactionId: id };
@@ -210,7 +214,7 @@ export function acceptOrder({
     const reservation: ReservationRecord = {
       id,
       version: 1,
-      resource: `sponsor ${sponsor}`,
+      resource: sponsorPurse(sponsor),
       amount: worstCase,
       createdAt,
       lapsesAt: null,
@@ -223,7 +227,7 @@ export function acceptOrder({
     const held = funds[0]?.lamports ?? 0n;
     const limited: PaymentWrite[] = [
       { table: "deposits", insert: deposit, atMost: { count: MOST_WAITING[caller.tier] } },
-      { table: "reservations", insert: reservation, atMost: { total: held } },
+      { table: "reservations", insert: reservation, atMost: { total: room } },
       reserveShare(reservation, caller, held),
     ];
     const writes: PaymentWrite[] = [

@@ -2,6 +2,7 @@
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
@@ -10,7 +11,7 @@ import { sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 
 /** With less than so many sends take up, the share of a smaller account has no room for a single one. */
-const SENDS = SPONSOR_ORDERS;
+export const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 
 /**
@@ -23,22 +24,23 @@ export async function checkPurses({
   log,
   sponsor,
   treasury,
+  mostSpentPerDay,
 }: {
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly log: Logger;
   readonly sponsor: Address;
   readonly treasury: Address;
+  /** Lamports, null without a limit. */
+  readonly mostSpentPerDay: bigint | null;
 }): Promise<void> {
-  const costs = await Promise.all(
-    assets.tokens.map((asset) =>
-      routingCost(ledger, { sponsor, treasury }, asset, {
-        recipients: 1,
-        pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
-      }),
-    ),
-  );
-  const dearest = costs.map(sponsorCap).reduce((most, each) => (each > most ? each : most), 0n);
+  const dearest = await dearestSend(ledger, { sponsor, treasury }, assets.tokens);
+  if (mostSpentPerDay !== null && mostSpentPerDay < dearest) {
+    log.warn(
+      { limit: formatAmount(mostSpentPerDay, SOL_DECIMALS), needed: formatAmount(dearest, SOL_DECIMALS) },
+      "privateRouting.maxSponsorSpendPerDay is less than one send may take: some orders are always refused",
+    );
+  }
   const [{ funds }, [kind]] = await Promise.all([
     ledger.funds([sponsor], [], "confirmed"),
     ledger.accountKinds([treasury]),
@@ -57,6 +59,23 @@ export async function checkPurses({
     );
   }
   await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
+}
+
+/** What one send may take of the sponsor's lamports at most, in the asset in which it is dearest. */
+export async function dearestSend(
+  ledger: RoutingLedger,
+  parties: { readonly sponsor: Address; readonly treasury: Address },
+  assets: readonly Token[],
+): Promise<bigint> {
+  const costs = await Promise.all(
+    assets.map((asset) =>
+      routingCost(ledger, parties, asset, {
+        recipients: 1,
+        pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
+      }),
+    ),
+  );
+  return costs.map(sponsorCap).reduce((most, each) => (each > most ? each : most), 0n);
 }
 
 /** Warns of each token account of an owner in which nothing can be received or paid from. */

@@ -30,7 +30,7 @@ export const priceBoundsOption = z
   .prefault({});
 
 /** Thrown instead of a price that must not be used. The message names the price and the bound. */
-export class PriceRefused extends Error {
+class PriceRefused extends Error {
   override readonly name = "PriceRefused";
 }
 

@@ -14,6 +14,7 @@ import type { PriceCheck } from "../swap/price-check.ts";
 import type { DepositKeys } from "./deposit-keys.ts";
 import { isReturn } from "./plan-return.ts";
 import { PaymentOutcomes } from "./read-outcome.ts";
+import { spendingsOf } from "./sponsor-limit.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "./sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
 import { followedBy, readPlan, withSeeds, writePlan } from "./stored-plan.ts";
@@ -218,12 +219,14 @@ export class PaymentEffects {
       lastValidBlockHeight: await this.#lastHeightOf(signed),
       createdAt: clock.now(),
     };
+    const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
     const costs = [...(stored.costs ?? []), String(cost)];
     const set = { signature: signed.signature, plan: writePlan({ ...stored, costs }) };
     return {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
         { table: "attempts", insert: attempt },
+        ...spendingsOf(signers, { row, signature: signed.signature, cost }, attempt.createdAt),
         { table: "payments", id: row.id, set },
       ],
     };

@@ -56,6 +56,10 @@ export interface PrivateRoutingTerms {
   readonly feeBps: number;
   readonly depositWindowMs: number;
   readonly mostRecipients: number;
+  /** Lamports that the sponsor may spend within 24 hours, null without a limit. */
+  readonly mostSpentPerDay: bigint | null;
+  /** Lamports below which the sponsor is low, null for what twenty sends may take. */
+  readonly lowBalance: bigint | null;
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   /** Null when the host screens nobody. */
@@ -84,8 +88,13 @@ export interface PrivateRouting {
 }
 
 /** The options with their defaults. */
-type CheckedOptions = Readonly<Required<Omit<PrivateRoutingOptions, "screen" | "priceBounds">>> & {
+type CheckedOptions = Readonly<
+  Required<Omit<PrivateRoutingOptions, "screen" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance">>
+> & {
   readonly screen?: Screen | undefined;
+  /** In lamports. */
+  readonly maxSponsorSpendPerDay?: bigint | undefined;
+  readonly lowBalance?: bigint | undefined;
   readonly priceBounds: CheckedPriceBounds;
 };
 
@@ -95,9 +104,16 @@ export function openPrivateRouting(
   shared: Omit<Parameters<typeof createPrivateRouting>[0], "terms">,
 ): PrivateRouting | null {
   if (options === undefined) return null;
-  const { treasury, maxRecipients, screen = null, priceBounds, ...rest } = options;
-  const prices = new GuardedPrices(rest.prices, priceBounds, shared.clock);
-  const terms = { ...rest, prices, screen, treasury: treasury as Address, mostRecipients: maxRecipients };
+  const { sponsor, feeBps, depositWindowMs, maxMarkerRent } = options;
+  const terms: PrivateRoutingTerms = {
+    ...{ sponsor, feeBps, depositWindowMs, maxMarkerRent },
+    treasury: options.treasury as Address,
+    prices: new GuardedPrices(options.prices, options.priceBounds, shared.clock),
+    mostRecipients: options.maxRecipients,
+    mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
+    lowBalance: options.lowBalance ?? null,
+    screen: options.screen ?? null,
+  };
   return createPrivateRouting({ terms, ...shared });
 }
 
@@ -173,7 +189,7 @@ function createPrivateRouting({
     },
     async check(genesisHash) {
       refuseFixedPrices(genesisHash, prices, "privateRouting.prices");
-      await checkPurses({ ...shared, sponsor, treasury });
+      await checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay });
     },
     async price(asset, amount, recipients) {
       const mint = ledgerMint(asset);

@@ -2,6 +2,7 @@
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import { holdAddress, UNKNOWN_SPENDING } from "../private/unknown-spending.ts";
+import { sponsorPurse } from "../spending.ts";
 import { examineAddress, examineClosed } from "./examine-address.ts";
 import type { Examination, Examined } from "./examine-address.ts";
 import { areExplained, findingsOf, isSpentElsewhere } from "./findings.ts";
@@ -98,7 +99,7 @@ async function explain(deps: ReconcileDeps, ids: readonly string[]): Promise<rea
 async function look(deps: ReconcileDeps, ids: readonly string[]): Promise<readonly Explained[]> {
   const all = await Promise.all(ids.map((id) => examineAddress(deps, id)));
   // Read after the addresses: an order that has come to rest meanwhile has let go of what was promised to it.
-  const promised = await deps.storage.reservations(`sponsor ${deps.sponsor}`);
+  const promised = await deps.storage.reservations(sponsorPurse(deps.sponsor));
   const amounts = new Map(promised.map(({ id, amount }) => [id, amount]));
   return all.map((examined) => {
     const reserved = amounts.get(examined.facts.deposit.transactionId) ?? null;

@@ -1,9 +1,11 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
 import type { AttemptRecord } from "../../../storage/records.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
+import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
+import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "./price-check.ts";
 import { readExchange } from "./stored-exchange.ts";
 import type { Exchanger } from "./swap-provider.ts";
@@ -11,6 +13,7 @@ import type { Exchanger } from "./swap-provider.ts";
 /** What completing a swap needs. */
 export interface ExchangeCompletion {
   readonly storage: PaymentStorage;
+  readonly clock: Clock;
   readonly assets: Assets;
   /** Null while no provider is configured. */
   readonly exchanger: Exchanger | null;
@@ -23,7 +26,7 @@ export interface ExchangeCompletion {
  * the price has come back.
  */
 export async function completeExchange(
-  { storage, assets, exchanger }: ExchangeCompletion,
+  { storage, clock, assets, exchanger }: ExchangeCompletion,
   { id, transactionId, bytes }: AttemptRecord,
 ): Promise<Uint8Array | null> {
   const view = await storage.transaction(transactionId);
@@ -44,7 +47,19 @@ export async function completeExchange(
   const sender = view.transaction.sender as Address;
   const whole = await exchanger.complete({ ...exchange, sender, signature, bytes });
   if (whole === null) return null;
-  const [stored] = await storage.commit([{ writes: [{ table: "attempts", id, set: { bytes: whole } }] }]);
+  const given =
+    exchanger.direct === null
+      ? []
+      : spend(
+          {
+            signature: id,
+            purse: deskPurse(exchanger.direct.signer.address, outputMint),
+            amount: outputAmount,
+          },
+          clock.now(),
+        );
+  const writes: PaymentWrite[] = [{ table: "attempts", id, set: { bytes: whole } }, ...given];
+  const [stored] = await storage.commit([{ writes }]);
   if (stored?.ok !== true) throw new Error(`the whole bytes of ${transactionId} could not be stored`);
   return whole;
 }

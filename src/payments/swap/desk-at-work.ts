@@ -6,6 +6,7 @@ import { signTransaction } from "../../ledger/sign-transaction.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { ledgerMint, MAINNET_GENESIS } from "../assets.ts";
 import type { Token } from "../assets.ts";
+import { DAY_MS, deskPurse } from "../spending.ts";
 import { StartRefused } from "../bind-database.ts";
 import { warnOfUnusableAccounts } from "../private/check-purses.ts";
 import type { PriceSource } from "../private/prices.ts";
@@ -39,7 +40,6 @@ export interface DeskTerms {
 
 /** What one account may have in open quotes and swaps under way: a tenth of what the desk can give. */
 const ACCOUNT_SHARE = 10n;
-const DAY_MS = 24 * 3_600_000;
 const BPS = 10_000n;
 
 /** Both sides of one exchange. */
@@ -147,7 +147,7 @@ export class DeskAtWork {
   }
 
   #gives(get: Token): string {
-    return `${this.#name} gives ${get.mint}`;
+    return deskPurse(this.#terms.desk.address, get.mint);
   }
 
   #takes(give: Token): string {

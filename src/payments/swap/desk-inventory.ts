@@ -30,7 +30,7 @@ export async function deskInventory(
 }
 
 /** So many of the smallest swaps make the least inventory: each account may have a tenth of it. */
-const SMALLEST_SWAPS = 10n;
+export const SMALLEST_SWAPS = 10n;
 
 /** Warns of each asset of which the desk has too little for even the smallest swap, naming what is missing. */
 export async function warnOfShortage(

@@ -1,0 +1,151 @@
+/** What the sponsor may spend within a day: counted when an order is taken, and never in the way of what is under way. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { formatAmount } from "../../../src/amount.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
+import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { privateFixture, solAt150 } from "../../kit/private-fixture.ts";
+import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { expectRefusal } from "../wallet-world.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+let world: PrivateFixture;
+let caller: Caller;
+let alice: Wallet;
+let bob: Wallet;
+beforeEach(async () => {
+  world = await privateFixture();
+  caller = await world.caller();
+  alice = world.wallet("alice", { lamports: 1_000_000_000n });
+  bob = world.wallet("bob", { lamports: 1_000_000_000n });
+});
+afterEach(() => world.close());
+
+const order = () => world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
+const spent = () => spentInADay(world.storage, sponsorPurse(world.sponsor.address), world.clock.now());
+const reserved = async (): Promise<bigint> =>
+  (await world.storage.reservations(sponsorPurse(world.sponsor.address))).reduce(
+    (sum, { amount }) => sum + amount,
+    0n,
+  );
+
+/** What one order reserves. */
+async function worstCase(): Promise<bigint> {
+  const { body } = await order();
+  const amount = await reserved();
+  await world.service.cancelTransaction(caller, body.transactionId);
+  await world.settle();
+  return amount;
+}
+
+/** The same world under a limit. */
+async function limited(lamports: bigint) {
+  const service = world.another({
+    privateRouting: {
+      sponsor: keypairSigner(world.sponsor.secretKey),
+      treasury: world.treasury.address,
+      prices: solAt150(world),
+      maxSponsorSpendPerDay: formatAmount(lamports, 9),
+    },
+  });
+  await world.service.stop();
+  await service.start();
+  const take = async () => {
+    const recipients = [{ address: bob.address, amount: "5" }];
+    const { body: quote } = await service.createQuote(caller, {
+      ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+      recipients,
+    });
+    const { body } = await service.createTransaction(caller, {
+      ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address, recipients },
+    });
+    return body as Awaited<ReturnType<typeof order>>["body"];
+  };
+  const settle = async (): Promise<void> => {
+    for (let round = 0; round < 8; round++) {
+      await service.settled();
+      world.chain.advance(round === 0 ? 2 : 35);
+      await service.settled();
+    }
+  };
+  return { service, take, settle };
+}
+
+const atCapacity = { reason: "capacity" } as const;
+
+test("what the sponsor pays for a send is on record, to the lamport that is gone for good", async () => {
+  world.chain.advance(35);
+  const [before] = await world.held(world.sponsor.address);
+  const { body } = await order();
+  expect(await spent()).toBe(0n);
+  await world.deposit(body.ephemeralAddress, { usdc: 6_000_000n });
+  await world.settle(10);
+  const [after] = await world.held(world.sponsor.address);
+  expect(await spent()).toBeGreaterThan(0n);
+  // The rent of the treasury's account, made once, is that of the deposit address's, which the depositor paid.
+  expect(before - after).toBe(await spent());
+  await world.pass(24 * HOUR_MS);
+  expect(await spent()).toBe(0n);
+});
+
+test("at the limit a new order is refused for capacity, and nothing of it is kept", async () => {
+  const one = await worstCase();
+  const { service, take } = await limited(one * 2n);
+  const first = await take();
+  await take();
+  await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
+  expect(await reserved()).toBe(one * 2n);
+  await service.cancelTransaction(caller, first.transactionId);
+  await service.stop();
+});
+
+test("of many orders at once no more are taken than the limit has room for", async () => {
+  const one = await worstCase();
+  const { service, take } = await limited(one * 3n);
+  const results = await Promise.allSettled(Array.from({ length: 8 }, take));
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  expect(await reserved()).toBe(one * 3n);
+  await service.stop();
+});
+
+test("what was spent within 24 hours counts, what is under way goes on, and a day later there is room again", async () => {
+  const one = await worstCase();
+  const { service, take, settle } = await limited(one);
+  const { transactionId, ephemeralAddress } = await take();
+  world.chain.fund(ephemeralAddress, { usdc: 6_000_000n });
+  world.chain.advance(35);
+  await settle();
+  const shown = await service.transaction(caller, transactionId);
+  expect(shown).toMatchObject({ status: "completed" });
+  expect(await reserved()).toBe(0n);
+  expect(await spent()).toBeGreaterThan(0n);
+  await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
+  await world.pass(24 * HOUR_MS);
+  await take();
+  expect(await reserved()).toBeGreaterThan(0n);
+  await service.stop();
+});
+
+test("a limit is an amount of SOL, and one that no order fits is said at the start", async () => {
+  const routing = (maxSponsorSpendPerDay: string) => ({
+    sponsor: keypairSigner(world.sponsor.secretKey),
+    treasury: world.treasury.address,
+    prices: solAt150(world),
+    maxSponsorSpendPerDay,
+  });
+  for (const wrong of ["0", "-1", "1e3", "0.0000000001", ""]) {
+    const make = () => world.another({ privateRouting: routing(wrong) });
+    expect(make, wrong).toThrow("privateRouting.maxSponsorSpendPerDay: expected an amount of SOL");
+  }
+  const said: string[] = [];
+  const warn = (_: object, message: string) => void said.push(message);
+  const logger = { debug() {}, info() {}, error() {}, warn };
+  const service = world.another({ privateRouting: routing("0.000001"), logger });
+  await service.start();
+  await service.stop();
+  expect(said).toEqual([
+    expect.stringContaining("privateRouting.maxSponsorSpendPerDay is less than one send"),
+  ]);
+});
