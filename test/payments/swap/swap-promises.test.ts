@@ -1,0 +1,276 @@
+/** Promises around a swap that a small slip in one line would break without any other test noticing. */
+import { afterEach, describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { SOL_MINT } from "../../../src/address.ts";
+import type { Caller } from "../../../src/payments/caller.ts";
+import { worthAtMost } from "../../../src/payments/private/prices.ts";
+import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap/reserve.ts";
+import type { BuiltExchange, SwapProvider } from "../../../src/payments/swap/swap-provider.ts";
+import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import { adapters } from "../../kit/adapters.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { swapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { expectRefusal } from "../wallet-world.ts";
+
+let world: SwapFixture | undefined;
+let caller: Caller;
+let alice: Wallet;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+const market: PriceSource = {
+  rate: async (give, get) => ({
+    give: give === SOL_MINT ? 1_000_000_000n : 150_000_000n,
+    get: get === SOL_MINT ? 1_000_000_000n : 150_000_000n,
+  }),
+};
+
+async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<SwapFixture> {
+  const opened = await swapFixture({ desk: { prices: market }, ...settings });
+  world = opened;
+  caller = await opened.caller();
+  alice = opened.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
+  opened.chain.advance(35);
+  return opened;
+}
+
+const SALE = { give: "SOL", get: "USDC", amount: "1" } as const;
+
+describe("the inventory", () => {
+  test("only final inventory is sold: what has just come in could still vanish", async () => {
+    const { chain, desk, quote } = await open({ inventory: { usdc: 100_000_000n } });
+    chain.fund(desk, { usdc: 100_000_000_000n });
+    chain.advance(2);
+    const { ledger, mints } = world as SwapFixture;
+    const { funds } = await ledger.funds([desk], [mints.USDC], "confirmed");
+    expect(funds[0]?.tokens).toEqual([100_100_000_000n]);
+    await expectRefusal(quote(caller, { ...SALE, sender: alice }), "INSUFFICIENT_LIQUIDITY", {
+      available: "10",
+    });
+    chain.advance(35);
+    await quote(caller, { ...SALE, sender: alice });
+  });
+});
+
+describe("a reservation", () => {
+  const resource = "desk D gives M";
+  const put = async (storage: PaymentStorage, writes: readonly PaymentWrite[]): Promise<boolean> =>
+    (await storage.commit([{ writes }]))[0]?.ok === true;
+
+  test.each(adapters)(
+    "that was kept meanwhile is not released, though it had lapsed, on $name",
+    async ({ make }) => {
+      const database = await make();
+      const storage = await database.open();
+      const wanted = { resource, amount: 5n, most: 5n };
+      const mine = reserve("quote:1", [wanted], { createdAt: 1, lapsesAt: 10 });
+      expect(await put(storage, mine.writes)).toBe(true);
+
+      // Somebody who needs the room sees that it has lapsed; before the commit, its swap is taken after all.
+      const promises = promisesAt(storage, 10);
+      expect(await promises.promised(resource)).toBe(0n);
+      const kept = await keepReserved(storage, mine.names);
+      expect(await put(storage, kept ?? [])).toBe(true);
+      const theirs = reserve("quote:2", [wanted], { createdAt: 10, lapsesAt: 20 });
+      expect(await put(storage, [...promises.releaseLapsed(), ...theirs.writes])).toBe(false);
+      expect(await storage.reservations(resource)).toMatchObject([{ id: "quote:1:0", lapsesAt: null }]);
+
+      await storage.close();
+      await database.destroy();
+    },
+  );
+
+  test.each(adapters)("that was released meanwhile is not kept, on $name", async ({ make }) => {
+    const database = await make();
+    const storage = await database.open();
+    const wanted = { resource, amount: 5n, most: 5n };
+    const mine = reserve("quote:1", [wanted], { createdAt: 1, lapsesAt: 10 });
+    await put(storage, mine.writes);
+    const kept = await keepReserved(storage, mine.names);
+    const promises = promisesAt(storage, 10);
+    await promises.promised(resource);
+    const theirs = reserve("quote:2", [wanted], { createdAt: 10, lapsesAt: 20 });
+    expect(await put(storage, [...promises.releaseLapsed(), ...theirs.writes])).toBe(true);
+    expect(await put(storage, kept ?? [])).toBe(false);
+    await storage.close();
+    await database.destroy();
+  });
+});
+
+describe("W10: the same swap bytes", () => {
+  test("signed for one quote, they are refused under another", async () => {
+    const { quote, signed, service, finalize } = await open();
+    const first = await quote(caller, { ...SALE, sender: alice });
+    const second = await quote(caller, { ...SALE, sender: alice });
+    const body = signed(first, alice);
+    const under = (quoteId: string) => service.createTransaction(caller, { ...body, quoteId });
+    await expectRefusal(under(second.quoteId), "INVALID_SIGNATURE", { reason: "content_mismatch" });
+    await under(first.quoteId);
+    await finalize();
+    await expectRefusal(under(second.quoteId), "INVALID_SIGNATURE", { reason: "content_mismatch" });
+  });
+
+  test("of a provider whose quotes are alike, they are a duplicate under the second", async () => {
+    // It forgets the reference, so that two quotes within a block give out one message.
+    const forgetful = (
+      signer: Parameters<NonNullable<Parameters<typeof swapFixture>[0]>["provider"] & object>[0],
+    ): SwapProvider => ({
+      name: "forgetful",
+      connect(surroundings) {
+        const desk = deskProvider({ desk: signer, prices: market }).connect(surroundings);
+        let built: Promise<BuiltExchange> | undefined;
+        return { ...desk, build: (exchange) => (built ??= desk.build(exchange)) };
+      },
+    });
+    const { quote, signed, service, finalize, held, desk } = await open({ provider: forgetful });
+    const [, before] = await held(desk);
+    const first = await quote(caller, { ...SALE, sender: alice });
+    const second = await quote(caller, { ...SALE, sender: alice });
+    expect(second.transaction).toBe(first.transaction);
+    const { body } = await service.createTransaction(caller, signed(first, alice));
+    const { transactionId } = body;
+    await expectRefusal(service.createTransaction(caller, signed(second, alice)), "DUPLICATE_TRANSACTION", {
+      transactionId,
+    });
+    await finalize();
+    await expectRefusal(service.createTransaction(caller, signed(second, alice)), "DUPLICATE_TRANSACTION", {
+      transactionId,
+    });
+    const [, after] = await held(desk);
+    expect(before - after).toBe(units(first.outputAmount, 6));
+  });
+});
+
+describe("rounding", () => {
+  test("a private swap's least output is rounded up, and its fees are", async () => {
+    const { service } = await open();
+    for (const amount of ["1.000000001", "1.000000333", "1.123456789"]) {
+      const { body: quote } = await service.createQuote(caller, {
+        ...{ inputAsset: "SOL", outputAsset: "USDC", amount, mode: "private", sender: alice.address },
+        slippageBps: 33,
+      });
+      const output = units(quote.outputAmount, 6);
+      const least = units(quote.minOutputAmount, 6);
+      const exact = output * (10_000n - 33n);
+      expect(exact % 10_000n, "an amount that shows the rounding").not.toBe(0n);
+      expect(least).toBe(exact / 10_000n + 1n);
+      const routing = units(amount, 9) * 30n;
+      expect(routing % 10_000n, "an amount that shows the rounding").not.toBe(0n);
+      expect(units(quote.fees.routing, 9)).toBe(routing / 10_000n + 1n);
+    }
+  });
+
+  test("a private send's routing fee is rounded up", async () => {
+    const { service } = await open();
+    for (const [amount, fee] of [
+      ["5.000001", 15_001n],
+      ["0.333333", 1_000n],
+      ["0.1", 300n],
+    ] as const) {
+      const { body: quote } = await service.createQuote(caller, {
+        ...{ inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private" },
+      });
+      expect(units(quote.fees.routing, 6)).toBe(fee);
+    }
+  });
+
+  test("lamports are turned into another asset so that they are covered, by no more than a unit", () => {
+    const part = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n });
+    fc.assert(
+      fc.property(part, part, part, (lamports, give, get) => {
+        const worth = worthAtMost(lamports, { give, get });
+        expect(worth * give >= lamports * get).toBe(true);
+        expect((worth - 1n) * give < lamports * get).toBe(true);
+      }),
+    );
+  });
+
+  test("network fee and rent of a private order are those of the chain at the price, rounded up", async () => {
+    // A price at which nothing divides evenly.
+    const rate = { give: 1_000_000_007n, get: 149_999_993n };
+    const { service, ledger } = await open({ routing: { prices: { rate: async () => rate } } });
+    const quoted = async (inputAsset: string) =>
+      (
+        await service.createQuote(caller, {
+          ...{ inputAsset, outputAsset: inputAsset, amount: "5", mode: "private" },
+        })
+      ).body.fees;
+    const rent = await ledger.rentMinimum(165);
+    const { rent: inUsdc } = await quoted("USDC");
+    expect((rent * rate.get) % rate.give).not.toBe(0n);
+    expect(units(inUsdc, 6)).toBe((rent * rate.get) / rate.give + 1n);
+  });
+});
+
+describe("refreshing", () => {
+  const refused = { reason: "expired" } as const;
+
+  test.each([
+    ["wallet", 30_000],
+    ["private", 60_000],
+  ] as const)(
+    "in %s mode it works until 10 minutes after expiry, and then never again",
+    async (mode, lifeMs) => {
+      const { service, clock } = await open();
+      const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode, sender: alice.address };
+      const make = async () => (await service.createQuote(caller, request)).body.quoteId;
+      const [kept, late] = [await make(), await make()];
+      clock.advance(lifeMs + 10 * 60_000);
+      const { body } = await service.refreshQuote(caller, kept);
+      expect(Date.parse(body.expiresAt)).toBe(clock.now() + lifeMs);
+      clock.advance(1);
+      await expectRefusal(service.refreshQuote(caller, late), "INVALID_QUOTE", refused);
+      // The ten minutes of the other one begin with its new expiry.
+      clock.advance(lifeMs + 10 * 60_000 - 1);
+      await service.refreshQuote(caller, kept);
+      await expectRefusal(service.refreshQuote(caller, late), "INVALID_QUOTE", refused);
+    },
+  );
+});
+
+describe("E9: a private swap that a fork undoes after it was confirmed", () => {
+  test("never goes back: it stays confirmed, and ends refunded when its price is too old to be signed for again", async () => {
+    const { chain, orderSwap, deposit, service, settle, pass, held, desk } = await open();
+    const statuses: string[] = [];
+    const { body } = await orderSwap(caller, { ...SALE, sender: alice });
+    const shown = async () => service.transaction(caller, body.transactionId);
+    const note = async (): Promise<void> => {
+      const { status } = await shown();
+      if (statuses.at(-1) !== status) statuses.push(status);
+    };
+    const inventory = await held(desk);
+    await deposit(body.ephemeralAddress, { lamports: units(body.depositAmount, 9) });
+    await service.settled();
+    const fork = chain.slot();
+    chain.advance(2);
+    await service.settled();
+    await note();
+    expect(statuses).toEqual(["confirmed"]);
+
+    chain.rollback(fork - 1);
+    const lift = chain.faults.add(({ method }) =>
+      method === "sendTransaction" ? { kind: "drop" } : undefined,
+    );
+    for (let round = 0; round < 8; round++) {
+      chain.advance(40);
+      await pass(40_000);
+      await note();
+    }
+    lift();
+    for (let round = 0; round < 12; round++) {
+      await pass(60_000);
+      await settle(2);
+      await note();
+    }
+    expect(statuses).toEqual(["confirmed", "failed"]);
+    expect((await shown()).refunds).toMatchObject([{ status: "paid" }]);
+    expect(await held(desk)).toEqual(inventory);
+    expect(await held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
+  });
+});
