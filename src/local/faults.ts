@@ -31,6 +31,11 @@ export type Fault =
   | { readonly kind: "hang" }
   /** The node knows the chain only up to so many slots ago. */
   | { readonly kind: "lag"; readonly slots: number }
+  /**
+   * The node was restored from a snapshot of the slot before `firstSlot`: it has the accounts and the status cache, and
+   * no block or transaction of an earlier slot.
+   */
+  | { readonly kind: "restored"; readonly firstSlot: number }
   /** The node answers something else than the truth: `answer` makes the lie out of the honest result. */
   | { readonly kind: "lie"; readonly answer: (honest: unknown) => unknown };
 

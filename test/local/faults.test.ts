@@ -96,3 +96,36 @@ test("a delayed call waits on the chain's clock, a hanging one for its caller", 
   await expect(hanging).rejects.toThrow("aborted");
   await Promise.all([expect(forgotten).rejects.toThrow("without an answer"), chain.close()]);
 });
+
+test("a node restored from a snapshot has no older ledger, and older statuses only as long as the cache has them", async () => {
+  const chain = await stillChain();
+  const old = somebody();
+  const signature = chain.fund(old.toBase58(), { lamports: SOL });
+  const landedAt = chain.slot();
+  chain.advance(100);
+  const firstSlot = chain.slot();
+  const young = somebody();
+  const younger = chain.fund(young.toBase58(), { lamports: SOL });
+  chain.advance(40);
+  const ask = async (method: string, ...params: unknown[]) => rpc(chain, method, ...params);
+  const statusOf = async (of: string): Promise<unknown> => {
+    const { result } = await ask("getSignatureStatuses", [of], { searchTransactionHistory: true });
+    return (result as { value: ({ slot: number } | null)[] }).value[0]?.slot ?? null;
+  };
+  expect((await ask("getFirstAvailableBlock")).result).toBe(0);
+  chain.faults.add(() => ({ kind: "restored", firstSlot }));
+  expect((await ask("getFirstAvailableBlock")).result).toBe(firstSlot);
+  expect(await statusOf(signature)).toBe(landedAt);
+  expect((await ask("getTransaction", signature)).result).toBeNull();
+  expect((await ask("getSignaturesForAddress", old.toBase58())).result).toEqual([]);
+  expect((await ask("getBlock", landedAt)).error).toMatchObject({ code: -32001 });
+  expect((await ask("getBlockTime", landedAt)).error).toMatchObject({ code: -32001 });
+  expect((await ask("getBlocks", landedAt, firstSlot + 1)).result).toEqual([firstSlot, firstSlot + 1]);
+  expect((await ask("getBalance", old.toBase58())).result).toMatchObject({ value: Number(SOL) });
+  chain.advance(300);
+  expect(await statusOf(signature)).toBeNull();
+  expect(await statusOf(younger)).toBe(firstSlot);
+  expect((await ask("getSignaturesForAddress", young.toBase58())).result).toHaveLength(1);
+  chain.faults.clear();
+  expect(await statusOf(signature)).toBe(landedAt);
+});

@@ -29,10 +29,20 @@ function isBlockhashValid(call: RpcCall): unknown {
 
 function getBlockTime(call: RpcCall): unknown {
   const asked = call.count(0);
+  refuseCleanedUp(call, asked);
   if (asked > call.head || asked < call.chain.genesis.slot) {
     throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${asked}`);
   }
   return Math.floor(call.chain.timeOf(asked) / SECOND);
+}
+
+/** Throws for a block that is older than the node's ledger. */
+export function refuseCleanedUp({ firstSlot }: RpcCall, asked: number): void {
+  if (asked >= firstSlot) return;
+  throw new RpcError(
+    RPC_CODE.blockCleanedUp,
+    `Block ${asked} cleaned up, does not exist on node. First available block: ${firstSlot}`,
+  );
 }
 
 function getEpochInfo(call: RpcCall): unknown {
@@ -68,6 +78,8 @@ export const blockMethods: Readonly<Record<string, RpcMethod>> = {
   getBlockHeight: (call) => blockHeightOf(slot(call)),
   getTransactionCount: (call) => call.chain.log.length,
   getBlockTime,
+  // A ledger since genesis begins at slot 0, whatever the first slot with a block was.
+  getFirstAvailableBlock: (call) => call.firstSlot,
   getEpochInfo,
   getGenesisHash: (call) => call.chain.genesisHash,
   getHealth: () => "ok",

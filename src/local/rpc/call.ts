@@ -17,19 +17,29 @@ export type RpcMethod = (call: RpcCall) => unknown;
 /** The optional last parameter of most methods. */
 export type CallConfig = Readonly<Record<string, unknown>>;
 
+/** What the node that answers knows and does. */
+export interface AnsweringNode {
+  readonly head: number;
+  readonly firstSlot: number;
+  readonly dropsSends: boolean;
+}
+
 /** A call being answered. */
 export class RpcCall {
   readonly chain: ChainState;
   /** The newest slot the answering node knows. */
   readonly head: number;
+  /** The oldest slot in the answering node's ledger; 0 for a ledger since genesis. */
+  readonly firstSlot: number;
   /** Whether a transaction that is sent is lost on its way to the leader. */
   readonly dropsSends: boolean;
   readonly #params: readonly unknown[];
 
-  constructor(chain: ChainState, params: readonly unknown[], node: { head: number; dropsSends: boolean }) {
+  constructor(chain: ChainState, params: readonly unknown[], node: AnsweringNode) {
     this.chain = chain;
     this.#params = params;
     this.head = node.head;
+    this.firstSlot = node.firstSlot;
     this.dropsSends = node.dropsSends;
   }
 

@@ -19,6 +19,7 @@ export const RPC_CODE = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internalError: -32603,
+  blockCleanedUp: -32001,
   preflightFailure: -32002,
   signatureVerificationFailure: -32003,
   blockNotAvailable: -32004,

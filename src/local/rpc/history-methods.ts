@@ -1,5 +1,6 @@
 /** Methods about transactions that landed, one by one or by block. */
 import { blockHeightOf } from "../blockhashes.ts";
+import { refuseCleanedUp } from "./block-methods.ts";
 import { memosOf } from "../memo.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import {
@@ -25,7 +26,9 @@ const STATUS_CACHE_SLOTS = 300;
 function getSignatureStatuses(call: RpcCall): unknown {
   const signatures = call.list(0, MAX_STATUSES).map(readSignature);
   const searchesHistory = call.config(1)["searchTransactionHistory"] === true;
-  const oldest = searchesHistory ? 0 : call.head - STATUS_CACHE_SLOTS;
+  const cached = call.head - STATUS_CACHE_SLOTS;
+  // The cache comes with a snapshot, the ledger does not.
+  const oldest = searchesHistory ? Math.min(call.firstSlot, cached) : cached;
   return withContext(
     call.head,
     signatures.map((signature) => {
@@ -65,7 +68,8 @@ function getSignaturesForAddress(call: RpcCall): unknown {
   if (before === undefined) return [];
   return call.chain.log
     .naming(address)
-    .filter((landed) => landed.slot <= slot && landed.position < before && landed.position > until)
+    .filter((landed) => landed.slot >= call.firstSlot && landed.slot <= slot)
+    .filter((landed) => landed.position < before && landed.position > until)
     .slice(-limit)
     .toReversed()
     .map((landed) => ({
@@ -88,7 +92,8 @@ function getTransaction(call: RpcCall): unknown {
   const signature = call.signature(0);
   const config = blockConfig(call);
   const landed = call.chain.log.withSignature(signature);
-  if (landed === undefined || landed.slot > call.view(config).slot) return null;
+  if (landed === undefined || landed.slot > call.view(config).slot || landed.slot < call.firstSlot)
+    return null;
   return {
     slot: landed.slot,
     blockTime: Math.floor(landed.time / 1000),
@@ -114,6 +119,7 @@ function getBlock(call: RpcCall): unknown {
   const slot = call.count(0);
   const config = blockConfig(call);
   const { chain } = call;
+  refuseCleanedUp(call, slot);
   if (slot < chain.genesis.slot || slot > call.view(config).slot) {
     throw new RpcError(RPC_CODE.blockNotAvailable, `Block not available for slot ${slot}`);
   }
@@ -150,7 +156,7 @@ function getBlocks(call: RpcCall): unknown {
   const hasEnd = typeof call.optional(1) === "number";
   const config = atLeastConfirmed(call.config(hasEnd || call.optional(1) === undefined ? 2 : 1));
   const newest = call.view(config).slot;
-  const start = Math.max(call.count(0), call.chain.genesis.slot);
+  const start = Math.max(call.count(0), call.chain.genesis.slot, call.firstSlot);
   const end = hasEnd ? Math.min(call.count(1), newest) : newest;
   if (end - start > MAX_BLOCKS) throw invalidParams(`Slot range too large; max ${MAX_BLOCKS}`);
   return Array.from({ length: Math.max(0, end - start + 1) }, (_, index) => start + index);

@@ -150,7 +150,9 @@ export class RpcServer {
     const fault = this.#faults.decide(request);
     await this.#before(fault, signal);
     const head = this.#chain.currentSlot() - (fault?.kind === "lag" ? fault.slots : 0);
-    const call = new RpcCall(this.#chain, request.params, { head, dropsSends: fault?.kind === "drop" });
+    const firstSlot = fault?.kind === "restored" ? fault.firstSlot : 0;
+    const node = { head, firstSlot, dropsSends: fault?.kind === "drop" };
+    const call = new RpcCall(this.#chain, request.params, node);
     const honest = answers(call);
     if (fault?.kind === "lose-answer") throw new HttpFault(fault.status);
     // A lie is told about what the client would have read, so it is made from plain JSON.
