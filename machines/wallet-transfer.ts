@@ -19,6 +19,8 @@ export interface WalletTransferContext extends WalletTransferInput {
   readonly blockTime: number | null;
   /** Lamports paid, as a decimal string. */
   readonly fee: string | null;
+  /** Where the sender signed the same message again: the signature under which that landed. Null otherwise. */
+  readonly landedSignature: string | null;
 }
 
 /** What the chain says of the signature: levels, so that hearing one twice changes nothing. */
@@ -31,12 +33,18 @@ export type SignatureEvent =
       readonly error: string | null;
       readonly blockTime: number | null;
       readonly fee: string;
+      /** The signature under which the message landed, where it is another one. */
+      readonly signature?: string;
     }
-  /** Proved: these bytes can never land any more. */
+  /** Judged by all the evidence: these bytes can never land any more. */
   | { readonly type: "EXPIRED" };
 
-/** What a transfer reacts to: one command, and what the chain says. */
-export type WalletTransferEvent = { readonly type: "CANCEL" } | SignatureEvent;
+/** What a transfer reacts to: one command, and what the chain says, or fails to say. */
+export type WalletTransferEvent =
+  | { readonly type: "CANCEL" }
+  | SignatureEvent
+  /** Past its last block, and no evidence tells whether it landed. */
+  | { readonly type: "UNPROVABLE" };
 
 /** Webhooks are told this; CONTRACT section 4 says when. */
 export interface AnnounceParams {
@@ -49,13 +57,24 @@ export interface TransferMeta {
   /** The public status of this state. */
   readonly status: "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
   readonly watches?: readonly string[];
+  /** Why it needs an operator. */
+  readonly attention?: "unprovable";
 }
+
+/** What a landing leaves in the context. */
+const asLanded = {
+  blockTime: ({ event }: { event: { readonly blockTime: number | null } }) => event.blockTime,
+  fee: ({ event }: { event: { readonly fee: string } }) => event.fee,
+  landedSignature: ({ event }: { event: { readonly signature?: string } }) => event.signature ?? null,
+};
 
 /**
  * `accepted` → `broadcasting` is the point of no return: CANCEL is heard in `accepted` only, and the first byte leaves
  * after the commit into `broadcasting`. The watch `landing` follows our own broadcast and sends the same bytes again
  * until they land or are dead; `strayLanding` only looks, because a cancelled transaction is never sent by us, while
- * its caller still owns the bytes.
+ * its caller still owns the bytes. Where no evidence tells any more whether they landed, `unprovable` asks at a slower
+ * pace, for a node with that history may be added, or an operator names the landing. `expired` looks for a day whether
+ * bytes that were judged dead have landed all the same.
  */
 export const walletTransfer = setup({
   types: {
@@ -67,16 +86,18 @@ export const walletTransfer = setup({
   actions: {
     broadcast: (_, _params: { signature: string }) => {},
     announce: (_, _params: AnnounceParams) => {},
+    reportUnprovable: (_, _params: { signature: string }) => {},
   },
   guards: {
     succeeded: (_, params: { error: string | null }) => params.error === null,
   },
   delays: {
     broadcastDelay: ({ context }) => context.broadcastDelayMs,
+    secondLook: 24 * 60 * 60 * 1_000,
   },
 }).createMachine({
   id: "wallet-transfer",
-  context: ({ input }) => ({ ...input, reason: null, blockTime: null, fee: null }),
+  context: ({ input }) => ({ ...input, reason: null, blockTime: null, fee: null, landedSignature: null }),
   initial: "accepted",
   states: {
     accepted: {
@@ -96,21 +117,12 @@ export const walletTransfer = setup({
           {
             guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
             target: "completed",
-            actions: [
-              assign({ blockTime: ({ event }) => event.blockTime, fee: ({ event }) => event.fee }),
-              { type: "announce", params: { notice: "transaction.confirmed" } },
-            ],
+            actions: [assign(asLanded), { type: "announce", params: { notice: "transaction.confirmed" } }],
           },
-          {
-            target: "failed",
-            actions: assign({
-              blockTime: ({ event }) => event.blockTime,
-              fee: ({ event }) => event.fee,
-              reason: "transaction_error",
-            }),
-          },
+          { target: "failed", actions: assign({ ...asLanded, reason: "transaction_error" }) },
         ],
-        EXPIRED: { target: "failed", actions: assign({ reason: "expired", fee: "0" }) },
+        EXPIRED: "expired",
+        UNPROVABLE: "unprovable",
       },
     },
     // Seen on a majority fork. Should that fork vanish, the same bytes are sent again: the status never goes back.
@@ -122,18 +134,43 @@ export const walletTransfer = setup({
           {
             guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
             target: "completed",
-            actions: assign({ blockTime: ({ event }) => event.blockTime, fee: ({ event }) => event.fee }),
+            actions: assign(asLanded),
           },
-          {
-            target: "failed",
-            actions: assign({
-              blockTime: ({ event }) => event.blockTime,
-              fee: ({ event }) => event.fee,
-              reason: "transaction_error",
-            }),
-          },
+          { target: "failed", actions: assign({ ...asLanded, reason: "transaction_error" }) },
         ],
-        EXPIRED: { target: "failed", actions: assign({ reason: "expired", fee: "0" }) },
+        EXPIRED: "expired",
+        UNPROVABLE: "confirmedUnprovable",
+      },
+    },
+    // No deadline ends it: unknown is not failed. CONFIRMED is not heard, since by now it would be final.
+    unprovable: {
+      meta: { status: "pending", watches: ["unprovable"], attention: "unprovable" },
+      entry: { type: "reportUnprovable", params: ({ context }) => ({ signature: context.signature }) },
+      on: {
+        FINALIZED: [
+          {
+            guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
+            target: "completed",
+            actions: [assign(asLanded), { type: "announce", params: { notice: "transaction.confirmed" } }],
+          },
+          { target: "failed", actions: assign({ ...asLanded, reason: "transaction_error" }) },
+        ],
+        EXPIRED: "expired",
+      },
+    },
+    confirmedUnprovable: {
+      meta: { status: "confirmed", watches: ["unprovable"], attention: "unprovable" },
+      entry: { type: "reportUnprovable", params: ({ context }) => ({ signature: context.signature }) },
+      on: {
+        FINALIZED: [
+          {
+            guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
+            target: "completed",
+            actions: assign(asLanded),
+          },
+          { target: "failed", actions: assign({ ...asLanded, reason: "transaction_error" }) },
+        ],
+        EXPIRED: "expired",
       },
     },
     completed: {
@@ -146,6 +183,27 @@ export const walletTransfer = setup({
       meta: { status: "failed" },
       entry: { type: "announce", params: { notice: "transaction.failed" } },
     },
+    // That bytes are dead is a judgement. Failed for its caller; looked for once more in case every node was wrong.
+    expired: {
+      meta: { status: "failed", watches: ["expired"] },
+      entry: [
+        assign({ reason: "expired", fee: "0" }),
+        { type: "announce", params: { notice: "transaction.failed" } },
+      ],
+      after: { secondLook: "expiredForGood" },
+      on: {
+        FINALIZED: [
+          {
+            guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
+            target: "landedAfterExpiry",
+            actions: assign(asLanded),
+          },
+          { target: "expiredForGood", actions: assign(asLanded) },
+        ],
+      },
+    },
+    expiredForGood: { type: "final", meta: { status: "failed" } },
+    landedAfterExpiry: { type: "final", meta: { status: "failed" } },
     cancelled: {
       meta: { status: "cancelled", watches: ["strayLanding"] },
       on: {
@@ -153,6 +211,23 @@ export const walletTransfer = setup({
           {
             guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
             target: "landedAfterCancel",
+            actions: assign({ landedSignature: asLanded.landedSignature }),
+          },
+          { target: "cancelledForGood" },
+        ],
+        EXPIRED: "cancelledForGood",
+        UNPROVABLE: "cancelledUnprovable",
+      },
+    },
+    cancelledUnprovable: {
+      meta: { status: "cancelled", watches: ["unprovable"], attention: "unprovable" },
+      entry: { type: "reportUnprovable", params: ({ context }) => ({ signature: context.signature }) },
+      on: {
+        FINALIZED: [
+          {
+            guard: { type: "succeeded", params: ({ event }) => ({ error: event.error }) },
+            target: "landedAfterCancel",
+            actions: assign({ landedSignature: asLanded.landedSignature }),
           },
           { target: "cancelledForGood" },
         ],

@@ -49,6 +49,9 @@ import type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 import { completeExchange } from "./payments/swap/complete-exchange.ts";
 import { createExchangeExamination } from "./payments/swap/examine-exchange.ts";
 import { startTransfer, walletTransferWorkflow } from "./payments/wallet-transfer-workflow.ts";
+import { settleTransaction, writeOffTransaction } from "./payments/wallet/settle-transaction.ts";
+import type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
+import { watchExpired, watchUnprovable } from "./payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts";
 import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
 import { createWebhooks } from "./payments/webhooks.ts";
@@ -123,6 +126,19 @@ export interface PaymentService extends ApiKeys {
    */
   releaseDeposit(transactionId: string): Promise<ReleasedDeposit>;
   /**
+   * For operators: settles a wallet transaction by the signature under which it landed. The evidence is read from the
+   * chain: at least one endpoint must show this very message finalized and none may contradict it. A transaction that was
+   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Done twice it is done once.
+   * Throws `TRANSACTION_NOT_FOUND`, `SettleRefused` with a sentence, and `LedgerUnavailable`.
+   */
+  settleTransaction(transactionId: string, signature: string): Promise<SettledTransaction>;
+  /**
+   * For operators: fails an unprovable wallet transaction, on their word that it never landed. Throws
+   * `TRANSACTION_NOT_FOUND`, and `SettleRefused` with a sentence where any endpoint shows a trace of it, where it may still
+   * land, and where too few endpoints answer.
+   */
+  writeOffTransaction(transactionId: string): Promise<SettledTransaction>;
+  /**
    * For operators, like `releaseDeposit`: has tokens of a mint that is none of the service's assets, Token-2022 included,
    * sent out of the deposit address of an order that is over, to its sender or to the owner that is named. The sponsor may
    * spend as much again for it. Ordered twice it is done once. Needs no `start()`; a service at work does it. Throws
@@ -193,6 +209,8 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     watchers: {
       landing: watchLanding(watching),
       strayLanding: watchStrayLanding(watching),
+      unprovable: watchUnprovable(watching),
+      expired: watchExpired(watching),
       ...routing?.watchers,
     },
     leaseMs: checked.leaseMs,
@@ -290,6 +308,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       await bindToChain();
       return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId);
     },
+    settleTransaction: (transactionId, signature) =>
+      settleTransaction({ storage, ledger, engine, transfers }, transactionId, signature),
+    writeOffTransaction: (transactionId) =>
+      writeOffTransaction({ storage, ledger, engine, transfers }, transactionId),
     async returnTokens(transactionId, order) {
       if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
       await bindToChain();

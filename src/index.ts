@@ -27,6 +27,8 @@ export type { Notice, NoticeEvent, NoticeRecipient } from "./webhooks/notice-bod
 export type { QuoteBody, QuoteFees, RefreshedQuoteBody } from "./payments/quote-body.ts";
 export { ReleaseRefused } from "./payments/private/release-deposit.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
+export { SettleRefused } from "./payments/wallet/settle-transaction.ts";
+export type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export type { AssetSums, Reconciliation } from "./payments/reconcile/reconcile.ts";
 export type { AddressFindings, Finding } from "./payments/reconcile/findings.ts";
 export type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";

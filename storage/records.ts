@@ -70,6 +70,9 @@ export interface QuoteRecord {
 /** The public status of a transaction (SPEC, States). */
 export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
 
+/** Why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */
+export type TransactionAttention = "unprovable";
+
 /** A payment order of the API, as its readers see it; the machine's own state is its instance of the same id. */
 export interface TransactionRecord {
   readonly id: string;
@@ -93,7 +96,12 @@ export interface TransactionRecord {
   readonly blockTime: number | null;
   /** Base units of the fee's asset, once final. */
   readonly fee: bigint | null;
+  /** It landed although it had been cancelled, or judged to be past landing. */
   readonly landedAfterCancel: boolean;
+  /** Why it needs an operator, null while it does not. */
+  readonly attention: TransactionAttention | null;
+  /** Where its sender signed the same message again: the signature under which that landed. */
+  readonly landedSignature: string | null;
   /** When the point of no return was passed: "broadcast started" was committed before the first byte left. */
   readonly broadcastAt: number | null;
   readonly cancelledAt: number | null;
@@ -192,6 +200,10 @@ export interface AttemptRecord {
   readonly bytes: Uint8Array;
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+  /** No block of an earlier slot can hold it: a node whose ledger begins later does not know whether it landed. */
+  readonly firstSlot: number;
+  /** The key by which a transaction of our own making is listed besides its accounts, base58; null for others. */
+  readonly reference: string | null;
   readonly createdAt: number;
 }
 

@@ -9,6 +9,9 @@ import type { KindWatching, Watcher } from "./watcher.ts";
 /** Keys of one kind are spread over so many shards, and thereby over at most so many processes. */
 const SHARDS_PER_KIND = 16;
 
+/** Every shard of a kind, for those who read watches without polling them. */
+export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS_PER_KIND }, (_, shard) => shard);
+
 /** The shard of a key: the same in every process. */
 export function shardOf(key: string): number {
   return createHash("sha256").update(key).digest().readUInt32BE(0) % SHARDS_PER_KIND;

@@ -97,6 +97,8 @@ export interface VerifiedPayment {
   readonly blockhash: string;
   /** Height at which the blockhash was last seen valid + 150: for caller-signed bytes the true one is unknown. */
   readonly lastValidBlockHeight: number;
+  /** No block of an earlier slot can hold these bytes. */
+  readonly firstSlot: number;
 }
 
 /** What simulation says would happen (SOLANA, "Verifying a caller-signed transaction"). */
@@ -142,17 +144,47 @@ export interface Receipt {
   readonly error: string | null;
 }
 
-/** One set of signed bytes whose fate is asked for. */
+/** One set of signed bytes whose fate is asked for, as it was when it was taken. */
 export interface Attempt {
+  /** First signature, base58. */
   readonly signature: string;
+  /** SHA-256 of the message, hex: the same message may land under another signature. */
+  readonly messageHash: string;
+  readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+  /** No block of an earlier slot can hold it: a node whose ledger begins later cannot tell that it never landed. */
+  readonly firstSlot: number;
+  /** The key that our own transaction carries besides its accounts; null for a transaction built by others. */
+  readonly reference: Address | null;
 }
 
 /**
- * `landed`: finalized, with or without an error. `dead`: can never land any more, proved by the rule in SOLANA
- * ("Never paying twice" 6). `open`: neither is proved, which is the answer to every doubt.
+ * `landed`: finalized, with or without an error, as enough endpoints say (`WitnessCount`). `dead`: enough endpoints give
+ * all the evidence that it can never land any more. `unprovable`: past its last height and without a trace, but evidence
+ * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `open`: it may
+ * still land, or too few endpoints answer.
  */
-export type Fate = "open" | "landed" | "dead";
+export type Fate = "open" | "landed" | "dead" | "unprovable";
+
+/** How an attempt landed, finalized. */
+export interface Landing extends Receipt {
+  /** The attempt's own signature, unless its sender signed the same message again. */
+  readonly signature: string;
+}
+
+/**
+ * Why a signature that an operator named does not settle an attempt. `unknown`: no endpoint shows it finalized.
+ * `another_message`: it is another transaction. `contradicted`: an endpoint that has the history of that time does not
+ * know it, or two tell different outcomes of it.
+ */
+export type LandingRefusal = "unknown" | "another_message" | "contradicted";
+
+/** How many endpoints must agree before something final is believed, and how many can be asked now. */
+export interface WitnessCount {
+  readonly needed: number;
+  /** Those that answer and are not far behind the best of them. */
+  readonly answering: number;
+}
 
 /**
  * The chain's side of a payment service. Every implementation passes the ledger contract suite. What payments need that
@@ -216,6 +248,22 @@ export interface Ledger extends RoutingLedger {
   receipts(signatures: readonly string[]): Promise<readonly (Receipt | null)[]>;
   /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<readonly Fate[]>;
+  /**
+   * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
+   * before, and where one endpoint alone says so. The only method whose word ends a payment as made or as failed on the
+   * chain. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   */
+  landings(attempts: readonly Attempt[]): Promise<readonly (Landing | null)[]>;
+  /**
+   * The same for one attempt whose landing an operator vouches for by naming its signature: there the word of one
+   * endpoint that shows the very message, finalized, is enough, unless another one contradicts it.
+   */
+  namedLanding(
+    attempt: Attempt,
+    signature: string,
+  ): Promise<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>;
+  /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
+  witnesses(): Promise<WitnessCount>;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }

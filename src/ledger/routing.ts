@@ -110,6 +110,8 @@ export interface UnsignedTransaction {
   readonly signers: readonly Address[];
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+  /** No block of an earlier slot can hold it. */
+  readonly firstSlot: number;
   /** Lamports the network will charge the fee payer. */
   readonly networkFee: bigint;
   /** Lamports that each marker is made with, as one endpoint priced it; 0 where the plan makes none. */
@@ -237,6 +239,10 @@ export interface RoutingLedger {
    * What each address holds, itself and in its associated token accounts (Token program) of `mints`, 100 accounts a call.
    * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
    * several calls they are those of the oldest.
+   *
+   * At `finalized` it is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the most that so
+   * many of them hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where fewer answer.
+   * Below that one endpoint's word is enough.
    */
   funds(
     addresses: readonly Address[],
@@ -253,7 +259,7 @@ export interface RoutingLedger {
   tokenAccountOf(owner: Address, mint: Address): Address;
   /**
    * As `funds` for one owner, but over all of its token accounts, associated or not. Several calls to one node, so the
-   * parts may be of different blocks; the slot is that of the oldest.
+   * parts may be of different blocks; the slot is that of the oldest. At `finalized` agreed on as in `funds`.
    */
   fundsOfOwner(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<Reading & Funds>;
   /** Whether each owner's associated token account of this mint exists, at confirmed, so that nobody need pay for it. */
@@ -303,7 +309,8 @@ export interface RoutingLedger {
   markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
   /**
    * The token accounts of `owner` of these mints, of either token program, that hold something, are not the associated
-   * ones, and are not frozen; the fullest first. One call per mint, which must be one.
+   * ones, and are not frozen; the fullest first. One call per mint, which must be one. At `finalized` agreed on as in
+   * `funds`.
    */
   strayAccounts(
     owner: Address,

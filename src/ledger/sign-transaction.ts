@@ -29,6 +29,8 @@ export interface SignedTransaction {
   readonly messageHash: string;
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+  /** No block of an earlier slot can hold it. */
+  readonly firstSlot: number;
 }
 
 /** A transaction could not be signed in full. Its message names addresses, never keys or signatures. */
@@ -76,7 +78,7 @@ export async function signTransaction(
   signers: readonly Signer[],
   presigned: ReadonlyMap<Address, Uint8Array> = new Map(),
 ): Promise<SignedTransaction> {
-  const { message, blockhash, lastValidBlockHeight } = unsigned;
+  const { message, blockhash, lastValidBlockHeight, firstSlot } = unsigned;
   for (const [address, signature] of presigned) expectSigned(address, message, signature);
   const ways = unsigned.signers.map((address): (() => Promise<Uint8Array>) => {
     const given = presigned.get(address);
@@ -97,6 +99,7 @@ export async function signTransaction(
     messageHash: createHash("sha256").update(message).digest("hex"),
     blockhash,
     lastValidBlockHeight,
+    firstSlot,
   };
 }
 

@@ -26,8 +26,10 @@ import { parseRequest, transactionRequest } from "./requests.ts";
 import type { TransactionRequest } from "./requests.ts";
 import { createdOrderBody } from "./private/accept-order.ts";
 import type { AcceptOrder, CreatedOrderBody } from "./private/accept-order.ts";
+import { referenceOf } from "./price-transfer.ts";
 import { simulationError } from "./simulation-error.ts";
 import type { ExaminedExchange, ExchangeExamination } from "./swap/examine-exchange.ts";
+import { carriedReference } from "./wallet/own-reference.ts";
 
 /** The answer to POST /v1/transactions (SPEC). */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
@@ -83,7 +85,8 @@ export function createTransactionIntake(deps: {
     // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
     const fault = await ledger.simulatePayment(verified, payment);
     if (fault !== null) throw simulationError(fault, assets);
-    return { verified, reservations: [], writes: [] };
+    const reference = carriedReference(verified.bytes, referenceOf(quote.id));
+    return { verified, reference, reservations: [], writes: [] };
   };
 
   /** As `examine`, for a swap, which must be the transaction that the quote gave out. */
@@ -163,7 +166,7 @@ export function createTransactionIntake(deps: {
     examined: ExaminedExchange,
     requestHash: string,
   ): Decision<CreatedTransferBody> {
-    const { signature, messageHash, bytes, blockhash, lastValidBlockHeight } = examined.verified;
+    const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = examined.verified;
     const id = newId("tx", random);
     const createdAt = clock.now();
     const transaction: TransactionRecord = {
@@ -183,6 +186,8 @@ export function createTransactionIntake(deps: {
       blockTime: null,
       fee: null,
       landedAfterCancel: false,
+      attention: null,
+      landedSignature: null,
       broadcastAt: null,
       cancelledAt: null,
       createdAt,
@@ -199,6 +204,8 @@ export function createTransactionIntake(deps: {
       bytes,
       blockhash,
       lastValidBlockHeight,
+      firstSlot,
+      reference: examined.reference,
       createdAt,
     };
     const writes: PaymentWrite[] = [

@@ -76,7 +76,7 @@ function sameAsset(
 }
 
 /** What a quote's payment is found by on the chain, by those who know the quote. */
-function referenceOf(quoteId: string): Uint8Array {
+export function referenceOf(quoteId: string): Uint8Array {
   return createHash("sha256").update(quoteId).digest();
 }
 

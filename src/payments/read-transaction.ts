@@ -9,6 +9,8 @@ import type { PaymentStorage } from "../../storage/storage.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";
 import { ledgerMint } from "./assets.ts";
+import { shownAttention } from "./attention.ts";
+import type { ShownAttention } from "./attention.ts";
 import type { Assets, Token } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { isoTime } from "./iso-time.ts";
@@ -32,7 +34,7 @@ export interface RefundBody {
 }
 
 /** The answer to GET /v1/transactions/{id}: SPEC's five fields first, then CONTRACT's. */
-export interface TransactionBody {
+export interface TransactionBody extends ShownAttention {
   readonly transactionId: string;
   readonly status: string;
   readonly signature: string | null;
@@ -54,7 +56,7 @@ export interface TransactionBody {
   readonly depositAsset?: string;
   readonly depositMint?: string | null;
   readonly depositExpiresAt?: string;
-  /** Only there when a cancelled transaction was broadcast by its caller all the same. */
+  /** Only there when it landed although it was cancelled, or judged to be past landing. */
   readonly landedAfterCancel?: true;
 }
 
@@ -84,13 +86,19 @@ export async function readTransaction(
       ...recipientOutcome(share, transaction),
     })),
     reason: transaction.reason,
-    signatures: transaction.mode === "private" ? paidOut(payments) : signature === null ? [] : [signature],
+    signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
     refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
     ...(deposit === undefined ? {} : depositBody(deposit, assets)),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
+    ...shownAttention(transaction),
   };
+}
+
+/** That of the bytes as given, and the one under which its sender had the same message land, where there is one. */
+function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
+  return [signature, landedSignature].filter((each) => each !== null);
 }
 
 /** What the service itself paid to recipients, as the chain knows it. */
@@ -175,8 +183,11 @@ export function recipientShare(
 /** In wallet mode one transaction pays everybody or nobody, so its end is every recipient's. */
 function recipientOutcome(
   share: RecipientRecord,
-  { status, mode, signature }: TransactionRecord,
+  { status, mode, signature, landedSignature, landedAfterCancel }: TransactionRecord,
 ): { status: "paid" | "unpaid"; signature: string | null } {
   if (mode !== "wallet") return { status: share.status, signature: share.signature };
-  return status === "completed" ? { status: "paid", signature } : { status: "unpaid", signature: null };
+  const isPaid = status === "completed" || landedAfterCancel;
+  return isPaid
+    ? { status: "paid", signature: landedSignature ?? signature }
+    : { status: "unpaid", signature: null };
 }

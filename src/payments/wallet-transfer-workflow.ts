@@ -8,6 +8,7 @@ import type { EffectHandler, StartRequest, Workflow } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { isWhole } from "../ledger/wire-format.ts";
 import type { Logger } from "../runtime.ts";
+import { messageOf } from "./attention.ts";
 import { noticeWrites } from "./notice-writes.ts";
 import { releaseReserved, settleReserved } from "./swap/reserve.ts";
 
@@ -45,13 +46,19 @@ export function walletTransferWorkflow({
         return undefined;
       },
       announce,
+      reportUnprovable: async ({ signature }, { instance: transactionId }) => {
+        log.warn({ transactionId, signature }, messageOf("unprovable"));
+        return undefined;
+      },
     },
     watches: {
       landing: ({ signature }) => signature,
       strayLanding: ({ signature }) => signature,
+      unprovable: ({ signature }) => signature,
+      expired: ({ signature }) => signature,
     },
     project: ({ id, before, after, effects }, at) => {
-      const { status } = after.meta as unknown as TransferMeta;
+      const { status, attention = null } = after.meta as unknown as TransferMeta;
       const { context } = after;
       const shown = { status, reason: context.reason, blockTime: context.blockTime };
       const fee = status === "cancelled" ? 0n : context.fee === null ? null : BigInt(context.fee);
@@ -60,17 +67,26 @@ export function walletTransferWorkflow({
         fee,
         ...(before?.value === "accepted" && after.value === "broadcasting" ? { broadcastAt: at } : {}),
         ...(before?.value === "accepted" && after.value === "cancelled" ? { cancelledAt: at } : {}),
-        ...(after.value === "landedAfterCancel" ? { landedAfterCancel: true } : {}),
+        ...(LANDED_LATE.has(after.value) ? { landedAfterCancel: true } : {}),
+        attention,
+        landedSignature: context.landedSignature,
       };
       const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, effects, at);
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return [];
-      const isOver = before.value !== "cancelled" && ["completed", "failed", "cancelled"].includes(status);
+      const wasOver = isOver((before.meta as unknown as TransferMeta).status);
       const giveBack = status === "completed" ? settleReserved : releaseReserved;
-      const released = isOver ? giveBack(context.reservations ?? [], at) : [];
+      const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
       return [{ table: "transactions", id, set }, ...notices, ...released];
     },
   });
+}
+
+/** States of bytes that landed although their transaction was over. */
+const LANDED_LATE: ReadonlySet<unknown> = new Set(["landedAfterCancel", "landedAfterExpiry"]);
+
+function isOver(status: TransferMeta["status"]): boolean {
+  return ["completed", "failed", "cancelled"].includes(status);
 }
 
 /** The first step of a transfer, for the commit that takes the transaction. */

@@ -1,17 +1,18 @@
 /** Following signatures on the chain until they have landed for good or can never land any more. */
-import type { SignatureEvent } from "../../machines/wallet-transfer.ts";
+import type { WalletTransferEvent } from "../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../../storage/records.ts";
 import type { PaymentStorage, WatchRecord } from "../../storage/storage.ts";
 import type { Look, Watcher } from "../engine/index.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
-import type { Fate, Ledger } from "../ledger/ledger.ts";
+import type { Attempt, Fate, Ledger, SignatureStatus } from "../ledger/ledger.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Gathering } from "./gathering.ts";
 import { LandedSignatures } from "./landed-signatures.ts";
 import { Resending } from "./resending.ts";
-import { landedEvent, standingOf } from "./signature-news.ts";
+import { standingOf } from "./signature-news.ts";
 import type { Standing } from "./signature-news.ts";
 import { inLanes, Slots } from "./slots.ts";
+import { attemptOf, landingEvent, lostAttempt } from "./wallet/stored-attempt.ts";
 
 /** What following signatures needs. */
 export interface SignatureWatching {
@@ -25,8 +26,19 @@ export interface SignatureWatching {
 
 /** What one call for statuses takes. */
 const SIGNATURES_A_LOOK = 256;
-/** Receipts are one call each. So many at once answer 3,000 within 40 s from a node that takes 200 ms. */
-const RECEIPTS_AT_ONCE = 16;
+/**
+ * Landings asked for with one question, and so many questions at once: each asks every witness for the statuses of all and
+ * one node for each receipt. So 3,000 are answered within 40 s by nodes that take 200 ms.
+ */
+const LANDINGS_A_QUESTION = 16;
+const QUESTIONS_AT_ONCE = 2;
+/**
+ * One endpoint may say "finalized" of bytes that no other has seen, for as long as it likes. In one poll of sixteen its
+ * word is left out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several, so
+ * no fixed step would meet every one of them: the steps of the golden ratio do.
+ */
+const GOLDEN_STEP = 0x9e37_79b1;
+const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
 
 /** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
 export function watchLanding(watching: SignatureWatching): Watcher {
@@ -64,7 +76,8 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
 class FollowedSignatures {
   readonly #around: SignatureWatching;
   readonly #landed = new LandedSignatures();
-  readonly #slots = new Slots(RECEIPTS_AT_ONCE);
+  readonly #slots = new Slots(QUESTIONS_AT_ONCE);
+  #polls = 0;
 
   constructor(around: SignatureWatching) {
     this.#around = around;
@@ -82,10 +95,9 @@ class FollowedSignatures {
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
     const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
     const { standings, attempts } = await this.#standings(unknown);
-    const told = unread.flatMap(({ key, instance }): { instance: string; event: SignatureEvent }[] => {
-      const standing = standings.get(key);
-      if (standing === "confirmed") return [{ instance, event: { type: "CONFIRMED" } }];
-      return standing === "expired" ? [{ instance, event: { type: "EXPIRED" } }] : [];
+    const told = unread.flatMap(({ key, instance }) => {
+      const event = eventOf(standings.get(key));
+      return event === null ? [] : [{ instance, event }];
     });
     for (const [signature, standing] of standings) if (standing === "landed") this.#landed.landed(signature);
     await look.tell(told);
@@ -101,13 +113,15 @@ class FollowedSignatures {
   /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
   async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
     const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
-    const lanes = { lanes: RECEIPTS_AT_ONCE, signal: look.signal };
-    const left = await inLanes(lanes, landed, async (watch) => {
-      const isRead = await this.#slots.use(() => this.#readReceipt(watch.key));
-      if (isRead) read.add(watch);
-      else look.missed([watch]);
+    const lanes = { lanes: QUESTIONS_AT_ONCE, signal: look.signal };
+    const left = await inLanes(lanes, groupsOf(landed, LANDINGS_A_QUESTION), async (group) => {
+      await this.#slots.use(() => this.#readLandings(group));
+      for (const watch of group) {
+        if (this.#landed.eventOf(watch.key) === null) look.missed([watch]);
+        else read.add(watch);
+      }
     });
-    look.missed(left);
+    look.missed(left.flat());
     await read.end();
   }
 
@@ -117,10 +131,10 @@ class FollowedSignatures {
     readonly attempts: readonly AttemptRecord[];
   }> {
     const { storage, ledger } = this.#around;
-    const statuses = signatures.length === 0 ? [] : await ledger.statuses(signatures);
+    const statuses = await this.#hints(signatures);
     const missing = signatures.filter((_, index) => (statuses[index] ?? null) === null);
     const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
-    const asked = attempts.map(({ id, lastValidBlockHeight }) => ({ signature: id, lastValidBlockHeight }));
+    const asked = attempts.map(attemptOf);
     const answers = asked.length === 0 ? [] : await ledger.fates(asked);
     const fates = new Map(
       asked.map(({ signature }, index): [string, Fate] => [signature, answers[index] ?? "open"]),
@@ -134,13 +148,30 @@ class FollowedSignatures {
     return { standings, attempts };
   }
 
-  /** False when it is not there, or could not be asked for. */
-  async #readReceipt(signature: string): Promise<boolean> {
-    if (this.#landed.eventOf(signature) !== null) return true;
-    const [receipt = null] = await this.#around.ledger.receipts([signature]).catch(unlessSilent);
-    if (receipt !== null) this.#landed.read(signature, landedEvent(receipt));
-    else this.#landed.withoutReceipt(signature, this.#around.clock.now());
-    return receipt !== null;
+  /** What one endpoint knows of each, which is enough to choose what to ask the others. */
+  async #hints(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]> {
+    if (signatures.length === 0) return [];
+    this.#polls += 1;
+    if (isHintless(this.#polls)) return signatures.map(() => null);
+    return this.#around.ledger.statuses(signatures);
+  }
+
+  /** Reads how these landed, as enough endpoints agree; what cannot be had is asked for again later. */
+  async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
+    const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
+    const attempts = await this.#attemptsOf(unread);
+    const landings = await this.#around.ledger.landings(attempts).catch(unlessSilent);
+    attempts.forEach((attempt, index) => {
+      const landing = landings[index] ?? null;
+      if (landing !== null) this.#landed.read(attempt.signature, landingEvent(attempt, landing));
+      else this.#landed.withoutReceipt(attempt.signature, this.#around.clock.now());
+    });
+  }
+
+  async #attemptsOf(signatures: readonly string[]): Promise<readonly Attempt[]> {
+    const stored = signatures.length === 0 ? [] : await this.#around.storage.attempts(signatures);
+    const known = new Map(stored.map((record) => [record.id, attemptOf(record)]));
+    return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
   /** Tells those of them whose receipt was read; it is kept until the instance has been told. */
@@ -157,8 +188,28 @@ class FollowedSignatures {
   }
 }
 
-/** One receipt that cannot be had must not keep the others from being told. */
+/** Null for what is told later, or not at all. */
+function eventOf(standing: Standing | undefined): WalletTransferEvent | null {
+  switch (standing) {
+    case "confirmed":
+      return { type: "CONFIRMED" };
+    case "expired":
+      return { type: "EXPIRED" };
+    case "unprovable":
+      return { type: "UNPROVABLE" };
+    default:
+      return null;
+  }
+}
+
+function groupsOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  const groups: (readonly T[])[] = [];
+  for (let start = 0; start < items.length; start += size) groups.push(items.slice(start, start + size));
+  return groups;
+}
+
+/** Landings that cannot be had must not keep others from being told. */
 function unlessSilent(error: unknown): readonly null[] {
-  if (error instanceof LedgerUnavailable) return [null];
+  if (error instanceof LedgerUnavailable) return [];
   throw error;
 }

@@ -7,6 +7,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import type { Clock } from "../../src/runtime.ts";
 import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet-transfer-workflow.ts";
+import { watchExpired, watchUnprovable } from "../../src/payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "../../src/payments/watch-signatures.ts";
 import bs58 from "bs58";
 
@@ -57,12 +58,12 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
       reason: null,
     },
     ...{ signature, blockTime: null, fee: null, landedAfterCancel: false, broadcastAt: null },
-    ...{ cancelledAt: null, createdAt: now },
+    ...{ cancelledAt: null, createdAt: now, attention: null, landedSignature: null },
   };
   const bytes = Uint8Array.from([1, ...signed, 9]);
   const attempt: AttemptRecord = {
     ...{ id: signature, messageHash: id, transactionId: id, bytes, blockhash: "blockhash" },
-    ...{ lastValidBlockHeight: LAST_VALID_HEIGHT, createdAt: now },
+    ...{ lastValidBlockHeight: LAST_VALID_HEIGHT, createdAt: now, firstSlot: 0, reference: null },
   };
   return { transaction, attempt };
 }
@@ -81,7 +82,12 @@ export async function transfersInFlight(
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };
   const engine = createEngine<PaymentTables>({
     ...{ storage, clock, workflows: [transfers] },
-    watchers: { landing: watchLanding(watching), strayLanding: watchStrayLanding(watching) },
+    watchers: {
+      landing: watchLanding(watching),
+      strayLanding: watchStrayLanding(watching),
+      unprovable: watchUnprovable(watching),
+      expired: watchExpired(watching),
+    },
   });
   const told = new Map<string, Set<string>>();
   engine.subscribe(({ commit: { writes = [] } }) => {

@@ -96,7 +96,8 @@ async function judge({ world, attempts, verdicts }: Run): Promise<void> {
   for (const [at, { signature }] of attempts.entries()) {
     const told = verdicts.get(signature) ?? new Set();
     const fate = fates[at] ?? "open";
-    verdicts.set(signature, fate === "open" ? told : told.add(fate));
+    const isForGood = fate === "dead" || fate === "landed";
+    verdicts.set(signature, isForGood ? told.add(fate) : told);
   }
 }
 

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
 import { paceOf } from "../../src/ledger/solana/pace.ts";
 import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { result, scriptedNode, turns, type Reply } from "./scripted-node.ts";
 
@@ -40,14 +41,19 @@ test("accounts and signatures are asked for in calls of the size that each endpo
 });
 
 test("E7: a null in a later, smaller call proves nothing when an earlier call of the same look was answered too old", async () => {
-  const attempts = [1, 2, 3].map((index) => ({ signature: signature(index), lastValidBlockHeight: 10 }));
+  const attempts = [1, 2, 3].map((index) =>
+    anAttempt({ signature: signature(index), lastValidBlockHeight: 10 }),
+  );
   const fatesAt = async (slots: number[]): Promise<readonly string[]> => {
-    const count = counting([], slots);
-    const node = scriptedNode(
-      result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"),
-      result({ absoluteSlot: 50, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
-      count,
-    );
+    // What is dead is looked for once more after its blockhash was found to have ended.
+    const count = counting([], [...slots, ...slots]);
+    const answers: Readonly<Record<string, Reply>> = {
+      getGenesisHash: result("5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"),
+      getEpochInfo: result({ absoluteSlot: 50, blockHeight: 11, epoch: 0, slotIndex: 0, slotsInEpoch: 1 }),
+      getFirstAvailableBlock: result(0),
+      isBlockhashValid: result({ context: { slot: 60 }, value: false }),
+    };
+    const node = scriptedNode((call) => (answers[call.method] ?? count)(call));
     const endpoints = [{ url: "http://node.example", fetch: node.fetch, signaturesPerCall: 1 }];
     return await solanaLedger({ endpoints, clock: virtualClock() }).fates(attempts);
   };

@@ -4,6 +4,7 @@ import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
 import type { Logger } from "../../src/runtime.ts";
+import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import {
   elapsed,
@@ -191,7 +192,7 @@ test("broadcasts and fates go to avoided endpoints, too", async () => {
     clock,
     ledger.broadcast(new Uint8Array(4)).catch(() => undefined),
   );
-  await elapsed(clock, ledger.fates([{ signature: "1".repeat(64), lastValidBlockHeight: 1 }]));
+  await elapsed(clock, ledger.fates([anAttempt()]));
   expect(first.calls).toContain("sendTransaction");
   expect(first.calls).toContain("getGenesisHash");
 });

@@ -25,6 +25,7 @@ const unsigned: UnsignedTransaction = {
   signers: [alice.address, bob.address],
   blockhash: "11111111111111111111111111111111",
   lastValidBlockHeight: 150,
+  firstSlot: 7,
   networkFee: 10_000n,
   markerRent: 0n,
 };
@@ -82,6 +83,7 @@ describe("signTransaction", () => {
         messageHash: createHash("sha256").update(unsigned.message).digest("hex"),
         blockhash: unsigned.blockhash,
         lastValidBlockHeight: 150,
+        firstSlot: 7,
       });
     }
   });

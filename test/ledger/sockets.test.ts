@@ -214,7 +214,7 @@ test("P25: no websocket is ever opened, so a dead one changes nothing", async ()
   const alice = fixture.wallet("alice", { lamports: 1_000_000_000n });
   const transfers = [{ recipient: fixture.wallet("bob", { lamports: 1_000_000n }).address, amount: 5n }];
   const payment = { sender: alice.address, mint: null, decimals: 9, transfers };
-  const { bytes, lastValidBlockHeight } = await ledger.buildPayment(payment, new Uint8Array(32));
+  const { bytes } = await ledger.buildPayment(payment, new Uint8Array(32));
   const answer = await ledger.verifyPayment(signPayment(bytes, alice.secretKey), payment);
   if ("refused" in answer) throw new Error(answer.refused);
   const { signature } = answer.verified;
@@ -223,7 +223,7 @@ test("P25: no websocket is ever opened, so a dead one changes nothing", async ()
   fixture.chain.advance(40);
   expect(await ledger.statuses([signature])).toMatchObject([{ commitment: "finalized" }]);
   expect(await ledger.receipts([signature])).toMatchObject([{ error: null }]);
-  expect(await ledger.fates([{ signature, lastValidBlockHeight }])).toEqual(["landed"]);
+  expect(await ledger.fates([{ ...answer.verified, reference: null }])).toEqual(["landed"]);
   await ledger.balances(alice.address);
   await ledger.position();
   expect(upgrades).toBe(0);

@@ -24,6 +24,8 @@ const events = {
     fee: "5000",
   },
   EXPIRED: { type: "EXPIRED" },
+  UNPROVABLE: { type: "UNPROVABLE" },
+  DAY_OVER: { type: "xstate.after.secondLook.wallet-transfer.expired" } as unknown as Event,
 } as const satisfies Record<string, Event>;
 type EventName = keyof typeof events;
 
@@ -32,8 +34,14 @@ const ways: Readonly<Record<string, readonly EventName[]>> = {
   broadcasting: ["DELAY_OVER"],
   confirmed: ["DELAY_OVER", "CONFIRMED"],
   completed: ["DELAY_OVER", "FINALIZED"],
-  failed: ["DELAY_OVER", "EXPIRED"],
+  unprovable: ["DELAY_OVER", "UNPROVABLE"],
+  confirmedUnprovable: ["DELAY_OVER", "CONFIRMED", "UNPROVABLE"],
+  failed: ["DELAY_OVER", "FINALIZED_WITH_ERROR"],
+  expired: ["DELAY_OVER", "EXPIRED"],
+  expiredForGood: ["DELAY_OVER", "EXPIRED", "DAY_OVER"],
+  landedAfterExpiry: ["DELAY_OVER", "EXPIRED", "FINALIZED"],
   cancelled: ["CANCEL"],
+  cancelledUnprovable: ["CANCEL", "UNPROVABLE"],
   cancelledForGood: ["CANCEL", "EXPIRED"],
   landedAfterCancel: ["CANCEL", "FINALIZED"],
 };
@@ -47,6 +55,9 @@ function statusOf(snapshot: Snapshot): TransferMeta["status"] {
 
 const tell = (word: string): string => `announce ${JSON.stringify({ notice: `transaction.${word}` })}`;
 const timer = "xstate.after.broadcastDelay.wallet-transfer.accepted";
+const day = "xstate.after.secondLook.wallet-transfer.expired";
+const report = 'reportUnprovable {"signature":"sig"}';
+const expire = ["expired", tell("failed"), `arm ${day} ${24 * 60 * 60 * 1_000}`] as const;
 
 /** What each state makes of each event; whatever is not in here changes nothing. */
 const table: Readonly<
@@ -60,14 +71,37 @@ const table: Readonly<
     CONFIRMED: ["confirmed", tell("confirmed")],
     FINALIZED: ["completed", tell("confirmed"), tell("completed")],
     FINALIZED_WITH_ERROR: ["failed", tell("failed")],
-    EXPIRED: ["failed", tell("failed")],
+    EXPIRED: expire,
+    UNPROVABLE: ["unprovable", report],
   },
   confirmed: {
     FINALIZED: ["completed", tell("completed")],
     FINALIZED_WITH_ERROR: ["failed", tell("failed")],
-    EXPIRED: ["failed", tell("failed")],
+    EXPIRED: expire,
+    UNPROVABLE: ["confirmedUnprovable", report],
+  },
+  unprovable: {
+    FINALIZED: ["completed", tell("confirmed"), tell("completed")],
+    FINALIZED_WITH_ERROR: ["failed", tell("failed")],
+    EXPIRED: expire,
+  },
+  confirmedUnprovable: {
+    FINALIZED: ["completed", tell("completed")],
+    FINALIZED_WITH_ERROR: ["failed", tell("failed")],
+    EXPIRED: expire,
+  },
+  expired: {
+    FINALIZED: ["landedAfterExpiry", `disarm ${day}`],
+    FINALIZED_WITH_ERROR: ["expiredForGood", `disarm ${day}`],
+    DAY_OVER: ["expiredForGood", `disarm ${day}`],
   },
   cancelled: {
+    FINALIZED: ["landedAfterCancel"],
+    FINALIZED_WITH_ERROR: ["cancelledForGood"],
+    EXPIRED: ["cancelledForGood"],
+    UNPROVABLE: ["cancelledUnprovable", report],
+  },
+  cancelledUnprovable: {
     FINALIZED: ["landedAfterCancel"],
     FINALIZED_WITH_ERROR: ["cancelledForGood"],
     EXPIRED: ["cancelledForGood"],
@@ -146,7 +180,7 @@ describe("wallet-transfer", () => {
   });
 
   test("W11: a cancelled transfer asks for no broadcast, whatever comes after", () => {
-    for (const state of ["cancelled", "cancelledForGood", "landedAfterCancel"]) {
+    for (const state of ["cancelled", "cancelledUnprovable", "cancelledForGood", "landedAfterCancel"]) {
       for (const event of Object.values(events)) {
         const [, actions] = transition(walletTransfer, reach(state), event);
         expect(effectsOf(actions).filter((effect) => effect.startsWith("broadcast"))).toEqual([]);
@@ -159,6 +193,26 @@ describe("wallet-transfer", () => {
     expect(transition(walletTransfer, cancelled, events.FINALIZED)[0].value).toBe("landedAfterCancel");
     expect(transition(walletTransfer, cancelled, events.FINALIZED_WITH_ERROR)[0].value).toBe(
       "cancelledForGood",
+    );
+  });
+
+  test("M5: what is unprovable waits without a timer, and is not sent again", () => {
+    for (const state of ["unprovable", "confirmedUnprovable", "cancelledUnprovable"]) {
+      const at = reach(state);
+      expect(at.status).toBe("active");
+      const [, actions] = transition(walletTransfer, reach("confirmed"), events.UNPROVABLE);
+      expect(effectsOf(actions)).toEqual([report]);
+    }
+  });
+
+  test("M5: a landing under another signature of the same message is remembered", () => {
+    const other = { ...events.FINALIZED, signature: "other" };
+    for (const state of ["broadcasting", "confirmed", "unprovable", "expired", "cancelled"]) {
+      const { context } = transition(walletTransfer, reach(state), other)[0];
+      expect([state, context.landedSignature]).toEqual([state, "other"]);
+    }
+    expect(transition(walletTransfer, reach("confirmed"), events.FINALIZED)[0].context.landedSignature).toBe(
+      null,
     );
   });
 

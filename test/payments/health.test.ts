@@ -16,9 +16,14 @@ test("a service whose chain and storage answer is ok and names the newest finali
     status: "ok",
     storage: "ok",
     ledger: { slot: fixture.chain.slot() - 32, endpoint: "local" },
+    witnesses: { needed: 1, answering: 1 },
+    unprovable: 0,
     overdueMs: 0,
     deadLetters: 0,
-    watches: { landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
+    watches: {
+      ...{ landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
+      ...{ unprovable: NOTHING_WATCHED, expired: NOTHING_WATCHED },
+    },
   });
 });
 

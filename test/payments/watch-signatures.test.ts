@@ -26,7 +26,8 @@ beforeEach(async () => {
   const storage = memoryStorage();
   const attempts = ["one", "two"].map((id, index): AttemptRecord => ({
     ...{ id, messageHash: id, transactionId: `tx_${id}`, bytes: Uint8Array.from([...WHOLE, index]) },
-    ...{ blockhash: "blockhash", lastValidBlockHeight: 150, createdAt: 0 },
+    ...{ blockhash: "blockhash", lastValidBlockHeight: 150, firstSlot: 0 },
+    ...{ reference: null, createdAt: 0 },
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   const ledger: Pick<Ledger, "statuses" | "fates" | "broadcast"> = {

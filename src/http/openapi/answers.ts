@@ -143,8 +143,15 @@ const transaction = z.object({
   depositExpiresAt: deposit.depositExpiresAt.exactOptional(),
   landedAfterCancel: z
     .literal(true)
-    .describe("Its caller has broadcast it though it was cancelled here.")
+    .describe("It landed although it was cancelled here, or judged to be past landing.")
     .exactOptional(),
+  attention: z
+    .enum(["unprovable"])
+    .nullable()
+    .describe(
+      "Why it needs the operator; `unprovable`: no evidence tells whether it landed. Null: it does not.",
+    ),
+  attentionMessage: z.string().nullable().describe("The same in a sentence."),
 }) satisfies z.ZodType<TransactionBody>;
 
 const cancelled = z.object({

@@ -4,6 +4,7 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
 import type { Remembered } from "./remembered.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
 
@@ -13,13 +14,17 @@ export interface Nodes extends HealthWatch {
   readonly endpoints: readonly Endpoint[];
   /** How many endpoints must agree before a final answer is believed. */
   readonly witnesses: number;
+  /** What proves that a transaction never landed: what nodes say of its signature, or every block that could hold it. */
+  readonly deathProof: DeathProof;
+  /** How far the blocks that could hold a transaction were walked, by endpoint and signature, the oldest walk first. */
+  readonly walks: Map<string, BlockWalk>;
   /** The chain that the endpoints were found to serve, null until they were asked for it. */
   readonly chain: { genesisHash: string | null };
   /** Aborted when the ledger is closed. */
   readonly closed: AbortSignal;
   readonly remembered: Remembered;
-  /** The last block heights of the blockhashes that our own transactions were built over, the oldest first. */
-  readonly handedOut: Map<string, number>;
+  /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
+  readonly handedOut: Map<string, LandingWindow>;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
 }

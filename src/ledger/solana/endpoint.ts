@@ -20,6 +20,11 @@ export type EndpointOption =
       readonly accountsPerCall?: number;
       /** Signatures in one getSignatureStatuses call, 1–256; 256 when left out. */
       readonly signaturesPerCall?: number;
+      /**
+       * True for a node with the chain's whole history that you vouch for. Where every other endpoint that answers has no
+       * history of the time in question, the word of this one is enough to settle a transaction. False when left out.
+       */
+      readonly archive?: boolean;
     };
 
 /** One node, or one provider's pool of nodes behind one URL. */
@@ -29,6 +34,8 @@ export interface Endpoint {
   readonly connection: Connection;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
+  /** Its word alone settles what the others have no history of. */
+  readonly isArchive: boolean;
   readonly health: Health;
   /** The chain it serves, once it has told. */
   genesisHash: string | null;
@@ -70,6 +77,7 @@ function openEndpoint(
     connection,
     accountsPerCall: option.accountsPerCall ?? MOST_ACCOUNTS_PER_CALL,
     signaturesPerCall: option.signaturesPerCall ?? MOST_SIGNATURES_PER_CALL,
+    isArchive: option.archive ?? false,
     health: newHealth(),
     genesisHash: null,
   };

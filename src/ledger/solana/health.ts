@@ -38,7 +38,7 @@ const FAILURES_TO_AVOID = 3;
 const FIRST_AVOIDANCE_MS = 5_000;
 // A third of a blockhash's life, counted in slots because it must not depend on how long a slot takes: what a node
 // further behind tells is history, and the blockhashes it hands out are half used up.
-const MOST_SLOTS_BEHIND = 50;
+export const MOST_SLOTS_BEHIND = 50;
 
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {

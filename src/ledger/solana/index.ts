@@ -20,8 +20,8 @@ export type { EndpointTrouble, TroubleKind } from "../ledger.ts";
 export interface SolanaLedgerOptions {
   /**
    * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
-   * With two or more, a transaction is pronounced dead only when two of them agree, so each must be a node of its own;
-   * and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
+   * With two or more, what is final is believed only when two of them agree (`witnesses`), so each must be a node of its
+   * own; and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
    */
   readonly endpoints: readonly EndpointOption[];
   /**
@@ -30,6 +30,14 @@ export interface SolanaLedgerOptions {
    * that endpoint decides what this service believes.
    */
   readonly witnesses?: number;
+  /**
+   * What it takes to say that a transaction which somebody else signed can never land any more. `statuses` (the default):
+   * enough endpoints, each with the history of that time, are past its last block and know neither its signature nor
+   * another signature of the same message under its reference key. `blocks`: besides, each shows every block that could
+   * hold it, linked to one another without a gap, and none does: 150 to 900 blocks of a few megabytes for each
+   * transaction that is given up.
+   */
+  readonly deathProof?: "statuses" | "blocks";
   /** For deadlines and pauses between tries. The machine's clock when left out. */
   readonly clock?: Clock;
   /**
@@ -45,6 +53,7 @@ const upTo = (most: number): z.ZodOptional<z.ZodInt> => z.int().min(1).max(most)
 const optionsSchema = z
   .strictObject({
     witnesses: z.int().min(1).optional(),
+    deathProof: z.enum(["statuses", "blocks"]).optional(),
     endpoints: z
       .array(
         z.preprocess(
@@ -55,6 +64,7 @@ const optionsSchema = z
             requestsPerSecond: z.number().positive().optional(),
             accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
             signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
+            archive: z.boolean().optional(),
           }),
         ),
       )
@@ -96,13 +106,14 @@ function isEndpointUrl(text: string): boolean {
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
   const { endpoints, witnesses = Math.min(DEFAULT_WITNESSES, endpoints.length) } = options;
+  const { deathProof = "statuses" } = options;
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes({ endpoints, witnesses }, { clock, log: logger }, closing.signal),
+      ledgerOfNodes({ endpoints, witnesses, deathProof }, { clock, log: logger }, closing.signal),
     );
     return loading;
   };
@@ -125,6 +136,9 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     statuses: async (signatures) => (await loaded()).statuses(signatures),
     receipts: async (signatures) => (await loaded()).receipts(signatures),
     fates: async (attempts) => (await loaded()).fates(attempts),
+    landings: async (attempts) => (await loaded()).landings(attempts),
+    namedLanding: async (attempt, signature) => (await loaded()).namedLanding(attempt, signature),
+    witnesses: async () => (await loaded()).witnesses(),
     funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
     amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
     fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),

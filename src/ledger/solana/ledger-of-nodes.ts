@@ -9,6 +9,9 @@ import { openEndpoints, type EndpointOption } from "./endpoint.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import type { HealthWatch } from "./health.ts";
+import type { DeathProof } from "./landing-window.ts";
+import { landings } from "./landings.ts";
+import { namedLanding } from "./named-landing.ts";
 import { mints } from "./mints.ts";
 import { paymentCost, rentMinimum } from "./payment-cost.ts";
 import { amountsIn } from "./routing/amounts-in.ts";
@@ -29,6 +32,7 @@ import { receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
+import { witnessCount } from "./witnesses.ts";
 
 const positionOf: Question<Reading> = async (connection, { name }) => ({
   slot: await connection.getSlot("finalized"),
@@ -42,17 +46,20 @@ export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAc
 export interface NodeOptions {
   readonly endpoints: readonly EndpointOption[];
   readonly witnesses: number;
+  readonly deathProof: DeathProof;
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
 export function ledgerOfNodes(
-  { endpoints: options, witnesses }: NodeOptions,
+  { endpoints: options, witnesses, deathProof }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): AskingLedger {
   const nodes: Nodes = {
     endpoints: openEndpoints(options, clock, closed),
     witnesses,
+    deathProof,
+    walks: new Map(),
     chain: { genesisHash: null },
     clock,
     log,
@@ -83,6 +90,9 @@ export function ledgerOfNodes(
     statuses: surveyed(statuses),
     receipts: surveyed(receipts),
     fates: surveyed(fates),
+    landings: surveyed(landings),
+    namedLanding: surveyed(namedLanding),
+    witnesses: surveyed(witnessCount),
     funds: surveyed(funds),
     amountsIn: surveyed(amountsIn),
     fundsOfOwner: surveyed(fundsOfOwner),

@@ -65,7 +65,8 @@ export async function receipts(
   return found;
 }
 
-function receiptOf(signature: string): Question<Receipt | null> {
+/** The receipt of one finalized transaction; null where the node does not have it. */
+export function receiptOf(signature: string): Question<Receipt | null> {
   return async (connection) => {
     const landed = await connection.getTransaction(signature, {
       commitment: "finalized",

@@ -22,6 +22,21 @@ export function unavailable(closed: AbortSignal, troubles: readonly EndpointTrou
   return new LedgerUnavailable(`no Solana node gave a usable answer (${reasons.join("; ")})`, troubles);
 }
 
+/** Some answered, but not as many as must agree. */
+export function tooFewWitnesses(
+  { witnesses, closed }: { readonly witnesses: number; readonly closed: AbortSignal },
+  answered: number,
+  errors: readonly unknown[],
+): LedgerUnavailable {
+  const { message, troubles } = allUnavailable(closed, errors);
+  if (closed.aborted || answered === 0) return new LedgerUnavailable(message, troubles);
+  const reasons = troubles.map((trouble) => `${trouble.endpoint}: ${trouble.message}`).join("; ");
+  return new LedgerUnavailable(
+    `${answered} of the ${witnesses} Solana nodes that must agree answered (${reasons})`,
+    troubles,
+  );
+}
+
 /** One error out of those of endpoints that were asked one by one. */
 export function allUnavailable(closed: AbortSignal, errors: readonly unknown[]): LedgerUnavailable {
   const troubles = errors.flatMap((error) => (error instanceof LedgerUnavailable ? error.troubles : []));

@@ -6,7 +6,7 @@ import type { Address } from "../../address.ts";
 import { isOfSmallOrder } from "../small-order.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
-import { lastValidBlockHeight } from "./blockhash-window.ts";
+import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { matchContent, type UnprovenAccounts } from "./match-content.ts";
 import { HIGHEST_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
@@ -35,14 +35,15 @@ export async function verifyPayment(
     (await contentFault(nodes, transaction, payment));
   if (fault !== null) return { refused: fault };
   const { message, messageBytes, bytes, signatures } = transaction;
-  const lastHeight = await lastValidBlockHeight(nodes, message.recentBlockhash);
-  if (lastHeight === null) return { refused: "blockhash_expired" };
+  const window = await landingWindow(nodes, message.recentBlockhash);
+  if (window === null) return { refused: "blockhash_expired" };
   const verified = {
     bytes,
     signature: bs58.encode(signatures[0] ?? new Uint8Array()),
     messageHash: createHash("sha256").update(messageBytes).digest("hex"),
     blockhash: message.recentBlockhash,
-    lastValidBlockHeight: lastHeight,
+    lastValidBlockHeight: window.lastValidBlockHeight,
+    firstSlot: window.firstSlot,
   };
   return { verified };
 }

@@ -1,6 +1,8 @@
 /** Asking several nodes the same thing, for answers that one node alone is not believed. */
-import { ask, type Nodes, type Question } from "./ask.ts";
-import { allUnavailable } from "./unavailable.ts";
+import type { WitnessCount } from "../ledger.ts";
+import { ask, askEach, type Nodes, type Question } from "./ask.ts";
+import { MOST_SLOTS_BEHIND } from "./health.ts";
+import { tooFewWitnesses } from "./unavailable.ts";
 
 /**
  * What each endpoint that answered says, at least `nodes.witnesses` of them. Throws `LedgerUnavailable` where fewer
@@ -11,8 +13,15 @@ export async function askWitnesses<T>(nodes: Nodes, question: Question<T>): Prom
   const settled = await Promise.allSettled(asked);
   const answers = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   if (answers.length >= nodes.witnesses) return answers;
-  throw allUnavailable(
-    nodes.closed,
-    settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : [])),
-  );
+  const errors = settled.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+  throw tooFewWitnesses(nodes, answers.length, errors);
+}
+
+/** See `Ledger.witnesses`. */
+export async function witnessCount(nodes: Nodes): Promise<WitnessCount> {
+  const answers = await askEach(nodes, (connection) => connection.getSlot("finalized"));
+  const slots = answers.filter((slot) => slot !== null).toSorted((one, other) => other - one);
+  const newest = slots[0] ?? 0;
+  const answering = slots.filter((slot) => newest - slot <= MOST_SLOTS_BEHIND).length;
+  return { needed: nodes.witnesses, answering };
 }

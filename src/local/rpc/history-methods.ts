@@ -92,8 +92,8 @@ function getTransaction(call: RpcCall): unknown {
   const signature = call.signature(0);
   const config = blockConfig(call);
   const landed = call.chain.log.withSignature(signature);
-  if (landed === undefined || landed.slot > call.view(config).slot || landed.slot < call.firstSlot)
-    return null;
+  const newest = call.view(config).slot;
+  if (landed === undefined || landed.slot > newest || landed.slot < call.firstSlot) return null;
   return {
     slot: landed.slot,
     blockTime: Math.floor(landed.time / 1000),

@@ -30,6 +30,7 @@ export function deliver(
     // Those of calls only.
     case "error":
     case "lag":
+    case "restored":
     case undefined:
       return send(result);
   }

@@ -195,6 +195,8 @@ export function acceptOrder({
       blockTime: null,
       fee: null,
       landedAfterCancel: false,
+      attention: null,
+      landedSignature: null,
       broadcastAt: null,
       cancelledAt: null,
       createdAt,

@@ -217,6 +217,8 @@ export class PaymentEffects {
       bytes: signed.bytes,
       blockhash: signed.blockhash,
       lastValidBlockHeight: await this.#lastHeightOf(signed),
+      firstSlot: signed.firstSlot,
+      reference: null,
       createdAt: clock.now(),
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };

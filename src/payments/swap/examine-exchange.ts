@@ -9,6 +9,7 @@ import type { Ledger, VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
 import { isoTime } from "../iso-time.ts";
+import { plannedReference } from "../wallet/own-reference.ts";
 import { exchangeRefusal } from "./exchange-refusal.ts";
 import { offerOf, unasked } from "./price-swap.ts";
 import { isStillGood } from "./price-check.ts";
@@ -21,6 +22,8 @@ import type { Exchanger, SenderSigned } from "./swap-provider.ts";
 /** A swap with what goes into the commit that takes it. */
 export interface ExaminedExchange {
   readonly verified: VerifiedPayment;
+  /** The key that it is listed by besides its accounts, null for a transaction that somebody else built. */
+  readonly reference: string | null;
   /** What stays set aside until it has landed or is proved dead. */
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];
@@ -106,7 +109,7 @@ export function createExchangeExamination({
       const read = readSignedExchange(signedTransaction, exchange, quote.sender as Address);
       if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
       const { signed } = read;
-      const { message, blockhash, lastValidBlockHeight } = exchange.unsigned;
+      const { message, blockhash, lastValidBlockHeight, firstSlot } = exchange.unsigned;
       return {
         ...signed,
         verified: {
@@ -115,6 +118,7 @@ export function createExchangeExamination({
           messageHash: createHash("sha256").update(message).digest("hex"),
           blockhash,
           lastValidBlockHeight,
+          firstSlot,
         },
       };
     },
@@ -127,7 +131,8 @@ export function createExchangeExamination({
         inputAmount: quote.inputAmount,
       });
       if (refusal !== null) throw refusal;
-      return { verified: signed.verified, ...(await keep(quote, quoted(quote))) };
+      const reference = plannedReference(signed.plan);
+      return { verified: signed.verified, reference, ...(await keep(quote, quoted(quote))) };
     },
   };
 }

@@ -1,13 +1,14 @@
-/** The ledger contract on death: what may be given up for good, and what never (SOLANA, "Never paying twice" 6). */
+/** The ledger contract on death: what may be given up for good, and what never. */
 import assert from "node:assert/strict";
 import { promise, type EndpointFault, type LedgerContractCase } from "./contract.ts";
 import {
   fateOf,
   finalizeHeight,
+  landingOf,
   readyBetweenStrangers,
   settle,
   statusOf,
-  UNHEARD_OF,
+  UNSEEN,
   wealth,
 } from "./payments.ts";
 
@@ -88,8 +89,10 @@ export const fateCases: readonly LedgerContractCase[] = [
         await settle(world, attempt);
         await finalizeHeight(world, attempt.lastValidBlockHeight + 1);
         const mend = world.breakEndpoint(index, "forgetful");
-        assert.equal(await fateOf(world, attempt), "landed");
+        assert.equal(await fateOf(world, attempt), "unprovable");
+        assert.equal(await landingOf(world, attempt), null);
         mend();
+        assert.equal(await fateOf(world, attempt), "landed");
       }
     },
   ),
@@ -105,7 +108,7 @@ export const fateCases: readonly LedgerContractCase[] = [
     await settle(world, landed);
     await finalizeHeight(world, landed.lastValidBlockHeight + 1);
     const young = await readyBetweenStrangers(world);
-    const dead = { signature: UNHEARD_OF, lastValidBlockHeight: landed.lastValidBlockHeight };
+    const dead = { ...landed, ...UNSEEN };
     const asked = Array.from({ length: 300 }, (_, index) => [dead, landed, young][index % 3] ?? dead);
     const expected = asked.map((_, index) => ["dead", "landed", "open"][index % 3]);
     assert.deepEqual(await world.ledger.fates(asked), expected);

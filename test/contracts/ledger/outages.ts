@@ -15,9 +15,11 @@ import {
   type Ready,
 } from "./payments.ts";
 
-type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | "fates">;
+/** What has an answer to silence, or needs more than one endpoint. */
+type Gathering = "fates" | "landings" | "namedLanding" | "witnesses";
+type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
 
-/** Every method that has to ask; `fates` has an answer to silence. */
+/** Every method that one endpoint can answer. */
 function questions({ ledger, token }: LedgerWorld, attempt: Ready): Record<Question, () => Promise<unknown>> {
   const { payment, signature, bytes } = attempt;
   const text = Buffer.from(bytes).toString("base64");

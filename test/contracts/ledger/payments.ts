@@ -1,9 +1,11 @@
 /** Payments for the cases of the ledger contract. */
 import assert from "node:assert/strict";
+import bs58 from "bs58";
 import type { Address } from "../../../src/address.ts";
 import type {
   Attempt,
   DeclaredPayment,
+  Landing,
   SignatureStatus,
   VerifiedPayment,
 } from "../../../src/ledger/ledger.ts";
@@ -15,6 +17,9 @@ export const PLENTY = 1_000_000_000n;
 export const AMOUNT = 10_000_000n;
 /** An identity that no transaction of the chain has. */
 export const UNHEARD_OF = "1".repeat(64);
+
+/** What an attempt that nobody has heard of differs in from one that was sent. */
+export const UNSEEN = { signature: UNHEARD_OF, messageHash: "0".repeat(64), reference: null };
 
 /** The only item of a list of one. */
 export function only<T>(items: readonly T[]): T {
@@ -64,7 +69,8 @@ export async function ready(
   const { bytes, lastValidBlockHeight } = await world.wait(world.ledger.buildPayment(payment, mark));
   const answer = await world.wait(world.ledger.verifyPayment(from.sign(bytes), payment));
   assert("verified" in answer, `refused as ${JSON.stringify(answer)}`);
-  return { ...answer.verified, lastValidBlockHeight, payment };
+  const key = bs58.encode(mark) as Address;
+  return { ...answer.verified, lastValidBlockHeight, payment, reference: key };
 }
 
 /** A payment of the chain's own coin between two new wallets, ready to be sent. */
@@ -91,6 +97,11 @@ export async function statusOf(world: LedgerWorld, { signature }: Attempt): Prom
 /** What can be said of one attempt. */
 export async function fateOf(world: LedgerWorld, attempt: Attempt): Promise<string> {
   return only(await world.wait(world.ledger.fates([attempt])));
+}
+
+/** How an attempt landed, as far as enough endpoints agree. */
+export async function landingOf(world: LedgerWorld, attempt: Attempt): Promise<Landing | null> {
+  return only(await world.wait(world.ledger.landings([attempt])));
 }
 
 /** Base units of the chain's own coin. */

@@ -31,7 +31,7 @@ export const verifyingCases: readonly LedgerContractCase[] = [
         // Whoever does not know when the blockhash was made may give up later than the builder, never sooner.
         assert(verified.lastValidBlockHeight >= lastValidBlockHeight);
         assert.equal(await world.ledger.simulatePayment(verified, payment), null);
-        await settle(world, { ...verified, payment });
+        await settle(world, { ...verified, payment, reference: null });
       }
     },
   ),

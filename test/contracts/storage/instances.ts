@@ -99,6 +99,8 @@ export const instanceCases: readonly StorageContractCase[] = [
       bytes,
       blockhash: "b",
       lastValidBlockHeight: 1,
+      firstSlot: 1,
+      reference: null,
       createdAt: 1,
     };
     const events = ["a"];

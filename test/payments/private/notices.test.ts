@@ -38,6 +38,8 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     cancelledAt: null,
     refunds: [],
     reason: null,
+    attention: null,
+    attentionMessage: null,
   };
   const unpaid = [{ address: world.bob.address, amount: "5", status: "unpaid", signature: null }];
   const nothing = { signature: null, blockTime: null, fee: null, signatures: [], recipients: unpaid };

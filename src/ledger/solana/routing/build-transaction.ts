@@ -30,7 +30,7 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
   const planned = planInstructions(moves, markerRent);
   const price = await unitPrice(nodes, writableKeys(compilePlan(feePayer, planned, ANY_TERMS)));
   // The blockhash last: its 150 blocks are running.
-  const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
+  const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
   const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });
   return {
     message: message.serialize(),
@@ -39,6 +39,7 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
       .map((key) => key.toBase58() as Address),
     blockhash,
     lastValidBlockHeight,
+    firstSlot,
     networkFee: await feeOf(nodes, message),
     markerRent,
   };

@@ -3,21 +3,48 @@ import { PublicKey, SYSVAR_CLOCK_PUBKEY, type AccountInfo, type Connection } fro
 import type { Address } from "../../../address.ts";
 import type { Commitment } from "../../ledger.ts";
 import type { Funds, FundsReading } from "../../routing.ts";
-import { ask, type Nodes } from "../ask.ts";
+import { ask, type Nodes, type Question } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { agreedBalances } from "./agreed-funds.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
-/** See `RoutingLedger.funds`. An address and its token accounts are never torn apart: they are of one batch. */
+/** See `RoutingLedger.funds`. What is finalized is asked of every endpoint, the rest of one. */
 export async function funds(
   nodes: Nodes,
   addresses: readonly Address[],
   mints: readonly Address[],
   commitment: Commitment,
 ): Promise<FundsReading> {
+  const question = readFunds(addresses, mints, commitment);
+  if (commitment !== "finalized") return await ask(nodes, question);
+  const answers = (await askWitnesses(nodes, question)).map((reading) => ({
+    ...reading,
+    amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
+  }));
+  const { counted, oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const stride = 1 + mints.length;
+  return {
+    slot: oldest.slot,
+    blockTime: Math.min(...counted.map(({ blockTime }) => blockTime)),
+    endpoint: oldest.endpoint,
+    funds: addresses.map((_, index) => {
+      const [lamports = 0n, ...tokens] = amounts.slice(index * stride, (index + 1) * stride);
+      return { lamports, tokens };
+    }),
+  };
+}
+
+/** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
+function readFunds(
+  addresses: readonly Address[],
+  mints: readonly Address[],
+  commitment: Commitment,
+): Question<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
-  return await ask(nodes, async (connection, endpoint) => {
+  return async (connection, endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
     const batches: BatchReading[] = [];
     let start = 0;
@@ -32,7 +59,7 @@ export async function funds(
       endpoint: endpoint.name,
       funds: batches.flatMap((batch) => batch.funds),
     };
-  });
+  };
 }
 
 interface BatchReading extends BlockMoment {

@@ -3,19 +3,48 @@ import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../../address.ts";
 import type { Commitment, Reading } from "../../reading.ts";
 import type { StrayAccount } from "../../routing.ts";
-import { ask, type Nodes } from "../ask.ts";
+import { ask, type Nodes, type Question } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { agreedBalances } from "./agreed-funds.ts";
 import { isFrozen } from "./held-in-account.ts";
 
-/** See `RoutingLedger.strayAccounts`. One node answers all of it; the slot is the oldest of its answers. */
+/** What one endpoint, or enough of them, show beside the associated accounts. */
+type StrayReading = Reading & { readonly accounts: readonly StrayAccount[] };
+
+/** See `RoutingLedger.strayAccounts`. What is finalized is asked of every endpoint, the rest of one. */
 export async function strayAccounts(
   nodes: Nodes,
   owner: Address,
   mints: readonly Address[],
   commitment: Commitment,
-): Promise<Reading & { accounts: StrayAccount[] }> {
-  return await ask(nodes, async (connection, endpoint) => {
+): Promise<StrayReading> {
+  const question = readStrays(owner, mints, commitment);
+  if (commitment !== "finalized") return await ask(nodes, question);
+  const readings = await askWitnesses(nodes, question);
+  const known = new Map(readings.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
+  const addresses = [...known.keys()];
+  const answers = readings.map(({ accounts, ...reading }) => ({
+    ...reading,
+    amounts: addresses.map((address) => accounts.find((each) => each.address === address)?.amount ?? 0n),
+  }));
+  const { oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const agreed = [...known.values()].map((each, index) => ({ ...each, amount: amounts[index] ?? 0n }));
+  return {
+    slot: oldest.slot,
+    endpoint: oldest.endpoint,
+    accounts: agreed.filter(({ amount }) => amount > 0n).toSorted(fullestFirst),
+  };
+}
+
+/** One endpoint answers all of it; the slot is the oldest of its answers. */
+function readStrays(
+  owner: Address,
+  mints: readonly Address[],
+  commitment: Commitment,
+): Question<StrayReading> {
+  return async (connection, endpoint) => {
     const found = await Promise.all(
       mints.map(async (mint) => {
         const { context, value } = await connection.getTokenAccountsByOwner(
@@ -41,7 +70,7 @@ export async function strayAccounts(
       endpoint: endpoint.name,
       accounts: found.flatMap(({ accounts }) => accounts).toSorted(fullestFirst),
     };
-  });
+  };
 }
 
 function fullestFirst(one: StrayAccount, other: StrayAccount): number {

@@ -1,0 +1,46 @@
+/** When several endpoints agree on how a transaction landed. */
+
+/** A finalized transaction as one endpoint shows it. */
+export interface FoundLanding {
+  readonly signature: string;
+  readonly slot: number;
+  /** The chain's error as JSON text, null when it succeeded. */
+  readonly error: string | null;
+}
+
+/** What one endpoint says of one attempt. */
+export interface Word {
+  /** Null where it does not know it as finalized. */
+  readonly landing: FoundLanding | null;
+  /** It does not know it, and could not: its ledger begins later. */
+  readonly hasNoHistory: boolean;
+  /** The operator vouches for it. */
+  readonly isArchive: boolean;
+}
+
+/**
+ * The landing that at least `needed` endpoints show, in one block with one outcome; null where no landing or more than one
+ * is shown by so many. An archive node alone is enough where none of the others can know better.
+ */
+export function agreedLanding(words: readonly Word[], needed: number): FoundLanding | null {
+  const shown = words.flatMap(({ landing }) => (landing === null ? [] : [landing]));
+  const supported = shown.filter((landing) => shown.filter(isSameAs(landing)).length >= needed);
+  const [agreed] = supported;
+  if (agreed !== undefined) return supported.every(isSameAs(agreed)) ? agreed : null;
+  return words.length >= needed ? landingOfArchives(words) : null;
+}
+
+/** Two that differ are a contradiction, and so is one that has the history and does not know the transaction. */
+function landingOfArchives(words: readonly Word[]): FoundLanding | null {
+  const told = words.find(({ landing, isArchive }) => landing !== null && isArchive)?.landing ?? null;
+  if (told === null) return null;
+  const isLikely = ({ landing, hasNoHistory }: Word): boolean =>
+    landing === null ? hasNoHistory : isSameAs(told)(landing);
+  return words.every(isLikely) ? told : null;
+}
+
+/** Whether it is the same transaction in the same block with the same outcome. */
+export function isSameAs(one: FoundLanding): (other: FoundLanding) => boolean {
+  return ({ signature, slot, error }) =>
+    signature === one.signature && slot === one.slot && error === one.error;
+}

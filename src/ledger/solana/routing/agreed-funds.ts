@@ -1,0 +1,36 @@
+/** What enough endpoints vouch for: finalized balances put together from the answers of several. */
+import { MOST_SLOTS_BEHIND } from "../health.ts";
+
+/** Balances as one endpoint told them, and when they were so. */
+export interface ToldBalances {
+  readonly slot: number;
+  readonly endpoint: string;
+  /** Base units, in an order that is the same in every answer. */
+  readonly amounts: readonly bigint[];
+}
+
+/**
+ * Of each amount the most that `witnesses` endpoints vouch for: with two endpoints that must agree, the lower one. No
+ * later block than that of any answer counted is claimed, so that what an address has spent is not taken for money that
+ * is still there. Answers far behind are left out as long as enough remain: one endpoint that stands still, or claims to
+ * be far ahead, stops nothing. Needs `witnesses` answers or more.
+ */
+export function agreedBalances<T extends ToldBalances>(
+  answers: readonly T[],
+  witnesses: number,
+): { readonly counted: readonly T[]; readonly oldest: T; readonly amounts: readonly bigint[] } {
+  const newestFirst = answers.toSorted((one, other) => other.slot - one.slot);
+  const reached = newestFirst[witnesses - 1]?.slot ?? 0;
+  const counted = newestFirst.filter(({ slot }) => slot >= reached - MOST_SLOTS_BEHIND);
+  const oldest = counted.at(-1);
+  if (oldest === undefined) throw new TypeError("balances are agreed on by one answer at least");
+  const amounts = oldest.amounts.map((_, index) => {
+    const told = counted.map((answer) => answer.amounts[index] ?? 0n).toSorted(largestFirst);
+    return told[witnesses - 1] ?? 0n;
+  });
+  return { counted, oldest, amounts };
+}
+
+function largestFirst(one: bigint, other: bigint): number {
+  return one > other ? -1 : Number(one < other);
+}

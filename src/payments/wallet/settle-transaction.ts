@@ -1,0 +1,141 @@
+/** An operator's decisions about wallet transactions of which the nodes' own evidence is not enough. */
+import type { WalletTransferEvent } from "../../../machines/index.ts";
+import type { AttemptRecord, TransactionRecord, TransactionStatus } from "../../../storage/records.ts";
+import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+import type { Engine } from "../../engine/index.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
+import type { WalletTransferWorkflow } from "../wallet-transfer-workflow.ts";
+import { attemptOf, landingEvent } from "./stored-attempt.ts";
+
+/** What settling needs. */
+export interface Settlement {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly engine: Engine<PaymentTables>;
+  readonly transfers: WalletTransferWorkflow;
+}
+
+/** What was settled. */
+export interface SettledTransaction {
+  readonly transactionId: string;
+  /** What it is shown as from now on. */
+  readonly status: TransactionStatus;
+  /** The landing that was read from the chain, null for a transaction that was written off. */
+  readonly landing: Landing | null;
+}
+
+/** The transaction may not be settled in this way; the message says why, and what to do. */
+export class SettleRefused extends Error {
+  override readonly name = "SettleRefused";
+}
+
+const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
+  unknown:
+    "no endpoint shows it finalized: configure one that has the history of that time, or wait until it is final",
+  another_message: "it is another transaction than the one that was taken here",
+  contradicted:
+    "an endpoint that has the history of that time does not show it, or another outcome of it: find out which one is wrong",
+};
+
+/**
+ * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
+ * endpoint must show this very message finalized under `signature`, and none may contradict it; the operator, who has seen
+ * it elsewhere, takes the place of the other witnesses. Works at any time: one that was failed as expired, or cancelled, is
+ * shown as landed then, and its status stays. Done twice it changes nothing more.
+ *
+ * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, and `LedgerUnavailable` when no
+ * endpoint answers; then nothing is changed.
+ */
+export async function settleTransaction(
+  settlement: Settlement,
+  transactionId: string,
+  signature: string,
+): Promise<SettledTransaction> {
+  const { engine, ledger, transfers } = settlement;
+  const { attempt } = await findAttempt(settlement, transactionId);
+  const answer = await ledger.namedLanding(attempt, signature);
+  if ("refused" in answer) {
+    throw new SettleRefused(
+      `${signature} does not settle transaction ${transactionId}: ${REFUSALS[answer.refused]}`,
+    );
+  }
+  const { landed } = answer;
+  const event: WalletTransferEvent = landingEvent(attempt, landed);
+  const sent = await engine.send(transfers, transactionId, event);
+  // Its chart has ended or waits for nothing: what is over is only shown as landed, what has not begun settles by itself.
+  if (sent.kind !== "stepped") await showAsLanded(settlement, transactionId, attempt, landed);
+  const { transaction } = await findAttempt(settlement, transactionId);
+  return { transactionId, status: transaction.status, landing: landed };
+}
+
+/**
+ * Ends an unprovable wallet transaction as failed, on the operator's word that it never landed. Refused while any endpoint
+ * shows a trace of it, while it may still land, and while too few endpoints answer. Its caller may pay again then: should
+ * it have landed all the same, that is looked for during a day and can be settled by its signature at any time.
+ *
+ * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, and `SettleRefused`; then nothing is changed.
+ */
+export async function writeOffTransaction(
+  settlement: Settlement,
+  transactionId: string,
+): Promise<SettledTransaction> {
+  const { engine, ledger, transfers } = settlement;
+  const { attempt, transaction } = await findAttempt(settlement, transactionId);
+  const refuse = (why: string): never => {
+    throw new SettleRefused(`transaction ${transactionId} cannot be written off: ${why}`);
+  };
+  if (transaction.attention !== "unprovable") refuse("nothing is missing to settle it");
+  const [fate = "open"] = await ledger.fates([attempt]);
+  if (fate !== "unprovable") refuse(WHY_NOT[fate]);
+  const named = await ledger.namedLanding(attempt, attempt.signature);
+  if (!("refused" in named) || named.refused !== "unknown") {
+    refuse("an endpoint shows it finalized: settle it by its signature");
+  }
+  await engine.send(transfers, transactionId, { type: "EXPIRED" });
+  const after = await findAttempt(settlement, transactionId);
+  return { transactionId, status: after.transaction.status, landing: null };
+}
+
+const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
+  open: "it may still land, or too few endpoints answer to tell",
+  landed: "it has landed, and is settled by itself in a moment",
+  dead: "it can never land, and is failed by itself in a moment",
+};
+
+async function findAttempt(
+  { storage }: Settlement,
+  transactionId: string,
+): Promise<{ readonly transaction: TransactionRecord; readonly attempt: Attempt }> {
+  const view = await storage.transaction(transactionId);
+  const [stored]: readonly AttemptRecord[] =
+    view?.transaction.mode === "wallet" ? await storage.attempts([view.transaction.signature ?? ""]) : [];
+  if (view === null || stored === undefined) {
+    throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+  }
+  return { transaction: view.transaction, attempt: attemptOf(stored) };
+}
+
+/** A landing after the end of the chart changes no status; it is shown beside it. */
+async function showAsLanded(
+  settlement: Settlement,
+  transactionId: string,
+  attempt: Attempt,
+  { error, signature, blockTime }: Landing,
+): Promise<void> {
+  const { transaction } = await findAttempt(settlement, transactionId);
+  const { status, landedAfterCancel } = transaction;
+  if (status === "completed" || landedAfterCancel) return;
+  const wasGivenUp = status === "cancelled" || (status === "failed" && transaction.reason === "expired");
+  if (!wasGivenUp) {
+    if (status === "failed") return;
+    throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
+  }
+  // A landing with an error moved nothing but its fee: what is shown is true as it is.
+  if (error !== null) return;
+  const landedSignature = signature === attempt.signature ? null : signature;
+  const set = { landedAfterCancel: true, landedSignature, blockTime };
+  const write: PaymentWrite = { table: "transactions", id: transactionId, set };
+  const [stored] = await settlement.storage.commit([{ writes: [write] }]);
+  if (stored?.ok !== true) throw new Error(`the landing of ${transactionId} could not be stored`);
+}

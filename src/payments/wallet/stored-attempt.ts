@@ -1,0 +1,31 @@
+/** Stored attempts as the ledger is asked for them, and its answers as events. */
+import type { SignatureEvent } from "../../../machines/index.ts";
+import type { AttemptRecord } from "../../../storage/records.ts";
+import type { Address } from "../../address.ts";
+import type { Attempt, Landing } from "../../ledger/ledger.ts";
+
+/** What the ledger needs to know of an attempt. */
+export function attemptOf({
+  id,
+  messageHash,
+  blockhash,
+  lastValidBlockHeight,
+  firstSlot,
+  reference,
+}: AttemptRecord): Attempt {
+  const key = reference as Address | null;
+  return { signature: id, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference: key };
+}
+
+/** An attempt whose row is lost: how it landed can still be asked for, whether it is dead cannot. */
+export function lostAttempt(signature: string): Attempt {
+  const unknown = { messageHash: "", blockhash: "", reference: null };
+  return { signature, ...unknown, lastValidBlockHeight: Number.MAX_SAFE_INTEGER, firstSlot: 0 };
+}
+
+/** The event of an agreed landing. It names the signature only where that is not the attempt's own. */
+export function landingEvent(attempt: Attempt, landing: Landing): SignatureEvent {
+  const { slot, error, blockTime, fee, signature } = landing;
+  const other = signature === attempt.signature ? {} : { signature };
+  return { type: "FINALIZED", slot, error, blockTime, fee: fee.toString(), ...other };
+}

@@ -1,0 +1,75 @@
+/** Following what the usual watch could not settle: bytes whose fate nothing proves, and bytes that were judged dead. */
+import type { SignatureEvent, WalletTransferEvent } from "../../../machines/index.ts";
+import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import type { WatchEvent, Watcher } from "../../engine/index.ts";
+import type { Attempt, Ledger } from "../../ledger/ledger.ts";
+import { attemptOf, landingEvent } from "./stored-attempt.ts";
+
+/** What both watches need. */
+export interface UnsettledWatching {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+}
+
+// A node with the history of that time is added by a person, and a death is rarely wrong: neither is a matter of seconds.
+const UNPROVABLE_INTERVAL_MS = 60_000;
+const EXPIRED_INTERVAL_MS = 5 * 60_000;
+
+/** Asks for all the evidence again and again. What is still unprovable, or not to be asked for, is told nothing. */
+export function watchUnprovable(watching: UnsettledWatching): Watcher {
+  return {
+    intervalMs: UNPROVABLE_INTERVAL_MS,
+    poll: async (watches) => {
+      const attempts = await attemptsOf(watching, watches);
+      const fates = await watching.ledger.fates(attempts);
+      const dead = attempts.filter((_, index) => fates[index] === "dead");
+      const landed = attempts.filter((_, index) => fates[index] === "landed");
+      const found = new Map<string, WalletTransferEvent>(await landedOf(watching, landed));
+      for (const { signature } of dead) found.set(signature, { type: "EXPIRED" });
+      return eventsFor(watches, found);
+    },
+  };
+}
+
+/** Looks whether bytes that were judged dead have landed all the same. Their own signature only: one call for 256. */
+export function watchExpired(watching: UnsettledWatching): Watcher {
+  return {
+    intervalMs: EXPIRED_INTERVAL_MS,
+    poll: async (watches) => {
+      const attempts = await attemptsOf(watching, watches);
+      const bySignature = attempts.map((attempt): Attempt => ({ ...attempt, reference: null }));
+      return eventsFor(watches, await landedOf(watching, bySignature));
+    },
+  };
+}
+
+async function attemptsOf(
+  { storage }: UnsettledWatching,
+  watches: readonly WatchRecord[],
+): Promise<readonly Attempt[]> {
+  return (await storage.attempts(watches.map(({ key }) => key))).map(attemptOf);
+}
+
+async function landedOf(
+  { ledger }: UnsettledWatching,
+  attempts: readonly Attempt[],
+): Promise<ReadonlyMap<string, SignatureEvent>> {
+  const found = new Map<string, SignatureEvent>();
+  if (attempts.length === 0) return found;
+  const landings = await ledger.landings(attempts);
+  attempts.forEach((attempt, index) => {
+    const landing = landings[index] ?? null;
+    if (landing !== null) found.set(attempt.signature, landingEvent(attempt, landing));
+  });
+  return found;
+}
+
+function eventsFor(
+  watches: readonly WatchRecord[],
+  found: ReadonlyMap<string, WalletTransferEvent>,
+): readonly WatchEvent[] {
+  return watches.flatMap(({ key, instance }) => {
+    const event = found.get(key);
+    return event === undefined ? [] : [{ instance, event }];
+  });
+}
