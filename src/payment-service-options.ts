@@ -87,8 +87,9 @@ export interface PrivateRoutingOptions {
   readonly depositWindowMs?: number;
   /**
    * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
-   * rent of others' accounts that it has signed for, and what is reserved for open orders. At the limit new private
-   * orders are answered ROUTING_UNAVAILABLE capacity; what is under way goes on. Default: no limit.
+   * rent of others' accounts that it has signed for, and what open orders may still cost it of these. Rent that a sweep
+   * brings back does not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under
+   * way goes on. Default: no limit.
    */
   readonly maxSponsorSpendPerDay?: string;
   /**

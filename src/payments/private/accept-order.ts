@@ -28,7 +28,7 @@ import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
 import { sponsorPurse } from "../spending.ts";
 import type { PrivateRouting } from "./private-routing.ts";
 import { screenParties } from "./screening.ts";
-import { sponsorRoom } from "./sponsor-limit.ts";
+import { shareOfDay } from "./sponsor-limit.ts";
 import { sponsorCap } from "./sponsor-allowance.ts";
 import { reserveShare } from "./sponsor-share.ts";
 import { exchangeCost } from "../swap/exchange-cost.ts";
@@ -168,8 +168,6 @@ export function acceptOrder({
       ledger.funds([sponsor], [], "confirmed"),
     ]).catch(unlessReachable);
     const worstCase = sponsorCap(cost);
-    const limit = { sponsor, lamports: funds[0]?.lamports ?? 0n, mostPerDay: terms.mostSpentPerDay };
-    const room = await sponsorRoom(storage, limit, clock.now());
 
     const id = newId("tx", random);
     const key = { masterVersion: keys.newestVersion, transactionId: id };
@@ -222,17 +220,26 @@ export function acceptOrder({
       lapsesAt: null,
       releasedAt: null,
     };
+    const { depositWindowMs, mostSpentPerDay } = terms;
+    const share = await shareOfDay(
+      storage,
+      { transactionId: id, sponsor, cost, depositWindowMs },
+      { mostPerDay: mostSpentPerDay, now: createdAt },
+    );
     const shares = transfers.map(({ recipient, amount }, index): RecipientRecord => {
-      const share = { transactionId: id, index, address: recipient, amount };
-      return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
+      const leg = { transactionId: id, index, address: recipient, amount };
+      return { ...leg, id: `${id}:${index}`, status: "unpaid", signature: null };
     });
     const held = funds[0]?.lamports ?? 0n;
     const limited: PaymentWrite[] = [
       { table: "deposits", insert: deposit, atMost: { count: MOST_WAITING[caller.tier] } },
-      { table: "reservations", insert: reservation, atMost: { total: room } },
+      { table: "reservations", insert: reservation, atMost: { total: held } },
       reserveShare(reservation, caller, held),
+      share.take,
     ];
+    const { makeRoom } = share;
     const writes: PaymentWrite[] = [
+      ...makeRoom,
       ...limited,
       { table: "quotes", id: quote.id, set: { usedBy: id }, expectedVersion: quote.version },
       { table: "transactions", insert: transaction },
@@ -266,7 +273,8 @@ export function acceptOrder({
           !result.ok &&
           result.conflict === "write" &&
           writes[result.index] !== undefined &&
-          result.index < limited.length
+          result.index >= makeRoom.length &&
+          result.index < makeRoom.length + limited.length
         ) {
           throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "capacity", retryAfter: RETRY_SECONDS });
         }

@@ -6,8 +6,9 @@ import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
 import { ledgerMint } from "../assets.ts";
 import type { Assets, Token } from "../assets.ts";
+import type { RoutingCost } from "./routing-cost.ts";
 import { routingCost } from "./routing-cost.ts";
-import { sponsorCap } from "./sponsor-allowance.ts";
+import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 
 /** With less than so many sends take up, the share of a smaller account has no room for a single one. */
@@ -34,10 +35,12 @@ export async function checkPurses({
   /** Lamports, null without a limit. */
   readonly mostSpentPerDay: bigint | null;
 }): Promise<void> {
-  const dearest = await dearestSend(ledger, { sponsor, treasury }, assets.tokens);
-  if (mostSpentPerDay !== null && mostSpentPerDay < dearest) {
+  const costs = await sendCosts(ledger, { sponsor, treasury }, assets.tokens);
+  const dearest = largest(costs.map(sponsorCap));
+  const needed = largest(costs.map(lastingCost));
+  if (mostSpentPerDay !== null && mostSpentPerDay < needed) {
     log.warn(
-      { limit: formatAmount(mostSpentPerDay, SOL_DECIMALS), needed: formatAmount(dearest, SOL_DECIMALS) },
+      { limit: formatAmount(mostSpentPerDay, SOL_DECIMALS), needed: formatAmount(needed, SOL_DECIMALS) },
       "privateRouting.maxSponsorSpendPerDay is less than one send may take: some orders are always refused",
     );
   }
@@ -67,7 +70,16 @@ export async function dearestSend(
   parties: { readonly sponsor: Address; readonly treasury: Address },
   assets: readonly Token[],
 ): Promise<bigint> {
-  const costs = await Promise.all(
+  return largest((await sendCosts(ledger, parties, assets)).map(sponsorCap));
+}
+
+/** What one send of each asset may cost. */
+function sendCosts(
+  ledger: RoutingLedger,
+  parties: { readonly sponsor: Address; readonly treasury: Address },
+  assets: readonly Token[],
+): Promise<readonly RoutingCost[]> {
+  return Promise.all(
     assets.map((asset) =>
       routingCost(ledger, parties, asset, {
         recipients: 1,
@@ -75,7 +87,10 @@ export async function dearestSend(
       }),
     ),
   );
-  return costs.map(sponsorCap).reduce((most, each) => (each > most ? each : most), 0n);
+}
+
+function largest(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((most, each) => (each > most ? each : most), 0n);
 }
 
 /** Warns of each token account of an owner in which nothing can be received or paid from. */

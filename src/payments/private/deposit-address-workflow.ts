@@ -8,6 +8,7 @@ import type { Workflow } from "../../engine/index.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "./screening.ts";
+import { releaseShareOfDay } from "./sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
 import { releaseShare } from "./sponsor-share.ts";
 
@@ -55,6 +56,7 @@ export function depositAddressWorkflow(
       }
       if (before.value === "settling" && event?.type === "AT_REST" && !event.isBound) {
         writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
+        writes.push(releaseShareOfDay(context.order, at));
       }
       return [...writes, ...ledgerLines(id, before.context, context, event, at)];
     },

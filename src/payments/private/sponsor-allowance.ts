@@ -18,8 +18,13 @@ export const SPONSOR_CAP = "sponsor_cap";
 const FEE_HEADROOM = 4n;
 
 /** What is reserved of the sponsor's lamports for one order, and the most that may be spent for it. */
-export function sponsorCap({ networkFees, accountRent, deposits }: RoutingCost): bigint {
-  return networkFees * FEE_HEADROOM + accountRent + deposits;
+export function sponsorCap(cost: RoutingCost): bigint {
+  return lastingCost(cost) + cost.deposits;
+}
+
+/** The part of it that no sweep brings back. */
+export function lastingCost({ networkFees, accountRent }: RoutingCost): bigint {
+  return networkFees * FEE_HEADROOM + accountRent;
 }
 
 /**

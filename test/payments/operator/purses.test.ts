@@ -70,6 +70,7 @@ test("what an order reserves, and what it has cost, is told; and how long the re
 
   await world.deposit(body.ephemeralAddress, { usdc: 6_000_000n });
   await world.settle(10);
+  await world.sweep();
   const { balance, reserved, spentInADay: spent, lastsUntil } = of(await watchOf().read(), "sponsor", "SOL");
   expect(reserved).toBe("0");
   expect(units(spent, 9)).toBe(

@@ -236,7 +236,7 @@ describe("refreshing", () => {
 
 describe("E9: a private swap that a fork undoes after it was confirmed", () => {
   test("never goes back: it stays confirmed, and ends refunded when its price is too old to be signed for again", async () => {
-    const { chain, orderSwap, deposit, service, settle, pass, held, desk } = await open();
+    const { chain, orderSwap, deposit, service, settle, sweep, pass, held, desk } = await open();
     const statuses: string[] = [];
     const { body } = await orderSwap(caller, { ...SALE, sender: alice });
     const shown = async () => service.transaction(caller, body.transactionId);
@@ -271,6 +271,7 @@ describe("E9: a private swap that a fork undoes after it was confirmed", () => {
     expect(statuses).toEqual(["confirmed", "failed"]);
     expect((await shown()).refunds).toMatchObject([{ status: "paid" }]);
     expect(await held(desk)).toEqual(inventory);
+    await sweep();
     expect(await held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
   });
 });
