@@ -138,16 +138,21 @@ export function isRefund({ smallest }: DepositAddressContext, { kind, mint }: Mo
  * The life of signed bytes in blocks, plus one: while they may still land, the marker that refuses them must stand.
  * Source: a blockhash is accepted for 150 blocks, and by one more.
  */
-const BLOCKS_OF_SIGNED_BYTES = 151;
+export const BLOCKS_OF_SIGNED_BYTES = 151;
 
-/** It has nothing to do now. */
+/**
+ * It has nothing to do now. Where its markers have aged and stand all the same, a node was far ahead of the others when
+ * they began to: they age once more, by what the nodes tell now.
+ */
 export function rested(
   context: DepositAddressContext,
-  event: Reading & { readonly height: number },
-): Pick<DepositAddressContext, "received" | "spent" | "closeAbove"> {
-  const { lane, closeAbove } = context;
+  event: Reading & { readonly isBound: boolean; readonly height: number },
+): Pick<DepositAddressContext, "received" | "spent" | "lane" | "closeAbove"> {
+  const { closeAbove } = context;
+  const lane = event.isBound && context.lane !== "lingering" ? "aging" : context.lane;
   return {
     ...accounted(context, event),
+    lane,
     closeAbove: lane === "aging" ? event.height + BLOCKS_OF_SIGNED_BYTES : closeAbove,
   };
 }

@@ -17,6 +17,7 @@ export type {
   WebhookDeliveryEvent,
   WebhookDeliveryInput,
 } from "./webhook-delivery.ts";
+export { BLOCKS_OF_SIGNED_BYTES } from "./deposit-address-context.ts";
 export type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
 export type {
   DepositAddressContext,

@@ -1,4 +1,5 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
+import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { DepositAddressEvent, Movement, SettlementParams } from "../../../machines/index.ts";
 import type { DepositRecord } from "../../../storage/records.ts";
 import type { PaymentStorage, PaymentTables, TransactionView } from "../../../storage/storage.ts";
@@ -12,7 +13,7 @@ import type { DepositKeys } from "./deposit-keys.ts";
 import { otherMints } from "./other-mints.ts";
 import { openWords } from "./open-words.ts";
 import { nextSettlementStep } from "./plan-settlement.ts";
-import type { Holding, Settlement } from "./plan-settlement.ts";
+import type { Holding, Settlement, SettlementStep } from "./plan-settlement.ts";
 import type { PlannedPayment, StartPayment } from "./planned-payment.ts";
 import type { RefundCost } from "./refund-cost.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
@@ -89,7 +90,10 @@ export class AddressSettling implements AddressSettlement {
     const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
     const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
     const facts = await this.#facts(inHand, amounts, params);
-    const step = nextSettlementStep(facts);
+    const planned = nextSettlementStep(facts);
+    const isTooEarly =
+      planned.do === "sweep" && !(await this.#mayClose(deposit, params.closeAbove ?? Infinity));
+    const step: SettlementStep = isTooEarly ? { do: "rest" } : planned;
     if (step.do === "wait" || step.do === "rest") {
       // What else was sent here is written down once nothing is left to be done.
       const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
@@ -106,12 +110,11 @@ export class AddressSettling implements AddressSettlement {
       return held(SCREENING);
     }
     if ((await unknownSpending({ storage, ledger }, address)).length > 0) return held(UNKNOWN_SPENDING);
-    if (step.do === "sweep") await this.#refuseClosingBefore(deposit, params.closeAbove ?? Infinity);
     const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
     const { kind, mark, plan } = step;
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
-    const planned = { kind, mark, plan, legs, mint: step.asset.mint };
-    return this.#pay(inHand, planned, (payment) => ({ type, payment, slot, balances: ours }));
+    const payment = { kind, mark, plan, legs, mint: step.asset.mint };
+    return this.#pay(inHand, payment, (id) => ({ type, payment: id, slot, balances: ours }));
   }
 
   async #load(address: string): Promise<AddressInHand> {
@@ -203,9 +206,11 @@ export class AddressSettling implements AddressSettlement {
   }
 
   /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
-  async #refuseClosingBefore({ id }: DepositRecord, closeAbove: number): Promise<void> {
-    const { lowest } = await this.#with.ledger.heights();
-    if (lowest > closeAbove) return;
+  async #mayClose({ id }: DepositRecord, closeAbove: number): Promise<boolean> {
+    const { lowest, highest } = await this.#with.ledger.heights();
+    if (lowest > closeAbove) return true;
+    // No chain is that high: a node was wrong when they began to age.
+    if (closeAbove > highest + BLOCKS_OF_SIGNED_BYTES) return false;
     throw new Error(
       `the markers of ${id} are closed above height ${closeAbove}, and the chain is at ${lowest}`,
     );
