@@ -255,7 +255,8 @@ export const privateTransfer = setup({
       type: "final",
       meta: { status: "completed" },
       entry: [
-        assign({ charged: ({ context }) => context.fee }),
+        // Whatever was wrong for a while.
+        assign({ charged: ({ context }) => context.fee, reason: null }),
         { type: "announce", params: { notice: "transaction.completed" } },
         settleAddress,
       ],

@@ -1,7 +1,12 @@
 /** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
 import type { AttemptRecord, DepositRecord, PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentTables, TransactionView } from "../../../storage/storage.ts";
+import type {
+  PaymentStorage,
+  PaymentTables,
+  PaymentWrite,
+  TransactionView,
+} from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -110,15 +115,17 @@ export class PaymentEffects {
       case "unknown":
         return this.#hold(deposit, UNKNOWN_SPENDING);
       case "made": {
-        const { kind: _, ...landing } = outcome;
-        return { event: { type: "MADE", ...landing } };
+        const { signature, slot, blockTime } = outcome;
+        return { event: { type: "MADE", signature, slot, blockTime } };
       }
       case "overtaken": {
-        const { kind: _, ...rival } = outcome;
-        const isBooked = view.payments.some(
-          ({ id, status }) => id === rival.payment && status === "finalized",
-        );
-        return { event: isBooked ? { type: "REFUSED", fault: SUPERSEDED } : { type: "OVERTAKEN", ...rival } };
+        const rival = view.payments.find(({ id }) => id === outcome.payment);
+        if (rival?.status === "finalized") return { event: { type: "REFUSED", fault: SUPERSEDED } };
+        const { payment, indexes, unpaid, movements, signature, slot, blockTime } = outcome;
+        return {
+          event: { type: "OVERTAKEN", payment, indexes, unpaid, movements, signature, slot, blockTime },
+          writes: rival === undefined ? [] : pricedWrites(rival, indexes),
+        };
       }
       case "unmade": {
         const { isDead } = outcome;
@@ -223,7 +230,8 @@ export class PaymentEffects {
     };
     const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
     const costs = [...(stored.costs ?? []), String(cost)];
-    const set = { signature: signed.signature, plan: writePlan({ ...stored, costs }) };
+    const signatures = [...(stored.signatures ?? []), signed.signature];
+    const set = { signature: signed.signature, plan: writePlan({ ...stored, costs, signatures }) };
     return {
       event: { type: "SIGNED", signature: signed.signature },
       writes: [
@@ -250,6 +258,20 @@ export class PaymentEffects {
     const loan = movements.find(({ kind }) => kind === "loan");
     return loan !== undefined && BigInt(loan.amount) < (await this.#with.ledger.rentMinimum(0));
   }
+}
+
+/** What an exchange pays is decided when it is planned, and a later one had another price. */
+function pricedWrites(
+  { kind, transactionId, legs }: PaymentRecord,
+  indexes: readonly number[],
+): readonly PaymentWrite[] {
+  if (kind !== "exchange") return [];
+  return indexes.flatMap((index, position) => {
+    const amount = legs[position]?.amount;
+    return amount === undefined
+      ? []
+      : [{ table: "recipients" as const, id: `${transactionId}:${index}`, set: { amount } }];
+  });
 }
 
 function refuseHeld({ id, heldReason }: DepositRecord): void {

@@ -81,7 +81,7 @@ export class PaymentOutcomes {
     const replacing = candidates.filter(
       (each) => each.proof.planWords !== null && isReplacedBy(each.proof.planWords),
     );
-    const replacedBy = newestSigned(replacing) ?? replacing.at(-1);
+    const replacedBy = (await this.#newestSigned(replacing)) ?? replacing.at(-1);
     if (replacedBy !== undefined) return this.#landedAs(question, replacedBy, reading);
     if (marker.delegate !== null) return { kind: "unknown" };
     const paid = candidates.filter((each) => each.proof.planWords === null);
@@ -139,15 +139,26 @@ export class PaymentOutcomes {
    */
   async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
     const signed = paid.filter(({ row }) => row.signature !== null);
-    const newest = newestSigned(paid);
+    const newest = await this.#newestSigned(paid);
     const isPriced = paid.every(({ row }) => !UNPRICED.has(row.kind));
     if (isPriced && signed.length <= 1) return newest ?? paid.at(-1) ?? null;
-    const statuses = await this.#ledger.statuses(signed.map(({ row }) => row.signature ?? ""));
-    const seen = signed.find((_, index) => statuses[index]?.error === null);
-    if (seen !== undefined || newest === null) return seen ?? null;
+    const attempts = signed.flatMap((each) => signaturesOf(each).map((signature) => ({ each, signature })));
+    const statuses = await this.#ledger.statuses(attempts.map(({ signature }) => signature));
+    const seen = attempts.find((_, index) => statuses[index]?.error === null);
+    if (seen !== undefined || newest === null) return seen?.each ?? null;
     const maker = await this.#makerOf(deposit, newest.proof.words);
     if (maker === null) return newest;
-    return signed.find(({ row }) => row.signature === maker) ?? (isPriced ? newest : null);
+    return attempts.find(({ signature }) => signature === maker)?.each ?? (isPriced ? newest : null);
+  }
+
+  /** By the chain's heights: when rows were written is told by clocks, of which one may have been set back. */
+  async #newestSigned(candidates: readonly Candidate[]): Promise<Candidate | null> {
+    const signed = candidates.filter(({ row }) => row.signature !== null);
+    if (signed.length <= 1) return signed[0] ?? null;
+    const attempts = await this.#storage.attempts(signed.map(({ row }) => row.signature ?? ""));
+    const lives = new Map(attempts.map((each) => [each.id, each.lastValidBlockHeight]));
+    const lastHeight = ({ row }: Candidate): number => lives.get(row.signature ?? "") ?? 0;
+    return signed.reduce((one, other) => (lastHeight(other) >= lastHeight(one) ? other : one));
   }
 
   async #landedAs(
@@ -191,9 +202,8 @@ export class PaymentOutcomes {
   }
 }
 
-/** Payments are in the order in which they were planned. */
-function newestSigned(candidates: readonly Candidate[]): Candidate | null {
-  return candidates.findLast(({ row }) => row.signature !== null) ?? null;
+function signaturesOf({ row, plan }: Candidate): readonly string[] {
+  return plan.signatures ?? (row.signature === null ? [] : [row.signature]);
 }
 
 type Moment = Omit<Landing, "signature">;

@@ -34,6 +34,8 @@ export interface StoredPlan {
   readonly withheld: string;
   /** What each attempt costs the sponsor for good, in lamports, but for those that are proved dead. */
   readonly costs?: readonly string[];
+  /** Every attempt that was signed, the newest last: a node may have denied one that landed all the same. */
+  readonly signatures?: readonly string[];
   /** The payments that it makes possible, and the recipients that none of them pays. For plans only. */
   readonly leaves?: readonly Leaf[];
   readonly leftOut?: readonly number[];

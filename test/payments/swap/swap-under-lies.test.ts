@@ -1,0 +1,104 @@
+/** M3: a private swap that landed, and of which every node says for a while that it did not. */
+import { afterEach, expect, test } from "vitest";
+import { SOL_MINT } from "../../../src/address.ts";
+import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
+import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import {
+  hidesAccounts,
+  isAhead,
+  lyingNode,
+  simulatesAnything,
+  withoutHistoryBefore,
+} from "../private/lying-nodes.ts";
+import type { Lie, LyingNode } from "../private/lying-nodes.ts";
+import { MINUTE, SOL } from "../private/scene.ts";
+
+let world: SwapFixture;
+let node: LyingNode;
+afterEach(() => world.close());
+
+/** Dollars for one SOL. */
+let dollars: bigint;
+const market: PriceSource = {
+  async rate(give, get) {
+    const worth = (mint: string): bigint => (mint === SOL_MINT ? SOL : dollars * 1_000_000n);
+    return { give: worth(give), get: worth(get) };
+  },
+};
+
+/** Lets so many minutes pass as a service lives through them. */
+async function live(minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute++) {
+    world.chain.advance(150);
+    await world.pass(MINUTE);
+    await world.settle(2);
+  }
+}
+
+test(
+  "M3: its next price was signed for and refused by the chain; with the truth it is completed, and shows what its payee got",
+  { timeout: 120_000 },
+  async () => {
+    dollars = 150n;
+    world = await swapFixture({
+      desk: { prices: market },
+      ledgerOn: (chain) => {
+        node = lyingNode(chain.chain, "node");
+        return chain.ledgerOf([node.endpoint]);
+      },
+    });
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: SOL, usdc: 1n });
+    world.chain.advance(35);
+    const { body } = await world.orderSwap(caller, {
+      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1", slippageBps: 500 },
+    });
+    const { transactionId: id, ephemeralAddress: address } = body;
+    const seed = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash).seed(
+      { masterVersion: 1, transactionId: id },
+      "order",
+    );
+    const marker = world.ledger.markerAddress(address as never, seed);
+    const lies: readonly Lie[] = [
+      withoutHistoryBefore(Infinity),
+      hidesAccounts(async (account) => account === marker),
+      simulatesAnything,
+      isAhead(1_000),
+    ];
+    const ends = lies.map((lie) => node.tell(lie));
+    const exchanges = async () => {
+      const { payments = [] } = (await world.storage.transaction(id)) ?? {};
+      return payments.filter(({ kind }) => kind === "exchange");
+    };
+
+    await world.deposit(address, { lamports: units(body.depositAmount, 9) });
+    await world.settle(2);
+    const [first] = await exchanges();
+    const got = (await world.held(alice.address))[1] - 1n;
+    expect(got).toBe(first?.legs[0]?.amount);
+    dollars = 148n;
+    await live(6);
+    // Each price that got too old gave way to the next.
+    const meanwhile = await exchanges();
+    expect(meanwhile.length).toBeGreaterThan(1);
+    expect(meanwhile.find((each) => each.id === first?.id)).toMatchObject({ status: "failed" });
+    expect(meanwhile.some(({ legs }) => legs[0]?.amount !== got)).toBe(true);
+
+    for (const end of ends) end();
+    await live(12);
+    expect((await world.storage.deposits([address]))[0]?.heldReason).toBeNull();
+    const shown = await world.service.transaction(caller, id);
+    expect(shown).toMatchObject({ status: "completed", reason: null, refunds: [] });
+    expect(shown.signatures).toEqual([first?.signature]);
+    expect(units(shown.recipients[0]?.amount ?? "", 6)).toBe(got);
+    expect((await world.held(alice.address))[1]).toBe(1n + got);
+    expect((await world.held(world.desk))[1]).toBe((INVENTORY.usdc ?? 0n) - got);
+    expect(await world.promised("USDC")).toBe(0n);
+    await world.sweep();
+    expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+  },
+);
