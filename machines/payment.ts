@@ -86,6 +86,8 @@ interface ContextOnly {
 
 /** An attempt that landed with an error cost the sponsor a fee: after so many an operator must look. */
 const MAX_ATTEMPTS = 5;
+/** One that can land no more has cost nothing, if the nodes are right: after so many they are not believed any more. */
+const MAX_DEAD_ATTEMPTS = 20;
 
 const tellOrder = (type: "PAYOUT_CONFIRMED" | "PAYOUT_FINALIZED" | "PAYOUT_FAILED") =>
   ({
@@ -137,10 +139,11 @@ export const payment = setup({
   },
   guards: {
     isPayout: ({ context }) => context.role === "payout",
-    isPlan: ({ context }) => context.role === "plan",
     needsLeaves: ({ context }) => context.role === "plan" && !context.hasLeaves,
     isPayoutToldFirst: ({ context }) => context.role === "payout" && !context.wasConfirmed,
     isDead: (_, params: { isDead: boolean }) => params.isDead,
+    isLastDead: ({ context }, params: { isDead: boolean }) =>
+      params.isDead && context.attempts > 0 && context.attempts % MAX_DEAD_ATTEMPTS === 0,
     isDeadWithError: ({ context }, params: { isDead: boolean }) => params.isDead && context.error !== null,
     mayPass: ({ context }, { kind }: PaymentFault) =>
       kind !== "payee" && kind !== "source" && context.attempts % MAX_ATTEMPTS !== 0,
@@ -271,6 +274,11 @@ export const payment = setup({
             guard: { type: "isDeadWithError", params: ({ event }) => event },
             target: "explaining",
           },
+          {
+            guard: { type: "isLastDead", params: ({ event }) => event },
+            target: "pausing",
+            actions: { type: "hold", params: ({ context }) => ({ paymentId: context.paymentId }) },
+          },
           { guard: { type: "isDead", params: ({ event }) => event }, target: "planned" },
           { target: "doubting" },
         ],
@@ -345,8 +353,9 @@ export const payment = setup({
       },
       always: [
         { guard: "isPayout", target: "failed", actions: tellOrder("PAYOUT_FAILED") },
+        // The payments of a plan that has started them are counted one by one.
         {
-          guard: "isPlan",
+          guard: "needsLeaves",
           target: "failed",
           actions: {
             type: "tell",

@@ -14,6 +14,7 @@ import {
   reportsFinalized,
   simulatesAnything,
   swallowsBytes,
+  withoutHistoryBefore,
 } from "./lying-nodes.ts";
 import type { Lie, LyingNode } from "./lying-nodes.ts";
 import { HOUR, MINUTE, orderedAs, scene, SOL } from "./scene.ts";
@@ -97,9 +98,10 @@ async function isPayout(order: Ordered, signature: string): Promise<boolean> {
 }
 
 /**
- * Somebody else owns the second payee's token account: the chain says so of the instruction behind the compute budget,
- * the marker and the first payee; where a plan is followed there is one more.
+ * Somebody else owns a payee's token account: the chain says so of the instruction behind the compute budget and the
+ * marker; the second payee's comes two later, and where a plan is followed one more.
  */
+const OTHER_OWNER_IN_SEND = { InstructionError: [5, { Custom: 0 }] };
 const OTHER_OWNER_IN_ORDER = { InstructionError: [7, { Custom: 0 }] };
 const OTHER_OWNER_IN_CHUNK = { InstructionError: [8, { Custom: 0 }] };
 
@@ -165,6 +167,7 @@ test("M2: it denies the marker, too, and is far ahead: nothing is decided and no
 });
 
 test.each([
+  ["a send", 1, OTHER_OWNER_IN_SEND],
   ["an order of one payout", 3, OTHER_OWNER_IN_ORDER],
   ["an order of several", 8, OTHER_OWNER_IN_CHUNK],
 ])(
@@ -184,11 +187,12 @@ test.each([
     await world.settle(10);
     await live(HOUR / MINUTE);
     // They were believed: the payout counts as failed, and its replacement was sent, and refused by the chain.
-    const meanwhile = await paymentsOf(order);
+    const meanwhile = (await world.storage.transaction(order.id))?.payments ?? [];
     expect(meanwhile.some(({ kind, status }) => kind === "payout" && status === "failed")).toBe(true);
-    expect(
-      meanwhile.filter(({ mark }) => mark.startsWith(`plan of order${count === 3 ? " =" : "/"}`)),
-    ).not.toEqual([]);
+    const replacements = meanwhile.filter(
+      ({ kind, plan }) => kind === "refund" || (kind === "plan" && !isRouting(readPlan(plan))),
+    );
+    expect(replacements.length).toBeGreaterThan(0);
     expect(await attemptsOf(order)).toBeGreaterThan(meanwhile.length);
     expect(await gotten(payees)).toEqual(everybody);
     end();
@@ -262,6 +266,34 @@ test("M17: a node that answers every attempt with an error at once: attempts pau
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
+
+test(
+  "M17: nodes that deny every attempt and are far ahead at once: attempts end, and the operator is told",
+  { timeout: 120_000 },
+  async () => {
+    await open();
+    const order = await world.sendTo();
+    const end = tell(
+      nodes,
+      withoutHistoryBefore(Infinity),
+      hidesAccounts(async (account) => account === markerOf(order, "order")),
+      simulatesAnything,
+      isAhead(1_000),
+    );
+    await world.deposit(order.address, { usdc: order.due });
+    await live(HOUR / MINUTE);
+    const [payout] = await paymentsOf(order);
+    expect(readPlan(payout?.plan ?? "{}").signatures?.length).toBe(20);
+    expect(await heldFor(order)).toBe("payment_fails");
+    end();
+    await released(order);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+    await world.sweep();
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  },
+);
 
 test("M17: attempts that really land with an error, one after the other, cost the sponsor no more than the order may", async () => {
   await open();
