@@ -25,7 +25,7 @@ const DEFAULT_BATCH_SIZE = 256;
 /** The longest time between two listings, so that a watch which another process armed is found soon. */
 const LONGEST_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
-const LISTING_SHARE = 100;
+const LISTING_SHARE = 20;
 /** Looks that fail one after the other are warned of this often. */
 const WARN_AGAIN_MS = 60_000;
 

@@ -61,6 +61,7 @@ export class WatchTurns {
   take(count: number, now: number): readonly WatchRecord[] {
     const batch = this.#queue.slice(this.#next, this.#next + count);
     this.#next += batch.length;
+    if (this.#next >= this.#queue.length) this.#emptyQueue();
     for (const watch of batch) {
       const turn = this.#turnOf(watch, now);
       turn.at = "look";
@@ -109,6 +110,12 @@ export class WatchTurns {
   #enqueue(turn: Turn, now: number): void {
     turn.at = "queue";
     turn.dueAt = now + this.#intervalMs;
+  }
+
+  /** Of a hundred thousand watches nothing is kept in memory but how they stand. */
+  #emptyQueue(): void {
+    this.#queue = [];
+    this.#next = 0;
   }
 
   #forgetUnlisted(): void {

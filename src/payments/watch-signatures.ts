@@ -91,8 +91,8 @@ class FollowedSignatures {
     watches: readonly WatchRecord[],
     look: Look,
   ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
-    await this.#tellRead(watches, look);
     const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
+    await this.#tellRead(watches, look);
     const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
     const { standings, attempts } = await this.#standings(unknown);
     const told = unread.flatMap(({ key, instance }) => {

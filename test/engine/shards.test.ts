@@ -20,6 +20,13 @@ const chart = setup({
 });
 const harbour = workflow(chart)({ version: 1, effects: {}, watches: { horizon: ({ ship }) => ship } });
 
+/** A chart whose state watches and has an effect. */
+const withBell = setup({ actions: { ring: () => {} } }).createMachine({
+  id: "bell",
+  initial: "waiting",
+  states: { waiting: { entry: "ring", meta: { watches: ["horizon"] } } },
+});
+
 const INTERVAL_MS = 1_000;
 const SOON_MS = 2_000;
 const LEASE_MS = 15_000;
@@ -157,6 +164,24 @@ describe.each(adapters)("shards on $name", (adapter) => {
         awaitsOutside(...fresh);
       }),
   );
+
+  test("D5: where nothing is watched, a watch that a process which only commits armed beside a task is polled within two seconds", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const { watcher, asked } = lookout();
+      const bell = workflow(withBell)({
+        ...{ version: 1, watches: { horizon: () => "bell" } },
+        effects: { ring: async () => undefined },
+      });
+      const polling = await engine({ workflows: [bell], watchers: { horizon: watcher } });
+      const committing = await engine({ workflows: [bell], watchers: { horizon: watcher } });
+      polling.run();
+      // Just after a glance at what is watched: the next one of an idle process would be too late.
+      await live(clock, 3_550);
+      await committing.start(bell, { id: "b", input: undefined });
+      await live(clock, SOON_MS);
+      expect([...asked]).toEqual(["bell"]);
+      awaitsOutside("b");
+    }));
 
   test("D5: a kind that is polled once an hour has its new watches looked at within two seconds all the same", () =>
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {

@@ -15,12 +15,19 @@ import { notedLook } from "../kit/watch-look.ts";
 const WHOLE = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);
 
 let sent: string[];
+let asked: string[];
+/** What is final on the chain. */
+let landed: Set<string>;
+let onSend: () => void;
 let fates: Map<string, Fate>;
 let isSilent: boolean;
 let watcher: Watcher;
 
 beforeEach(async () => {
   sent = [];
+  asked = [];
+  landed = new Set();
+  onSend = () => undefined;
   fates = new Map();
   isSilent = false;
   const storage = memoryStorage();
@@ -30,13 +37,21 @@ beforeEach(async () => {
     ...{ reference: null, createdAt: 0 },
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
-  const ledger: Pick<Ledger, "statuses" | "fates" | "broadcast"> = {
+  const ledger: Pick<Ledger, "statuses" | "fates" | "receipts" | "broadcast"> = {
     statuses: async (signatures) => {
       if (isSilent) throw new LedgerUnavailable("no node answers");
-      return signatures.map(() => null);
+      asked.push(...signatures.map((signature) => `status ${signature}`));
+      return signatures.map((signature) =>
+        landed.has(signature) ? { commitment: "finalized", slot: 1, error: null } : null,
+      );
+    },
+    receipts: async (signatures) => {
+      asked.push(...signatures.map((signature) => `receipt ${signature}`));
+      return signatures.map(() => ({ slot: 1, blockTime: 1, fee: 5_000n, error: null }));
     },
     fates: async (asked) => asked.map(({ signature }) => fates.get(signature) ?? "open"),
     broadcast: async (bytes) => {
+      onSend();
       sent.push(bytes.at(-1) === 0 ? "one" : "two");
     },
   };
@@ -44,12 +59,15 @@ beforeEach(async () => {
   watcher = watchLanding({ storage, ledger: ledger as Ledger, clock, log: silentLogger, intervalMs: 1_000 });
 });
 
-/** What one look at these sends. */
-async function sentBy(...signatures: readonly string[]): Promise<readonly string[]> {
-  const watches = signatures.map((key): WatchRecord => ({
+function watchesOf(...signatures: readonly string[]): WatchRecord[] {
+  return signatures.map((key): WatchRecord => ({
     ...{ kind: "landing", key, instance: `tx_${key}`, workflow: "wallet-transfer@1", shard: 0 },
   }));
-  await watcher.poll(watches, notedLook());
+}
+
+/** What one look at these sends. */
+async function sentBy(...signatures: readonly string[]): Promise<readonly string[]> {
+  await watcher.poll(watchesOf(...signatures), notedLook());
   return sent.splice(0);
 }
 
@@ -73,4 +91,32 @@ test("E7: what is proved dead is sent no more", async () => {
   await sentBy("one", "two");
   fates.set("one", "dead");
   expect(await sentBy("one", "two")).toEqual(["two"]);
+});
+
+test("M16: a receipt whose instance cannot be told is kept and told later, and the chain is not asked for it again", async () => {
+  landed.add("one");
+  const look = notedLook();
+  look.deaf.add("tx_one");
+  await watcher.poll(watchesOf("one", "two"), look);
+  expect(look.left.map(({ key }) => key)).toEqual(["one"]);
+  expect(asked).toEqual(["status one", "status two", "receipt one"]);
+  look.deaf.clear();
+  await watcher.poll(watchesOf("one", "two"), look);
+  expect(look.told).toMatchObject([{ instance: "tx_one", event: { type: "FINALIZED", fee: "5000" } }]);
+  expect(asked.splice(3)).toEqual(["status two"]);
+});
+
+test("what is found is told before anything is sent again", async () => {
+  await sentBy("one", "two");
+  const order: string[] = [];
+  onSend = () => order.push("sent");
+  fates.set("two", "dead");
+  await watcher.poll(watchesOf("one", "two"), {
+    ...notedLook(),
+    tell: async (events) => {
+      order.push(...events.map(({ event }) => event.type));
+      return [];
+    },
+  });
+  expect(order).toEqual(["EXPIRED", "sent"]);
 });
