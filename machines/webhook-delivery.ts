@@ -30,7 +30,7 @@ export type WebhookDeliveryEvent =
   | { readonly type: "FOLLOWED"; readonly by: string }
   | { readonly type: "DELIVERED" }
   | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
-  /** The webhook was deleted: nothing more is sent to it. */
+  /** The webhook was deleted or disabled: nothing more is sent to it. */
   | { readonly type: "WEBHOOK_GONE" };
 
 interface ContextOnly {

@@ -34,7 +34,7 @@ import { reconcile } from "./payments/reconcile/reconcile.ts";
 import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 import { readTransaction } from "./payments/read-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
-import type { QuoteRequest, TransactionRequest, WebhookRequest } from "./payments/requests.ts";
+import type { QuoteRequest, TransactionRequest, WebhookRequest, WebhookUpdate } from "./payments/requests.ts";
 import { openPurses } from "./payments/operator/open-purses.ts";
 import type { OperatorPurses } from "./payments/operator/purses.ts";
 import { createSealing } from "./payments/sealing.ts";
@@ -54,8 +54,9 @@ import type { SettledTransaction } from "./payments/wallet/settle-transaction.ts
 import { watchExpired, watchUnprovable } from "./payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts";
 import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
+import { webhookUpdates } from "./payments/update-webhook.ts";
+import type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
 import { createWebhooks } from "./payments/webhooks.ts";
-import type { WebhookBody } from "./payments/webhooks.ts";
 import { createDelivery } from "./webhooks/attempt.ts";
 
 /** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
@@ -105,7 +106,20 @@ export interface PaymentService extends ApiKeys {
     request: WebhookRequest,
     options?: RequestOptions,
   ): Promise<Answer<WebhookBody>>;
-  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WebhookBody[] }>;
+  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WholeWebhookBody[] }>;
+  webhook(caller: Caller, webhookId: string): Promise<WholeWebhookBody>;
+  /**
+   * Changes what is named and nothing else. A new `url` counts as a registration and is checked like one. A new `secret`
+   * signs at once, and the one before for `webhooks.secretOverlapMs` longer; null ends signing. While a webhook is not
+   * enabled nothing is started for it, and what becomes due is dropped. Throws what registering throws,
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` for an empty change.
+   */
+  updateWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookUpdate,
+    options?: Pick<RequestOptions, "onLimit">,
+  ): Promise<WholeWebhookBody>;
   deleteWebhook(
     caller: Caller,
     webhookId: string,
@@ -172,7 +186,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     checked.logger,
     masterSecrets.map(({ secret }) => secret),
   );
-  const { allowAddress, ca, acceptAny2xx } = checked.webhooks;
+  const { allowAddress, ca, acceptAny2xx, secretOverlapMs } = checked.webhooks;
   const assets = assetsWith(checked.stablecoins as Stablecoins);
   const sealing = createSealing(masterSecrets, random);
   const delivery = createDelivery({
@@ -236,13 +250,12 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
         ? null
         : acceptOrder({ ...shared, routing, exchanger, commit: (companions) => engine.commit(companions) }),
   });
-  const hooks = createWebhooks({
-    ...shared,
-    sealing,
-    delivery,
-    commit,
+  const aboutHooks = {
+    ...{ ...shared, sealing, delivery, commit, secretOverlapMs },
     ...(allowAddress === undefined ? {} : { allowAddress }),
-  });
+  };
+  const hooks = createWebhooks(aboutHooks);
+  const updateWebhook = webhookUpdates(aboutHooks);
 
   const bindToChain = async (): Promise<string> => {
     const genesisHash = await ledger.genesisHash();
@@ -294,6 +307,8 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       ),
     registerWebhook: hooks.register,
     webhooks: hooks.list,
+    webhook: hooks.read,
+    updateWebhook,
     deleteWebhook: hooks.delete,
     async reconcile() {
       if (routing === null) {

@@ -62,6 +62,8 @@ export interface PaymentServiceOptions {
     readonly ca?: string | readonly string[];
     /** Takes 200 to 299 as received instead of exactly 200 (SPEC). Default false. */
     readonly acceptAny2xx?: boolean;
+    /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
+    readonly secretOverlapMs?: number;
   };
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
@@ -195,7 +197,8 @@ export const paymentServiceOptions = z.strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),
       ca: z.union([z.string(), z.array(z.string())]).optional(),
       acceptAny2xx: z.boolean().optional(),
+      secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
     })
-    .default({}),
+    .prefault({}),
   ...runtimeOptions,
 });

@@ -241,6 +241,12 @@ export interface WebhookRecord {
   readonly events: readonly string[];
   /** The sealed secret, null when the webhook has none. */
   readonly sealedSecret: string | null;
+  /** The secret before it, and until when deliveries are signed with that one, too. */
+  readonly previousSealedSecret: string | null;
+  readonly previousUntil: number | null;
+  /** Since when nothing is delivered to it, and why; null while it is enabled. */
+  readonly disabledAt: number | null;
+  readonly disabledReason: string | null;
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }

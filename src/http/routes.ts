@@ -3,7 +3,12 @@ import type { PaymentService } from "../create-payment-service.ts";
 import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
 import type { DurableScope } from "../payments/count-hit.ts";
-import type { QuoteRequest, TransactionRequest, WebhookRequest } from "../payments/requests.ts";
+import type {
+  QuoteRequest,
+  TransactionRequest,
+  WebhookRequest,
+  WebhookUpdate,
+} from "../payments/requests.ts";
 
 /** The limits that are counted in this process, per minute. */
 export type WindowName = "reads" | "quotes" | "creates";
@@ -31,7 +36,7 @@ export interface Call {
 
 /** One endpoint. */
 export interface Route {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** In Hono's syntax; a variable part is always called `id`. */
   readonly path: string;
   readonly scope: Scope;
@@ -125,6 +130,23 @@ export const ROUTES: readonly Route[] = [
     limit: "reads",
     body: "unread",
     answer: async ({ service, caller }) => ok(await service.webhooks(caller)),
+  },
+  {
+    method: "GET",
+    path: `/v1/webhooks/${ID}`,
+    scope: "webhooks:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, id }) => ok(await service.webhook(caller, id)),
+  },
+  {
+    method: "PUT",
+    path: `/v1/webhooks/${ID}`,
+    scope: "webhooks:write",
+    limit: "creates",
+    body: "json",
+    answer: async ({ service, caller, id, body, options }) =>
+      ok(await service.updateWebhook(caller, id, body as WebhookUpdate, options)),
   },
   {
     method: "DELETE",

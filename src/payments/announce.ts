@@ -85,9 +85,9 @@ export function announceEffect({
   };
 }
 
-/** Webhooks subscribed at the notice's commit receive it (CONTRACT section 6). */
-function subscribed({ createdAt, events }: WebhookRecord, notice: NoticeRecord): boolean {
-  return createdAt <= notice.createdAt && events.includes(notice.event);
+/** Webhooks subscribed at the notice's commit receive it, unless they are disabled. */
+function subscribed({ createdAt, events, disabledAt }: WebhookRecord, notice: NoticeRecord): boolean {
+  return disabledAt === null && createdAt <= notice.createdAt && events.includes(notice.event);
 }
 
 /** Notices in the order of the contract; two of one commit share their time. */

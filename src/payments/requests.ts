@@ -26,6 +26,8 @@ const recipients = z
   .min(1)
   .max(MOST_RECIPIENTS);
 const mode = z.enum(["wallet", "private"]).default("wallet");
+// As long as what nobody guesses, and no longer than a header.
+const secret = z.string().min(16).max(256);
 
 /** POST /v1/quotes. */
 export const quoteRequest = z.strictObject({
@@ -63,8 +65,21 @@ export const webhookRequest = z.strictObject({
   // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
   url: z.string(),
   events: z.array(z.string().max(LONGEST_NAME)).max(100),
-  secret: z.string().min(1).max(256).optional(),
+  secret: secret.optional(),
 });
+
+/** PUT /v1/webhooks/{webhookId}: what is left out stays as it is. */
+export const webhookUpdate = z
+  .strictObject({
+    url: webhookRequest.shape.url.optional(),
+    events: webhookRequest.shape.events.optional(),
+    // Null ends signing.
+    secret: secret.nullable().optional(),
+    enabled: z.boolean().optional(),
+  })
+  .refine((fields) => Object.values(fields).some((value) => value !== undefined), {
+    error: "expected url, events, secret or enabled",
+  });
 
 /** What a caller may send, before it is checked. */
 export type QuoteRequest = z.input<typeof quoteRequest>;
@@ -72,6 +87,8 @@ export type QuoteRequest = z.input<typeof quoteRequest>;
 export type TransactionRequest = z.input<typeof transactionRequest>;
 /** What a caller may send, before it is checked. */
 export type WebhookRequest = z.input<typeof webhookRequest>;
+/** What a caller may send, before it is checked. */
+export type WebhookUpdate = z.input<typeof webhookUpdate>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

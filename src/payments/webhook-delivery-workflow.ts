@@ -8,6 +8,7 @@ import type { Clock } from "../runtime.ts";
 import type { AttemptError, Delivery } from "../webhooks/attempt.ts";
 import { signatureHeaders } from "../webhooks/signature.ts";
 import type { Sealing } from "./sealing.ts";
+import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
@@ -40,16 +41,15 @@ export function webhookDeliveryWorkflow({
         run: async ({ webhookId, noticeId, number }, { instance: deliveryId, signal, dueAt, crashes }) => {
           const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
           const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
-          if (webhook === null || webhook.deletedAt !== null) {
+          if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
             return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
           }
           if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
-          const { accountId, sealedSecret, url } = webhook;
-          const place = { table: "webhooks", row: webhookId, owner: accountId };
+          const { url } = webhook;
           const startedAt = clock.now();
           const headers = signatureHeaders({
             body: notice.body,
-            secret: sealedSecret === null ? null : sealing.open(sealedSecret, place),
+            ...secretsOf(sealing, webhook, startedAt),
             noticeId,
             timestampSeconds: Math.floor(startedAt / 1_000),
           });

@@ -1,30 +1,22 @@
-/** Registering, listing and deleting webhooks. */
+/** Registering, showing and deleting webhooks. */
 import type { Tier, WebhookRecord } from "../../storage/records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { AllowAddress } from "../webhooks/address-guard.ts";
 import type { Delivery } from "../webhooks/attempt.ts";
-import { NOTICE_EVENTS } from "../webhooks/notice-body.ts";
-import type { NoticeEvent } from "../webhooks/notice-body.ts";
-import { parseReceiverUrl } from "../webhooks/receiver-url.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, RequestOptions } from "./answer-once.ts";
 import type { Caller } from "./caller.ts";
 import { countHit } from "./count-hit.ts";
 import { newId } from "./ids.ts";
-import { isoTime } from "./iso-time.ts";
 import { parseRequest, webhookRequest } from "./requests.ts";
 import type { WebhookRequest } from "./requests.ts";
 import type { Sealing } from "./sealing.ts";
-
-/** A webhook as its owner sees it (SPEC, Webhook); the secret is never returned. */
-export interface WebhookBody {
-  readonly webhookId: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly createdAt: string;
-}
+import { ownWebhook, webhookBody, wholeWebhookBody } from "./webhook-body.ts";
+import type { WebhookBody, WholeWebhookBody } from "./webhook-body.ts";
+import { readEvents, readUrl } from "./webhook-fields.ts";
+import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 export interface Webhooks {
   readonly register: (
@@ -32,7 +24,8 @@ export interface Webhooks {
     request: WebhookRequest,
     options?: RequestOptions,
   ) => Promise<Answer<WebhookBody>>;
-  readonly list: (caller: Caller) => Promise<{ webhooks: readonly WebhookBody[] }>;
+  readonly list: (caller: Caller) => Promise<{ webhooks: readonly WholeWebhookBody[] }>;
+  readonly read: (caller: Caller, webhookId: string) => Promise<WholeWebhookBody>;
   readonly delete: (caller: Caller, webhookId: string) => Promise<{ webhookId: string; deleted: true }>;
 }
 
@@ -73,14 +66,12 @@ export function createWebhooks(deps: {
         const id = newId("wh", random);
         const { accountId, tier } = caller;
         const { secret } = request;
-        const place = { table: "webhooks", row: id, owner: accountId };
         const webhook: WebhookRecord = {
-          id,
-          version: 1,
-          accountId,
-          url,
-          events,
-          sealedSecret: secret === undefined ? null : sealing.seal(secret, place),
+          ...{ id, version: 1, accountId, url, events },
+          ...NO_SECRET,
+          ...(secret === undefined ? {} : { sealedSecret: sealedSecret(sealing, { id, accountId }, secret) }),
+          disabledAt: null,
+          disabledReason: null,
           createdAt: clock.now(),
           deletedAt: null,
         };
@@ -94,39 +85,22 @@ export function createWebhooks(deps: {
     },
 
     async list({ accountId }) {
-      return { webhooks: (await storage.webhooks(accountId)).map(webhookBody) };
+      return { webhooks: (await storage.webhooks(accountId)).map(wholeWebhookBody) };
     },
 
-    async delete({ accountId }, webhookId) {
-      const webhook = await storage.webhook(webhookId);
-      const gone = new PaymentError("WEBHOOK_NOT_FOUND", { webhookId });
-      if (webhook === null || webhook.accountId !== accountId || webhook.deletedAt !== null) throw gone;
-      const { version: expectedVersion } = webhook;
-      const set = { deletedAt: clock.now() };
-      if (!(await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }]))) throw gone;
-      return { webhookId, deleted: true };
+    async read(caller, webhookId) {
+      return wholeWebhookBody(await ownWebhook(storage, caller, webhookId));
+    },
+
+    async delete(caller, webhookId) {
+      for (;;) {
+        const { version: expectedVersion } = await ownWebhook(storage, caller, webhookId);
+        const set = { deletedAt: clock.now() };
+        // Refused when it was changed meanwhile; when it was deleted, the next look says that it is not there.
+        if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
+          return { webhookId, deleted: true };
+        }
+      }
     },
   };
-}
-
-function readUrl(putativeUrl: string, allowAddress: AllowAddress | undefined): string {
-  const read = parseReceiverUrl(putativeUrl, allowAddress);
-  if ("ok" in read) return read.ok.href;
-  // A URL may carry a password; what is refused for that is not said back in full.
-  const url = putativeUrl.slice(0, 256).replace(/\/\/[^/@]*@/, "//***@");
-  throw new PaymentError("INVALID_URL", { url, reason: read.refused });
-}
-
-/** Known events without duplicates, or `INVALID_EVENTS` (EDGE-CASES H15). */
-function readEvents(putativeEvents: readonly string[]): readonly NoticeEvent[] {
-  const known = (event: string): event is NoticeEvent => (NOTICE_EVENTS as readonly string[]).includes(event);
-  const invalid = putativeEvents.filter((event) => !known(event));
-  if (putativeEvents.length === 0 || invalid.length > 0) {
-    throw new PaymentError("INVALID_EVENTS", { invalid, allowed: NOTICE_EVENTS });
-  }
-  return [...new Set(putativeEvents.filter(known))];
-}
-
-function webhookBody({ id, url, events, createdAt }: WebhookRecord): WebhookBody {
-  return { webhookId: id, url, events, createdAt: isoTime(createdAt) };
 }

@@ -7,6 +7,8 @@ export interface SignatureInput {
   readonly body: string;
   /** The secret as it was registered; null when there is none. */
   readonly secret: string | null;
+  /** The one before it, while receivers may still check with that; null or absent otherwise. */
+  readonly previousSecret?: string | null;
   /** The stable id of the notice, the same on every attempt: what receivers recognise duplicates by. */
   readonly noticeId: string;
   /** Unix time of this attempt in whole seconds: receivers refuse old ones, so it is not the notice's own time. */
@@ -18,19 +20,23 @@ export interface SignatureInput {
  *
  * Without a secret there is neither `X-Service-Signature` nor `webhook-signature`. With one, the former is keyed with
  * the secret's UTF-8 bytes as given (SPEC, Signature) and the latter as Standard Webhooks wants it (CONTRACT, section
- * 6), so that the npm package `standardwebhooks` verifies it.
+ * 6), so that the npm package `standardwebhooks` verifies it. While a secret is being replaced the latter holds one
+ * signature of each, the new one first, which Standard Webhooks provides for; the former has room for one only.
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
-  const { body, secret, noticeId, timestampSeconds } = input;
+  const { body, secret, previousSecret = null, noticeId, timestampSeconds } = input;
   const headers = { "webhook-id": noticeId, "webhook-timestamp": String(timestampSeconds) };
   // An empty key signs nothing: anyone could compute it.
   if (secret === null || secret === "") return headers;
   const signed = `${noticeId}.${timestampSeconds}.${body}`;
-  const standard = createHmac("sha256", standardWebhooksKey(secret)).update(signed, "utf8").digest("base64");
+  const keys = [secret, ...(previousSecret === null || previousSecret === "" ? [] : [previousSecret])];
+  const standard = keys.map(
+    (key) => `v1,${createHmac("sha256", standardWebhooksKey(key)).update(signed, "utf8").digest("base64")}`,
+  );
   return {
     ...headers,
     "X-Service-Signature": `sha256=${serviceHmac(body, secret).toString("hex")}`,
-    "webhook-signature": `v1,${standard}`,
+    "webhook-signature": standard.join(" "),
   };
 }
 

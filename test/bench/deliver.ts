@@ -8,6 +8,7 @@ import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { createDelivery } from "../../src/webhooks/attempt.ts";
+import { webhookOf } from "../contracts/storage/samples.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { inParallel, timed } from "./figures.ts";
@@ -59,16 +60,11 @@ export async function benchDeliver(report: Report): Promise<void> {
         },
         ...Array.from({ length: WEBHOOKS }, (_, index) => ({
           table: "webhooks" as const,
-          insert: {
-            id: `wh_${index}`,
-            version: 1,
+          insert: webhookOf(`wh_${index}`, {
             accountId: `acct_${index}`,
             url: receiver.url,
-            events: ["transaction.completed"],
-            sealedSecret: null,
             createdAt: now,
-            deletedAt: null,
-          },
+          }),
         })),
       ],
     });

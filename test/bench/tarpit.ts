@@ -8,6 +8,7 @@ import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { createDelivery } from "../../src/webhooks/attempt.ts";
+import { webhookOf } from "../contracts/storage/samples.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
@@ -61,15 +62,7 @@ async function deliverySeconds(
   await engine.commit({ writes: [{ table: "notices", insert: notice }] });
 
   const queue = async (webhookId: string, url: string, count: number): Promise<void> => {
-    const subscribed = {
-      id: webhookId,
-      version: 1,
-      accountId: webhookId,
-      url,
-      events: [],
-      sealedSecret: null,
-    };
-    const webhook = { ...subscribed, createdAt, deletedAt: null };
+    const webhook = webhookOf(webhookId, { accountId: webhookId, url, events: [], createdAt });
     await engine.commit({ writes: [{ table: "webhooks", insert: webhook }] });
     const ids = Array.from({ length: count }, (_, index) => `${webhookId}:${index}`);
     const common = { accountId: webhookId, webhookId, noticeId: "evt_1", transactionId: "tx_1" };

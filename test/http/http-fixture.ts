@@ -36,6 +36,7 @@ export interface Client {
   delete(path: string): Promise<Told>;
   /** Sends an object as JSON, a string as it is. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Told>;
+  put(path: string, body: unknown): Promise<Told>;
   request(path: string, init: RequestInit): Promise<Told>;
   /** A signed send of 1 USDC, quoted and ready to be posted. */
   prepareSend(): Promise<PreparedSend>;
@@ -99,6 +100,12 @@ export async function httpFixture(
             method: "POST",
             headers: { "content-type": "application/json", ...headers },
             ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+          }),
+        put: (path, body) =>
+          request(path, {
+            method: "PUT",
+            headers: { "content-type": "application/json" },
+            body: typeof body === "string" ? body : JSON.stringify(body),
           }),
         prepareSend: () => {
           // A new blockhash: the same payment twice under one would be the same bytes.

@@ -24,11 +24,16 @@ describe.each(WAYS)("$name", (way) => {
 
   test("a webhook is registered with 201, listed and deleted; its secret is never told", async () => {
     const client = await http.client();
-    const created = await client.post("/v1/webhooks", { ...registration, secret: "whsec_canary" });
+    const created = await client.post("/v1/webhooks", {
+      ...registration,
+      secret: "whsec_canary_of_a_secret",
+    });
     expect(created.status).toBe(201);
     expect(Object.keys(created.body)).toEqual(["webhookId", "url", "events", "createdAt"]);
     const listed = await client.get("/v1/webhooks");
-    expect(listed.body).toEqual({ webhooks: [created.body] });
+    const whole = { ...created.body, enabled: true, disabledReason: null };
+    expect(listed.body).toEqual({ webhooks: [whole] });
+    expect((await client.get(`/v1/webhooks/${String(created.body["webhookId"])}`)).body).toEqual(whole);
     expect(`${created.text}${listed.text}`).not.toContain("canary");
 
     const { webhookId } = created.body;

@@ -6,6 +6,7 @@ import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-wor
 import { systemRandom } from "../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
 import type { Delivery } from "../../src/webhooks/attempt.ts";
+import { webhookOf } from "../contracts/storage/samples.ts";
 import { adapters } from "../kit/adapters.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
@@ -61,10 +62,8 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   await engine.commit({ writes: [{ table: "notices", insert: { ...notice, ...rest } }] });
 
   const queue = async (webhookId: string, url: string, count: number): Promise<void> => {
-    const webhook = { id: webhookId, version: 1, accountId: webhookId, url, events: [], sealedSecret: null };
-    await engine.commit({
-      writes: [{ table: "webhooks", insert: { ...webhook, createdAt, deletedAt: null } }],
-    });
+    const webhook = webhookOf(webhookId, { accountId: webhookId, url, events: [], createdAt });
+    await engine.commit({ writes: [{ table: "webhooks", insert: webhook }] });
     const ids = Array.from({ length: count }, (_, index) => `${webhookId}:${index}`);
     const common = { accountId: webhookId, webhookId, noticeId: "evt_1", transactionId: "tx_1" };
     await engine.commit({

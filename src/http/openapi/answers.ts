@@ -7,7 +7,7 @@ import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
 import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
 import type { BalancesBody } from "../../payments/read-balances.ts";
 import type { TransactionBody } from "../../payments/read-transaction.ts";
-import type { WebhookBody } from "../../payments/webhooks.ts";
+import type { WebhookBody, WholeWebhookBody } from "../../payments/webhook-body.ts";
 
 const text = (words: string): z.ZodString => z.string().describe(words);
 const amount = (words: string): z.ZodString =>
@@ -167,6 +167,11 @@ const webhook = z.object({
   createdAt: time("When it was registered."),
 }) satisfies z.ZodType<WebhookBody>;
 
+const wholeWebhook = webhook.extend({
+  enabled: z.boolean().describe("Nothing is delivered to a webhook that is not enabled."),
+  disabledReason: z.string().nullable().describe("Why it is not enabled; null while it is."),
+}) satisfies z.ZodType<WholeWebhookBody>;
+
 const tokens = z.object({
   tokens: z.array(
     z.object({
@@ -186,11 +191,11 @@ const balances = z.object({
 }) satisfies z.ZodType<BalancesBody>;
 
 const deletedWebhook = z.object({ webhookId: z.string(), deleted: z.literal(true) });
-const webhooks = z.object({ webhooks: z.array(webhook) });
+const webhooks = z.object({ webhooks: z.array(wholeWebhook) });
 const document = z.looseObject({ openapi: z.string() });
 
 /** The bodies of successes by their names. */
 export const ANSWERS = {
   ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, cancelled },
-  ...{ webhook, webhooks, deletedWebhook, document },
+  ...{ webhook, wholeWebhook, webhooks, deletedWebhook, document },
 } as const;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
 import { STATUS_OF } from "../status-codes.ts";
 import { ANSWERS } from "./answers.ts";
-import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS } from "./operations.ts";
+import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS, POST_REFUSALS } from "./operations.ts";
 import { DETAILS } from "./refusals.ts";
 
 /** What the document is told of an endpoint by the table of routes. */
@@ -45,7 +45,11 @@ function operationOf({ method, scope }: DescribedRoute, path: string): OpenApiDo
   const operation = OPERATIONS[`${method} ${path}`];
   if (operation === undefined) throw new Error(`${method} ${path} is not described`);
   const { summary, description, request, status, answer, refusals } = operation;
-  const codes = [...refusals, ...COMMON_REFUSALS, ...(request === undefined ? [] : BODY_REFUSALS)];
+  const codes = [
+    ...[...refusals, ...COMMON_REFUSALS],
+    ...(request === undefined ? [] : BODY_REFUSALS),
+    ...(method === "POST" ? POST_REFUSALS : []),
+  ];
   return {
     summary,
     ...(description === undefined ? {} : { description }),

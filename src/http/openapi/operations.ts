@@ -1,7 +1,7 @@
 /** What the OpenAPI document says of each endpoint besides its path: what it is for, its bodies, and what it refuses. */
 import type { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
-import { quoteRequest, transactionRequest, webhookRequest } from "../../payments/requests.ts";
+import { quoteRequest, transactionRequest, webhookRequest, webhookUpdate } from "../../payments/requests.ts";
 import type { ANSWERS } from "./answers.ts";
 
 /** One endpoint in words. */
@@ -21,8 +21,10 @@ export const COMMON_REFUSALS: readonly ErrorCode[] = [
 ];
 /** What a request with a body may be answered with. */
 export const BODY_REFUSALS: readonly ErrorCode[] = [
-  ...(["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "IDEMPOTENCY_KEY_REUSED"] as const),
+  ...(["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const),
 ];
+/** What any POST may be answered with besides. */
+export const POST_REFUSALS: readonly ErrorCode[] = ["IDEMPOTENCY_KEY_REUSED"];
 
 const CREATE = `In wallet mode the caller supplies the signed transaction of the quote, which is broadcast at once.
 
@@ -56,7 +58,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     ...{ status: 200, answer: "refreshedQuote" },
     refusals: [
       ...(["QUOTE_NOT_FOUND", "INVALID_QUOTE", "INSUFFICIENT_LIQUIDITY", "ROUTING_UNAVAILABLE"] as const),
-      ...(["AMOUNT_TOO_SMALL", "AMOUNT_TOO_LARGE", "UPSTREAM_ERROR", "IDEMPOTENCY_KEY_REUSED"] as const),
+      ...(["AMOUNT_TOO_SMALL", "AMOUNT_TOO_LARGE", "UPSTREAM_ERROR"] as const),
     ],
   },
   "POST /v1/transactions": {
@@ -96,6 +98,18 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     refusals: ["INVALID_URL", "INVALID_EVENTS", "URL_UNREACHABLE", "WEBHOOK_LIMIT_EXCEEDED"],
   },
   "GET /v1/webhooks": { summary: "All webhooks.", status: 200, answer: "webhooks", refusals: [] },
+  "GET /v1/webhooks/{id}": {
+    summary: "A webhook.",
+    ...{ status: 200, answer: "wholeWebhook", refusals: ["WEBHOOK_NOT_FOUND"] },
+  },
+  "PUT /v1/webhooks/{id}": {
+    summary: "Changes a webhook.",
+    description:
+      "What is left out stays as it is. A `url` counts as a registration. A new `secret` signs at once: `X-Service-Signature` is made with it, and `webhook-signature` for 24 hours with the one before, too; null ends signing. While `enabled` is false nothing is delivered, and what becomes due is dropped.",
+    request: webhookUpdate,
+    ...{ status: 200, answer: "wholeWebhook" },
+    refusals: ["WEBHOOK_NOT_FOUND", "INVALID_URL", "INVALID_EVENTS", "URL_UNREACHABLE"],
+  },
   "DELETE /v1/webhooks/{id}": {
     summary: "Deletes a webhook: it gets nothing more.",
     ...{ status: 200, answer: "deletedWebhook", refusals: ["WEBHOOK_NOT_FOUND"] },

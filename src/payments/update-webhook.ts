@@ -1,0 +1,83 @@
+/** Changing a webhook: where it is, what it is told, how it is signed, and whether it is told anything at all. */
+import type { WebhookRecord } from "../../storage/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import { PaymentError } from "../errors.ts";
+import type { Clock, Random } from "../runtime.ts";
+import type { AllowAddress } from "../webhooks/address-guard.ts";
+import type { Delivery } from "../webhooks/attempt.ts";
+import type { RequestOptions } from "./answer-once.ts";
+import type { Caller } from "./caller.ts";
+import { countHit } from "./count-hit.ts";
+import { parseRequest, webhookUpdate } from "./requests.ts";
+import type { WebhookUpdate } from "./requests.ts";
+import type { Sealing } from "./sealing.ts";
+import { ownWebhook, wholeWebhookBody } from "./webhook-body.ts";
+import type { WholeWebhookBody } from "./webhook-body.ts";
+import { readEvents, readUrl } from "./webhook-fields.ts";
+import { replacedSecret } from "./webhook-secret.ts";
+
+/** The reason that a webhook shows which its owner has disabled. */
+export const DISABLED_BY_OWNER = "disabled_by_owner";
+
+/** See `PaymentService.updateWebhook`. */
+export type UpdateWebhook = (
+  caller: Caller,
+  webhookId: string,
+  request: WebhookUpdate,
+  options?: Pick<RequestOptions, "onLimit">,
+) => Promise<WholeWebhookBody>;
+
+export function webhookUpdates(deps: {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly sealing: Sealing;
+  readonly delivery: Delivery;
+  readonly allowAddress?: AllowAddress;
+  /** How long deliveries are signed with the old secret, too, in milliseconds. */
+  readonly secretOverlapMs: number;
+  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+}): UpdateWebhook {
+  const { storage, clock, sealing, delivery, allowAddress, secretOverlapMs, commit } = deps;
+
+  return async (caller, webhookId, body, { onLimit } = {}) => {
+    // Another URL is another registration: its limit keeps an account from trying out addresses.
+    if (hasUrl(body)) onLimit?.((await countHit(deps, caller, "webhook_registration")).standing);
+    const request = parseRequest(webhookUpdate, body);
+    await ownWebhook(storage, caller, webhookId);
+    const url = request.url === undefined ? undefined : readUrl(request.url, allowAddress);
+    const events = request.events === undefined ? undefined : readEvents(request.events);
+    // One answer for every cause, so that this is no scanner of the operator's network.
+    if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
+
+    // Each round that loses has let another request through, so there is an end.
+    for (;;) {
+      const webhook = await ownWebhook(storage, caller, webhookId);
+      const now = clock.now();
+      const { secret, enabled } = request;
+      const set: Partial<WebhookRecord> = {
+        ...(url === undefined ? {} : { url }),
+        ...(events === undefined ? {} : { events }),
+        ...(secret === undefined
+          ? {}
+          : replacedSecret(sealing, webhook, { secret, previousUntil: now + secretOverlapMs })),
+        ...(enabled === undefined ? {} : switched(webhook, enabled, now)),
+      };
+      const { version: expectedVersion } = webhook;
+      if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
+        return wholeWebhookBody({ ...webhook, ...set });
+      }
+    }
+  };
+}
+
+/** The body is not checked yet: whatever it is, the schema will say. */
+function hasUrl(body: unknown): boolean {
+  return typeof body === "object" && body !== null && "url" in body;
+}
+
+/** A webhook that was disabled already keeps its time and its reason. */
+function switched(webhook: WebhookRecord, enabled: boolean, now: number): Partial<WebhookRecord> {
+  if (enabled) return { disabledAt: null, disabledReason: null };
+  return webhook.disabledAt === null ? { disabledAt: now, disabledReason: DISABLED_BY_OWNER } : {};
+}

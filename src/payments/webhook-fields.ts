@@ -1,0 +1,32 @@
+/** Reads what a caller says of a webhook: where it is, and what it is told. */
+import { PaymentError } from "../errors.ts";
+import type { AllowAddress } from "../webhooks/address-guard.ts";
+import { NOTICE_EVENTS } from "../webhooks/notice-body.ts";
+import type { NoticeEvent } from "../webhooks/notice-body.ts";
+import { parseReceiverUrl } from "../webhooks/receiver-url.ts";
+
+/** The URL in its normal form, or `INVALID_URL` with the reason. */
+export function readUrl(putativeUrl: string, allowAddress: AllowAddress | undefined): string {
+  const read = parseReceiverUrl(putativeUrl, allowAddress);
+  if ("ok" in read) return read.ok.href;
+  // A URL may carry a password; what is refused for that is not said back in full.
+  const url = putativeUrl.slice(0, 256).replace(/\/\/[^/@]*@/, "//***@");
+  throw new PaymentError("INVALID_URL", { url, reason: read.refused });
+}
+
+/** Known events without duplicates, or `INVALID_EVENTS`. */
+export function readEvents(putativeEvents: readonly string[]): readonly NoticeEvent[] {
+  const known = (event: string): event is NoticeEvent => (NOTICE_EVENTS as readonly string[]).includes(event);
+  const invalid = putativeEvents.filter((event) => !known(event));
+  if (putativeEvents.length === 0 || invalid.length > 0) {
+    throw new PaymentError("INVALID_EVENTS", { invalid, allowed: NOTICE_EVENTS });
+  }
+  return [...new Set(putativeEvents.filter(known))];
+}
+
+/** One known event, or `INVALID_EVENTS`. */
+export function readEvent(putativeEvent: string): NoticeEvent {
+  const [event] = readEvents([putativeEvent]);
+  if (event === undefined) throw new Error("one event was read as none");
+  return event;
+}
