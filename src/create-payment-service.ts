@@ -34,7 +34,13 @@ import { reconcile } from "./payments/reconcile/reconcile.ts";
 import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 import { readTransaction } from "./payments/read-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
-import type { QuoteRequest, TransactionRequest, WebhookRequest, WebhookUpdate } from "./payments/requests.ts";
+import type {
+  QuoteRequest,
+  TransactionRequest,
+  WebhookRequest,
+  WebhookTest,
+  WebhookUpdate,
+} from "./payments/requests.ts";
 import { openPurses } from "./payments/operator/open-purses.ts";
 import type { OperatorPurses } from "./payments/operator/purses.ts";
 import { createSealing } from "./payments/sealing.ts";
@@ -54,6 +60,8 @@ import type { SettledTransaction } from "./payments/wallet/settle-transaction.ts
 import { watchExpired, watchUnprovable } from "./payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "./payments/watch-signatures.ts";
 import { webhookDeliveryWorkflow } from "./payments/webhook-delivery-workflow.ts";
+import { webhookTests } from "./payments/test-webhook.ts";
+import type { TestedWebhookBody } from "./payments/test-webhook.ts";
 import { webhookUpdates } from "./payments/update-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
 import { createWebhooks } from "./payments/webhooks.ts";
@@ -120,6 +128,17 @@ export interface PaymentService extends ApiKeys {
     request: WebhookUpdate,
     options?: Pick<RequestOptions, "onLimit">,
   ): Promise<WholeWebhookBody>;
+  /**
+   * Sends one sample notice of this event to a webhook, signed like a real one, whether or not it is enabled and subscribed
+   * to the event. One attempt, never repeated and never listed: its `transactionId` begins with `tx_test_`. Resolves
+   * whatever the receiver does. Throws `WEBHOOK_NOT_FOUND`, `INVALID_EVENTS`, `VALIDATION_ERROR`.
+   */
+  testWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookTest,
+    options?: RequestOptions,
+  ): Promise<Answer<TestedWebhookBody>>;
   deleteWebhook(
     caller: Caller,
     webhookId: string,
@@ -256,6 +275,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   };
   const hooks = createWebhooks(aboutHooks);
   const updateWebhook = webhookUpdates(aboutHooks);
+  const testWebhook = webhookTests(aboutHooks);
 
   const bindToChain = async (): Promise<string> => {
     const genesisHash = await ledger.genesisHash();
@@ -309,6 +329,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     webhooks: hooks.list,
     webhook: hooks.read,
     updateWebhook,
+    testWebhook,
     deleteWebhook: hooks.delete,
     async reconcile() {
       if (routing === null) {

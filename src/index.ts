@@ -31,7 +31,14 @@ export { SettleRefused } from "./payments/wallet/settle-transaction.ts";
 export type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export type { AssetSums, Reconciliation } from "./payments/reconcile/reconcile.ts";
 export type { AddressFindings, Finding } from "./payments/reconcile/findings.ts";
-export type { QuoteRequest, TransactionRequest, WebhookRequest, WebhookUpdate } from "./payments/requests.ts";
+export type {
+  QuoteRequest,
+  TransactionRequest,
+  WebhookRequest,
+  WebhookTest,
+  WebhookUpdate,
+} from "./payments/requests.ts";
+export type { TestedWebhookBody } from "./payments/test-webhook.ts";
 export type { RecipientBody, TransactionBody } from "./payments/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";

@@ -27,6 +27,7 @@ export function createAdmission(limits: AccountLimits, clock: Clock): Admit {
     reads: createRateWindow({ scope: "reads", clock }),
     quotes: createRateWindow({ scope: "quotes", clock }),
     creates: createRateWindow({ scope: "creates", clock }),
+    webhookTests: createRateWindow({ scope: "webhook_test", clock }),
   };
 
   const count = (name: WindowName, { accountId, tier }: Caller, headers: Headers): Hit => {

@@ -32,8 +32,10 @@ export interface HttpHandlerOptions {
     readonly reads?: PerTier;
     /** Quotes and their refreshes. Default 60/300/1,200. */
     readonly quotes?: PerTier;
-    /** Transactions, and deleting webhooks. Default 30/150/600. */
+    /** Transactions, and changing or deleting webhooks. Default 30/150/600. */
     readonly creates?: PerTier;
+    /** Tests of webhooks. Default 10/50/200. */
+    readonly webhookTests?: PerTier;
     /** Default 60. */
     readonly failedAuthentications?: number;
   };
@@ -80,6 +82,7 @@ const optionsSchema = z.strictObject({
       reads: perMinute(120, 600, 3_000),
       quotes: perMinute(60, 300, 1_200),
       creates: perMinute(30, 150, 600),
+      webhookTests: perMinute(10, 50, 200),
       failedAuthentications: z.number().int().min(1).max(1_000_000).default(60),
     })
     .prefault({}),

@@ -7,11 +7,12 @@ import type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
+  WebhookTest,
   WebhookUpdate,
 } from "../payments/requests.ts";
 
 /** The limits that are counted in this process, per minute. */
-export type WindowName = "reads" | "quotes" | "creates";
+export type WindowName = "reads" | "quotes" | "creates" | "webhookTests";
 
 /** What is said to the caller: a status and the exact text of the body. */
 export interface Reply {
@@ -155,6 +156,15 @@ export const ROUTES: readonly Route[] = [
     limit: "creates",
     body: "unread",
     answer: async ({ service, caller, id }) => ok(await service.deleteWebhook(caller, id)),
+  },
+  {
+    method: "POST",
+    path: `/v1/webhooks/${ID}/test`,
+    scope: "webhooks:write",
+    limit: "webhookTests",
+    body: "json",
+    answer: async ({ service, caller, id, body, options }) =>
+      said(200, await service.testWebhook(caller, id, body as WebhookTest, options)),
   },
   {
     method: "GET",

@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
-/** What an id names (CONTRACT section 1), and three more that never leave the house. */
-export type IdPrefix = "tx" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay";
+/** What an id names; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
+export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay";
 
 const ID_BYTES = 16;
 

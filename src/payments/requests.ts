@@ -81,6 +81,9 @@ export const webhookUpdate = z
     error: "expected url, events, secret or enabled",
   });
 
+/** POST /v1/webhooks/{webhookId}/test. */
+export const webhookTest = z.strictObject({ event: webhookRequest.shape.events.element });
+
 /** What a caller may send, before it is checked. */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** What a caller may send, before it is checked. */
@@ -89,6 +92,8 @@ export type TransactionRequest = z.input<typeof transactionRequest>;
 export type WebhookRequest = z.input<typeof webhookRequest>;
 /** What a caller may send, before it is checked. */
 export type WebhookUpdate = z.input<typeof webhookUpdate>;
+/** What a caller may send, before it is checked. */
+export type WebhookTest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
 export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

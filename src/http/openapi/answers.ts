@@ -7,6 +7,7 @@ import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
 import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
 import type { BalancesBody } from "../../payments/read-balances.ts";
 import type { TransactionBody } from "../../payments/read-transaction.ts";
+import type { TestedWebhookBody } from "../../payments/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../../payments/webhook-body.ts";
 
 const text = (words: string): z.ZodString => z.string().describe(words);
@@ -190,6 +191,24 @@ const balances = z.object({
   ),
 }) satisfies z.ZodType<BalancesBody>;
 
+const deliveryError = z
+  .string()
+  .nullable()
+  .describe(
+    "Null when it was delivered; otherwise dns, connect, tls, timeout, reset, redirect, http_status, headers_too_large or crashed.",
+  );
+
+/** POST /v1/webhooks/{webhookId}/test. */
+const testedWebhook = z.object({
+  deliveryId: z.string(),
+  webhookId: z.string(),
+  event: z.string(),
+  delivered: z.boolean().describe("Whether the receiver answered as it has to, in time."),
+  httpStatus: z.int().nullable().describe("Null when no answer came."),
+  durationMs: z.int(),
+  error: deliveryError,
+}) satisfies z.ZodType<TestedWebhookBody>;
+
 const deletedWebhook = z.object({ webhookId: z.string(), deleted: z.literal(true) });
 const webhooks = z.object({ webhooks: z.array(wholeWebhook) });
 const document = z.looseObject({ openapi: z.string() });
@@ -197,5 +216,5 @@ const document = z.looseObject({ openapi: z.string() });
 /** The bodies of successes by their names. */
 export const ANSWERS = {
   ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, cancelled },
-  ...{ webhook, wholeWebhook, webhooks, deletedWebhook, document },
+  ...{ webhook, wholeWebhook, webhooks, testedWebhook, deletedWebhook, document },
 } as const;

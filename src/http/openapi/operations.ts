@@ -1,7 +1,13 @@
 /** What the OpenAPI document says of each endpoint besides its path: what it is for, its bodies, and what it refuses. */
 import type { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
-import { quoteRequest, transactionRequest, webhookRequest, webhookUpdate } from "../../payments/requests.ts";
+import {
+  quoteRequest,
+  transactionRequest,
+  webhookRequest,
+  webhookTest,
+  webhookUpdate,
+} from "../../payments/requests.ts";
 import type { ANSWERS } from "./answers.ts";
 
 /** One endpoint in words. */
@@ -113,6 +119,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "DELETE /v1/webhooks/{id}": {
     summary: "Deletes a webhook: it gets nothing more.",
     ...{ status: 200, answer: "deletedWebhook", refusals: ["WEBHOOK_NOT_FOUND"] },
+  },
+  "POST /v1/webhooks/{id}/test": {
+    summary: "Sends a sample notice to a webhook, once.",
+    description:
+      "Signed like a real one, with a `transactionId` that begins with `tx_test_`. It is answered when the attempt has ended, after ten seconds at most, and is never repeated.",
+    request: webhookTest,
+    ...{ status: 200, answer: "testedWebhook", refusals: ["WEBHOOK_NOT_FOUND", "INVALID_EVENTS"] },
   },
   "GET /v1/openapi.json": { summary: "This document.", status: 200, answer: "document", refusals: [] },
 };
