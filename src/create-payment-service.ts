@@ -32,13 +32,18 @@ import { readHealth } from "./payments/read-health.ts";
 import type { Health } from "./payments/read-health.ts";
 import { reconcile } from "./payments/reconcile/reconcile.ts";
 import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
-import { readTransaction } from "./payments/read-transaction.ts";
+import { StatusWaiters } from "./payments/await-status.ts";
+import { listTransactions } from "./payments/list-transactions.ts";
+import type { Page } from "./payments/page.ts";
+import { showTransaction } from "./payments/show-transaction.ts";
 import type { TransactionBody } from "./payments/read-transaction.ts";
 import type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
   WebhookTest,
+  TransactionQuery,
+  TransactionsQuery,
   WebhookUpdate,
 } from "./payments/requests.ts";
 import { openPurses } from "./payments/operator/open-purses.ts";
@@ -103,7 +108,20 @@ export interface PaymentService extends ApiKeys {
     request: TransactionRequest,
     options?: RequestOptions,
   ): Promise<Answer<CreatedTransactionBody>>;
-  transaction(caller: Caller, transactionId: string): Promise<TransactionBody>;
+  /**
+   * A transaction as it stands. With `wait`, whole seconds from 0 to 25, a transaction that is not final is answered when
+   * its status changes, or after that time. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`.
+   */
+  transaction(
+    caller: Caller,
+    transactionId: string,
+    options?: TransactionQuery & { readonly signal?: AbortSignal },
+  ): Promise<TransactionBody>;
+  /**
+   * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
+   * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
+   */
+  listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
   cancelTransaction(
     caller: Caller,
     transactionId: string,
@@ -252,6 +270,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     logger: log,
   });
 
+  const waiters = new StatusWaiters(storage, clock, engine);
   const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
     (await engine.commit({ writes })).ok;
   const shared = { storage, ledger, clock, random, assets };
@@ -277,6 +296,10 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const updateWebhook = webhookUpdates(aboutHooks);
   const testWebhook = webhookTests(aboutHooks);
 
+  const stop: PaymentService["stop"] = (stopOptions) => {
+    waiters.stop();
+    return engine.stop(stopOptions);
+  };
   const bindToChain = async (): Promise<string> => {
     const genesisHash = await ledger.genesisHash();
     await bindDatabase(storage, genesisHash, masterSecrets);
@@ -298,11 +321,12 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       await bindToChain();
       // A live key anywhere else, or a test key there, is a mistake worth stopping.
       keyEnvironments = genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
+      waiters.start();
       engine.run();
     },
-    stop: (stopOptions) => engine.stop(stopOptions),
+    stop,
     settled: () => engine.settled(),
-    [Symbol.asyncDispose]: () => engine.stop(),
+    [Symbol.asyncDispose]: () => stop(),
     health: () =>
       readHealth({
         ...{ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) },
@@ -313,7 +337,8 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     createQuote: quotes.create,
     refreshQuote: quotes.refresh,
     createTransaction,
-    transaction: (caller, transactionId) => readTransaction({ storage, assets }, caller, transactionId),
+    transaction: showTransaction({ storage, assets, waiters }),
+    listTransactions: (caller, query) => listTransactions({ storage, assets }, caller, query),
     cancelTransaction: (caller, transactionId, requestOptions) =>
       cancelTransaction(
         {

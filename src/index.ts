@@ -35,10 +35,16 @@ export type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
+  TransactionQuery,
+  TransactionsQuery,
   WebhookTest,
   WebhookUpdate,
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/test-webhook.ts";
+export type { Page } from "./payments/page.ts";
+export type { Attention } from "./payments/attention.ts";
+export type { ReceivedBody } from "./payments/received-money.ts";
+export type { RecipientStatus } from "./payments/recipient-outcome.ts";
 export type { RecipientBody, TransactionBody } from "./payments/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";

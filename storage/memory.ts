@@ -1,7 +1,7 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
 import { MemoryDatabase } from "./memory/database.ts";
 import type { PaymentTables } from "./records.ts";
-import type { PaymentStorage } from "./storage.ts";
+import type { NewestFirst, PaymentStorage, Place } from "./storage.ts";
 
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
@@ -64,6 +64,16 @@ export function memoryStorage(): PaymentStorage {
         payments: payments.toSorted(oldestFirst),
       };
     },
+    transactionsOf: async (accountId, only, page) =>
+      newestFirst(
+        domain.transactions.under(accountId).filter((row) => {
+          if (only === null) return true;
+          if ("status" in only) return row.status === only.status;
+          if ("reference" in only) return row.reference === only.reference;
+          return domain.recipients.under(row.id).some(({ address }) => address === only.recipient);
+        }),
+        page,
+      ).map((row) => domain.transactions.copy(row)),
     deposits: async (addresses) =>
       [...new Set(addresses)].map((address) => one("deposits", address)).filter((row) => row !== null),
     depositsAfter: async (after, limit) =>
@@ -133,10 +143,15 @@ export function memoryStorage(): PaymentStorage {
   };
 }
 
+/** The part of these rows that was asked for. */
+function newestFirst<R extends Place>(rows: readonly R[], { below, limit }: NewestFirst): readonly R[] {
+  return rows
+    .filter((row) => below === null || oldestFirst(row, below) < 0)
+    .toSorted((a, b) => oldestFirst(b, a))
+    .slice(0, limit);
+}
+
 /** By creation, and where that is the same by id, so that every adapter answers in one order. */
-function oldestFirst(
-  a: { readonly createdAt: number; readonly id: string },
-  b: { readonly createdAt: number; readonly id: string },
-): number {
-  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+function oldestFirst(a: Place, b: Place): number {
+  return a.createdAt - b.createdAt || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -87,6 +87,8 @@ export interface TransactionRecord {
   readonly feeMint: string;
   /** Private mode: where the caller sends the money; its row in `deposits`. */
   readonly depositAddress: string | null;
+  /** What its owner calls it; not unique. */
+  readonly reference: string | null;
   /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
   readonly requestHash: string;
   readonly status: TransactionStatus;
@@ -108,10 +110,15 @@ export interface TransactionRecord {
   readonly createdAt: number;
 }
 
-/** One recipient of a transaction. `id` is `transactionId:index`. */
+/**
+ * One recipient of a transaction. `id` is `transactionId:index`. Account and time of creation are those of the
+ * transaction, so that an account's payments to one address are found in their order.
+ */
 export interface RecipientRecord {
   readonly id: string;
   readonly transactionId: string;
+  readonly accountId: string;
+  readonly createdAt: number;
   readonly index: number;
   readonly address: string;
   readonly amount: bigint;

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { PaymentTables } from "./records.ts";
 import { instanceStatements } from "./sql/instance-statements.ts";
 import type { AnySchema } from "./sql/domain-statements.ts";
-import { readStatements } from "./sql/read-statements.ts";
+import { pageValues, readStatements } from "./sql/read-statements.ts";
 import type { PaymentStorage } from "./storage.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
@@ -109,6 +109,23 @@ function storageOn(
           recipients: recipients.map((row) => domain.decode("recipients", row)),
           payments: payments.map((row) => domain.decode("payments", row)),
         };
+      }),
+    transactionsOf: (accountId, only, page) =>
+      connection.read(() => {
+        const values = { accountId, ...pageValues(page) };
+        if (only !== null && "recipient" in only) {
+          return reads.paidTo
+            .all({ ...values, ...only })
+            .map(({ transactionId }) => domain.get("transactions", transactionId))
+            .filter((row) => row !== null);
+        }
+        const rows =
+          only === null
+            ? reads.transactionsOf.all(values)
+            : "status" in only
+              ? reads.transactionsOfStatus.all({ ...values, ...only })
+              : reads.transactionsOfReference.all({ ...values, ...only });
+        return rows.map((row) => domain.decode("transactions", row));
       }),
     deposits: (addresses) =>
       connection.read(() =>

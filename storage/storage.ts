@@ -27,6 +27,7 @@ import type {
   ReservationRecord,
   SpendingRecord,
   TransactionRecord,
+  TransactionStatus,
   WebhookRecord,
 } from "./records.ts";
 
@@ -284,6 +285,25 @@ export interface TransactionView {
   readonly payments: readonly PaymentRecord[];
 }
 
+/** A place in a list that is ordered by creation, and where that is the same by id. */
+export interface Place {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** A part of a list that begins with the newest: up to `limit` rows that stand below a place, or from the top. */
+export interface NewestFirst {
+  readonly below: Place | null;
+  readonly limit: number;
+}
+
+/** What narrows a list of transactions; each has an index of its own. */
+export type TransactionLookup =
+  | { readonly status: TransactionStatus }
+  | { readonly reference: string }
+  /** One of the recipients' addresses. */
+  | { readonly recipient: string };
+
 /** The engine's storage and the named reads of the payment service. */
 export interface PaymentStorage extends EngineStorage<PaymentTables> {
   fact(id: string): Promise<string | null>;
@@ -291,6 +311,12 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
   quote(id: string): Promise<QuoteRecord | null>;
   transaction(id: string): Promise<TransactionView | null>;
+  /** An account's transactions, newest first: all of them, or those that `only` leaves. */
+  transactionsOf(
+    accountId: string,
+    only: TransactionLookup | null,
+    page: NewestFirst,
+  ): Promise<readonly TransactionRecord[]>;
   /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
   deposits(addresses: readonly string[]): Promise<readonly DepositRecord[]>;
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */

@@ -104,6 +104,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       mint: "text",
       feeMint: "text",
       depositAddress: "text?",
+      reference: "text?",
       requestHash: "text",
       status: "text",
       reason: "text?",
@@ -117,11 +118,14 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       cancelledAt: "integer?",
       createdAt: "integer",
     },
+    lookup: "accountId",
   },
   recipients: {
     columns: {
       id: "text",
       transactionId: "text",
+      accountId: "text",
+      createdAt: "integer",
       index: "integer",
       address: "text",
       amount: "amount",

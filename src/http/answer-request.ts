@@ -14,6 +14,7 @@ import type { RequestLabel } from "./error-response.ts";
 import type { Connection } from "./node-listener.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import { createRateWindow } from "./rate-window.ts";
+import { readQuery } from "./read-query.ts";
 import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
 import type { Call, Reply, Route } from "./routes.ts";
 
@@ -103,7 +104,11 @@ export function createResponder(deps: {
 
     const onLimit: NonNullable<RequestOptions["onLimit"]> = (standing) => writeRateLimit(headers, standing);
     const { body, options } = await counted(() => readCall(request, route, connection));
-    const call: Call = { service, caller, id, body, options: { ...options, onLimit } };
+    const call: Call = {
+      ...{ service, caller, id, body, options: { ...options, onLimit } },
+      query: () => readQuery(request.url),
+      signal: () => request.signal,
+    };
     const reply = await route.answer(call);
     if (reply.replayed === true && hit !== null) writeRateLimit(headers, hit.giveBack());
     return success(reply, `${connection.mountedAt}${path}`, headers);

@@ -33,6 +33,10 @@ export interface Call {
   /** Parsed JSON of unknown shape; the service checks it. Undefined where no body is read. */
   readonly body: unknown;
   readonly options: RequestOptions;
+  /** The query's parameters; the service checks them. Throws `VALIDATION_ERROR` for one that is there twice. */
+  readonly query: () => Readonly<Record<string, unknown>>;
+  /** Aborts when the caller is gone. */
+  readonly signal: () => AbortSignal;
 }
 
 /** One endpoint. */
@@ -100,11 +104,24 @@ export const ROUTES: readonly Route[] = [
   },
   {
     method: "GET",
+    path: "/v1/transactions",
+    scope: "transactions:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, query }) => ok(await service.listTransactions(caller, query())),
+  },
+  {
+    method: "GET",
     path: `/v1/transactions/${ID}`,
     scope: "transactions:read",
     limit: "reads",
     body: "unread",
-    answer: async ({ service, caller, id }) => ok(await service.transaction(caller, id)),
+    answer: async ({ service, caller, id, query, signal }) => {
+      const options = query();
+      // Nobody has to be there to be answered at once.
+      const waiting = options["wait"] === undefined ? options : { ...options, signal: signal() };
+      return ok(await service.transaction(caller, id, waiting));
+    },
   },
   {
     method: "DELETE",

@@ -118,6 +118,7 @@ export function noticeOf(
       fee: transactionFee(notice.fee, transaction, assets),
       recipients: recipients.map((share) => noticeRecipient(share, notice, transaction, assets)),
       reason,
+      reference: transaction.reference,
     },
   };
 }

@@ -1,24 +1,37 @@
-/** Why a transaction needs an operator, in a word and in a sentence. */
-import type { TransactionAttention, TransactionRecord } from "../../storage/records.ts";
+/** What keeps a transaction from going on, said to its owner: one word, and a sentence for people. */
+import type { DepositRecord, TransactionAttention, TransactionRecord } from "../../storage/records.ts";
 
+/** Why a person or something else has to be waited for. */
+export type Attention = TransactionAttention | "held" | "waiting_for_price" | "waiting_for_funds";
+
+/** Both null while nothing stands in the way. */
+export interface AttentionFields {
+  readonly attention: Attention | null;
+  readonly attentionMessage: string | null;
+}
+
+/** What is known of a transaction when it is shown. */
+export interface AttentionFacts {
+  readonly transaction: Pick<TransactionRecord, "attention">;
+  /** Its deposit address; undefined in wallet mode. */
+  readonly deposit: DepositRecord | undefined;
+}
+
+/** Why it is held stays with the operator: it may be a suspicion. */
+const HELD = "The money of this transaction is held until the operator has looked at it. Nothing is lost.";
 const MESSAGES: Readonly<Record<TransactionAttention, string>> = {
   unprovable:
     "No evidence tells whether this transaction landed: its last block is past, and the nodes that answer do not have " +
     "the history of that time or contradict each other. It stays open until a node that has it is asked, or an operator settles it.",
 };
 
-/** The sentence for a word. */
+/** The sentence for a word that is stored. */
 export function messageOf(attention: TransactionAttention): string {
   return MESSAGES[attention];
 }
 
-/** Both, as its owner is shown them. */
-export interface ShownAttention {
-  /** Null while nothing is needed. */
-  readonly attention: TransactionAttention | null;
-  readonly attentionMessage: string | null;
-}
-
-export function shownAttention({ attention }: Pick<TransactionRecord, "attention">): ShownAttention {
+/** The first reason that applies. */
+export function attentionOf({ transaction: { attention }, deposit }: AttentionFacts): AttentionFields {
+  if ((deposit?.heldReason ?? null) !== null) return { attention: "held", attentionMessage: HELD };
   return { attention, attentionMessage: attention === null ? null : messageOf(attention) };
 }

@@ -15,6 +15,7 @@ export interface DeclaredTransaction {
   readonly mode: "wallet" | "private";
   readonly sender: string;
   readonly transfers: readonly Transfer[];
+  readonly reference: string | null;
 }
 
 /**

@@ -137,7 +137,7 @@ export function createTransactionIntake(deps: {
   return (caller, body, options = {}) =>
     answerOnce(deps, { caller, path: "/v1/transactions", request: body, options }, async () => {
       const request = parseRequest(transactionRequest, body);
-      const { type, quoteId, mode, sender, signedTransaction = "" } = request;
+      const { type, quoteId, mode, sender, signedTransaction = "", reference = null } = request;
       const { accountId } = caller;
       const requestHash = sha256Hex(JSON.stringify(request));
       const quote = await storage.quote(quoteId);
@@ -148,7 +148,7 @@ export function createTransactionIntake(deps: {
       // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
       const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
       const transfers = readTransfers(request.recipients, decimals);
-      const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers };
+      const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
       refuseOtherReceiver(declared);
       const checked = checkQuote(quote, declared, clock.now());
       checkShares(checked, transfers, assets.named(checked.outputMint));
@@ -162,7 +162,7 @@ export function createTransactionIntake(deps: {
 
   function accept(
     quote: QuoteRecord,
-    { accountId, type, sender, transfers }: DeclaredTransaction,
+    { accountId, type, sender, transfers, reference }: DeclaredTransaction,
     examined: ExaminedExchange,
     requestHash: string,
   ): Decision<CreatedTransferBody> {
@@ -179,6 +179,7 @@ export function createTransactionIntake(deps: {
       mint: quote.outputMint,
       feeMint: quote.feeMint,
       depositAddress: null,
+      reference,
       requestHash,
       status: "pending",
       reason: null,
@@ -193,7 +194,7 @@ export function createTransactionIntake(deps: {
       createdAt,
     };
     const recipients = transfers.map(({ recipient, amount }, index): RecipientRecord => {
-      const share = { transactionId: id, index, address: recipient, amount };
+      const share = { transactionId: id, accountId, createdAt, index, address: recipient, amount };
       return { ...share, id: `${id}:${index}`, status: "unpaid", signature: null };
     });
     // Committed before the first byte leaves (of a swap the provider's signature is still to come): raw bytes, signature, message hash, blockhash and the last valid height.

@@ -5,23 +5,25 @@ import type {
   RecipientRecord,
   TransactionRecord,
 } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage, TransactionView } from "../../storage/storage.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";
 import { ledgerMint } from "./assets.ts";
-import { shownAttention } from "./attention.ts";
-import type { ShownAttention } from "./attention.ts";
+import { attentionOf } from "./attention.ts";
+import type { AttentionFields } from "./attention.ts";
 import type { Assets, Token } from "./assets.ts";
 import type { Caller } from "./caller.ts";
 import { isoTime } from "./iso-time.ts";
 import { readPlan } from "./private/stored-plan.ts";
+import { receivedMoney } from "./received-money.ts";
+import type { ReceivedMoney } from "./received-money.ts";
+import { recipientOutcome } from "./recipient-outcome.ts";
+import type { RecipientOutcome } from "./recipient-outcome.ts";
 
 /** One recipient with what became of its share. */
-export interface RecipientBody {
+export interface RecipientBody extends RecipientOutcome {
   readonly address: string;
   readonly amount: string;
-  readonly status: "paid" | "unpaid";
-  readonly signature: string | null;
 }
 
 /** Money on its way back to the sender. `held`: it waits for the operator. */
@@ -33,8 +35,8 @@ export interface RefundBody {
   readonly status: "pending" | "paid" | "held";
 }
 
-/** The answer to GET /v1/transactions/{id}: SPEC's five fields first, then CONTRACT's. */
-export interface TransactionBody extends ShownAttention {
+/** The answer to GET /v1/transactions/{id}: SPEC's five fields first, then what was added to them. */
+export interface TransactionBody extends Partial<ReceivedMoney>, AttentionFields {
   readonly transactionId: string;
   readonly status: string;
   readonly signature: string | null;
@@ -50,6 +52,8 @@ export interface TransactionBody extends ShownAttention {
   readonly refunds: readonly RefundBody[];
   readonly createdAt: string;
   readonly cancelledAt: string | null;
+  /** What its owner calls it. */
+  readonly reference: string | null;
   /** Private mode only: where the money is to be sent, how much of what, and until when. */
   readonly ephemeralAddress?: string;
   readonly depositAmount?: string;
@@ -60,21 +64,35 @@ export interface TransactionBody extends ShownAttention {
   readonly landedAfterCancel?: true;
 }
 
-/** Throws `TRANSACTION_NOT_FOUND` for an unknown id and for another account's alike (CONTRACT section 2). */
-export async function readTransaction(
-  { storage, assets }: { readonly storage: PaymentStorage; readonly assets: Assets },
-  caller: Caller,
+/** What showing transactions needs. */
+export interface TransactionReading {
+  readonly storage: PaymentStorage;
+  readonly assets: Assets;
+}
+
+/** The caller's transaction. Throws `TRANSACTION_NOT_FOUND` for an unknown id and for another account's alike. */
+export async function ownTransaction(
+  storage: PaymentStorage,
+  { accountId }: Caller,
   transactionId: string,
-): Promise<TransactionBody> {
+): Promise<TransactionView> {
   const view = await storage.transaction(transactionId);
-  if (view === null || view.transaction.accountId !== caller.accountId) {
+  if (view === null || view.transaction.accountId !== accountId) {
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
-  const { transaction, recipients, payments } = view;
+  return view;
+}
+
+/** A transaction as it is shown, alone and in lists. */
+export async function transactionBody(
+  { storage, assets }: TransactionReading,
+  { transaction, recipients, payments }: TransactionView,
+): Promise<TransactionBody> {
   const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
   const { signature, landedAfterCancel, cancelledAt } = transaction;
   return {
-    transactionId,
+    transactionId: transaction.id,
     status: transaction.status,
     signature,
     blockTime: transaction.blockTime,
@@ -83,16 +101,19 @@ export async function readTransaction(
     mode: transaction.mode,
     recipients: recipients.map((share) => ({
       ...recipientShare(share, transaction, assets),
-      ...recipientOutcome(share, transaction),
+      ...recipientOutcome(share, transaction, payments),
     })),
     reason: transaction.reason,
     signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
     refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
     createdAt: isoTime(transaction.createdAt),
     cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
-    ...(deposit === undefined ? {} : depositBody(deposit, assets)),
+    reference: transaction.reference,
+    ...attentionOf({ transaction, deposit }),
+    ...(deposit === undefined
+      ? {}
+      : { ...depositBody(deposit, assets), ...receivedMoney({ transaction, deposit }, entries, assets) }),
     ...(landedAfterCancel ? { landedAfterCancel } : {}),
-    ...shownAttention(transaction),
   };
 }
 
@@ -178,16 +199,4 @@ export function recipientShare(
   assets: Assets,
 ): { address: string; amount: string } {
   return { address, amount: formatAmount(amount, assets.named(mint).decimals) };
-}
-
-/** In wallet mode one transaction pays everybody or nobody, so its end is every recipient's. */
-function recipientOutcome(
-  share: RecipientRecord,
-  { status, mode, signature, landedSignature, landedAfterCancel }: TransactionRecord,
-): { status: "paid" | "unpaid"; signature: string | null } {
-  if (mode !== "wallet") return { status: share.status, signature: share.signature };
-  const isPaid = status === "completed" || landedAfterCancel;
-  return isPaid
-    ? { status: "paid", signature: landedSignature ?? signature }
-    : { status: "unpaid", signature: null };
 }

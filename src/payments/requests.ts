@@ -26,6 +26,9 @@ const recipients = z
   .min(1)
   .max(MOST_RECIPIENTS);
 const mode = z.enum(["wallet", "private"]).default("wallet");
+const reference = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" });
 // As long as what nobody guesses, and no longer than a header.
 const secret = z.string().min(16).max(256);
 
@@ -49,6 +52,7 @@ export const transactionRequest = z
     sender,
     recipients,
     signedTransaction: z.string().optional(),
+    reference: reference.optional(),
   })
   .superRefine(({ type, recipients: { length }, mode: chosen, signedTransaction }, context) => {
     const problem = (path: string, message: string): void =>
@@ -84,6 +88,36 @@ export const webhookUpdate = z
 /** POST /v1/webhooks/{webhookId}/test. */
 export const webhookTest = z.strictObject({ event: webhookRequest.shape.events.element });
 
+const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
+const page = {
+  limit: z.number().int().min(1).max(100).default(20),
+  // The last id of the page before.
+  startingAfter: name.optional(),
+};
+
+/** GET /v1/transactions. */
+export const transactionsQuery = z.strictObject({
+  status: z.enum(["pending", "processing", "confirmed", "completed", "failed", "cancelled"]).optional(),
+  type: z.enum(["send", "swap", "payroll"]).optional(),
+  mode: z.enum(["wallet", "private"]).optional(),
+  // The address of one of the recipients.
+  recipient: sender.optional(),
+  reference: reference.optional(),
+  createdAfter: time.optional(),
+  createdBefore: time.optional(),
+  ...page,
+});
+
+/** GET /v1/transactions/{transactionId}. */
+export const transactionQuery = z.strictObject({
+  // Whole seconds until it is answered at the latest.
+  wait: z.number().int().min(0).max(25).default(0),
+});
+
+/** What a caller may send, before it is checked. */
+export type TransactionsQuery = z.input<typeof transactionsQuery>;
+/** What a caller may send, before it is checked. */
+export type TransactionQuery = z.input<typeof transactionQuery>;
 /** What a caller may send, before it is checked. */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** What a caller may send, before it is checked. */

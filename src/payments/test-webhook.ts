@@ -101,6 +101,7 @@ function sampleNotice(event: NoticeEvent, transactionId: string, now: number): N
       fee: isFinal ? "0.000005" : null,
       recipients: [{ address: NOBODY, amount: "1" }],
       reason: event === "transaction.failed" ? "transaction_error" : null,
+      reference: null,
     },
   };
 }

@@ -41,6 +41,8 @@ export interface Notice {
     readonly recipients: readonly NoticeRecipient[];
     /** Why a transaction failed (an addition to SPEC); null otherwise. */
     readonly reason: string | null;
+    /** What the transaction's owner calls it (an addition to SPEC); null when it has no name. */
+    readonly reference: string | null;
   };
 }
 
@@ -64,6 +66,7 @@ export function noticeBody({ event, transactionId, timestamp, data }: Notice): s
       // JSON.stringify leaves an undefined `status` out.
       recipients: data.recipients.map(({ address, amount, status }) => ({ address, amount, status })),
       reason: data.reason,
+      reference: data.reference,
     },
   });
 }

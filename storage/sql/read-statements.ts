@@ -1,10 +1,66 @@
 /** The statements of the named reads. */
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
+import type { NewestFirst } from "../storage.ts";
+import type { TransactionStatus } from "../records.ts";
 import type { Schema } from "./schema.ts";
 import { statement } from "./statement.ts";
 
+/** A page of a list that begins with the newest, as its statement takes it. */
+export interface PageValues {
+  readonly belowTime: number;
+  readonly belowId: string;
+  readonly limit: number;
+}
+
+/** Without a place it begins above every row. */
+export function pageValues({ below, limit }: NewestFirst): PageValues {
+  return { belowTime: below?.createdAt ?? Number.MAX_SAFE_INTEGER, belowId: below?.id ?? TOP, limit };
+}
+
+/** No id begins with it, and every id is below it: they are ASCII. */
+const TOP = "\u{10ffff}";
+
+/** Compared as pairs, so that an index over both is searched and not walked. */
+const isBelow = ({ belowTime, belowId }: PageValues, id = "id") =>
+  sql<boolean>`(${sql.ref("createdAt")}, ${sql.ref(id)}) < (${belowTime}, ${belowId})`;
+
+/** The statements of an account's transactions, newest first. */
+function transactionLists(db: Kysely<Schema>) {
+  const below = (page: PageValues & { accountId: string }) =>
+    db
+      .selectFrom("transactions")
+      .selectAll()
+      .where("accountId", "=", page.accountId)
+      .where(isBelow(page))
+      .orderBy("createdAt", "desc")
+      .orderBy("id", "desc")
+      .limit(page.limit);
+  type Values<T> = PageValues & { accountId: string } & T;
+  return {
+    transactionsOf: statement<Values<object>>()((page) => below(page)),
+    transactionsOfStatus: statement<Values<{ status: string }>>()((page) =>
+      below(page).where("status", "=", page.status as TransactionStatus),
+    ),
+    transactionsOfReference: statement<Values<{ reference: string }>>()((page) =>
+      below(page).where("reference", "=", page.reference),
+    ),
+    paidTo: statement<Values<{ recipient: string }>>()((page) =>
+      db
+        .selectFrom("recipients")
+        .select("transactionId")
+        .where("accountId", "=", page.accountId)
+        .where("address", "=", page.recipient)
+        .where(isBelow(page, "transactionId"))
+        .orderBy("createdAt", "desc")
+        .orderBy("transactionId", "desc")
+        .limit(page.limit),
+    ),
+  };
+}
+
 export function readStatements(db: Kysely<Schema>) {
   return {
+    ...transactionLists(db),
     recipients: statement<{ transactionId: string }>()(({ transactionId }) =>
       db.selectFrom("recipients").selectAll().where("transactionId", "=", transactionId).orderBy("index"),
     ),

@@ -9,6 +9,7 @@ import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { laneCases } from "./storage/lanes.ts";
+import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
 import { readCases } from "./storage/reads.ts";
 import { tableCases } from "./storage/tables.ts";
@@ -25,4 +26,5 @@ export const storageContract: readonly StorageContractCase[] = [
   ...watchCases,
   ...tableCases,
   ...readCases,
+  ...listCases,
 ];

@@ -53,6 +53,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
       mint: "mint",
       feeMint: "mint",
       depositAddress: null,
+      reference: null,
       requestHash: id,
       status: "pending",
       reason: null,

@@ -58,6 +58,7 @@ describe("a delivery", () => {
         fee: "0.000005",
         recipients: [{ address: expect.any(String) as string, amount: "1.5" }],
         reason: null,
+        reference: null,
       },
     });
     const header = String(last?.headers["x-service-signature"]);

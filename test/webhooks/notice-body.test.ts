@@ -16,6 +16,7 @@ const notice: Notice = {
     fee: "0.000005",
     recipients: [{ address: "Addr", amount: "1.5" }],
     reason: null,
+    reference: "order-7",
   },
 };
 
@@ -23,7 +24,7 @@ test("the payload has SPEC's fields in SPEC's order, then the additions", () => 
   expect(noticeBody(notice)).toBe(
     '{"event":"transaction.completed","transactionId":"tx_1","timestamp":"2026-01-02T03:04:05.006Z",' +
       '"data":{"transactionId":"tx_1","status":"completed","mode":"wallet","type":"send","signature":"5sig",' +
-      '"blockTime":1767323045,"fee":"0.000005","recipients":[{"address":"Addr","amount":"1.5"}],"reason":null}}',
+      '"blockTime":1767323045,"fee":"0.000005","recipients":[{"address":"Addr","amount":"1.5"}],"reason":null,"reference":"order-7"}}',
   );
 });
 

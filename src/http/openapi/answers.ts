@@ -4,6 +4,7 @@ import type { Token } from "../../payments/assets.ts";
 import type { CancelledTransactionBody } from "../../payments/cancel-transaction.ts";
 import type { CreatedTransferBody } from "../../payments/create-transaction.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
+import type { Page } from "../../payments/page.ts";
 import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
 import type { BalancesBody } from "../../payments/read-balances.ts";
 import type { TransactionBody } from "../../payments/read-transaction.ts";
@@ -17,6 +18,16 @@ const amount = (words: string): z.ZodString =>
     .regex(/^[0-9]+(\.[0-9]+)?$/)
     .describe(words);
 const time = (words: string): z.ZodISODateTime => z.iso.datetime().describe(words);
+
+const pageOf = <Element extends z.ZodType>(element: Element) =>
+  z.object({
+    data: z.array(element),
+    hasMore: z
+      .boolean()
+      .describe(
+        "Whether another page follows: `startingAfter` the last id of this one. A page may be short.",
+      ),
+  });
 
 const quotePrice = {
   quoteId: text("Names the quote; a refresh keeps it."),
@@ -97,9 +108,9 @@ const recipient = z.object({
   address: text("The owner who is paid."),
   amount: amount("Its share. Of a private swap the quoted estimate until it is paid, then what was paid."),
   status: z
-    .enum(["paid", "unpaid"])
+    .enum(["pending", "confirmed", "paid", "unpaid"])
     .describe(
-      "A private payroll pays each recipient or not; those who cannot be paid do not keep the others from it.",
+      "`paid` and `unpaid` are final. A private payroll pays each recipient or not; those who cannot be paid do not keep the others from it.",
     ),
   signature: z.string().nullable().describe("Of the transaction that paid this recipient."),
 });
@@ -109,6 +120,14 @@ const refund = z.object({
   amount: amount("What goes back, its own cost taken off."),
   signature: z.string().nullable(),
   status: z.enum(["pending", "paid", "held"]).describe("`held`: it waits for the operator."),
+});
+
+const received = z.object({
+  asset: text("Symbol, or the mint of a token that is none of the service's assets."),
+  mint: z.string(),
+  amount: amount("In whole units; of a token that is none of the service's assets, in raw units."),
+  signature: z.string().nullable().describe("Null: deposits are told from balances."),
+  counted: z.boolean().describe("Whether it counts towards `depositAmount`. What does not goes back."),
 });
 
 /** GET /v1/transactions/{transactionId}. */
@@ -142,6 +161,14 @@ const transaction = z.object({
   depositAsset: deposit.depositAsset.exactOptional(),
   depositMint: deposit.depositMint.exactOptional(),
   depositExpiresAt: deposit.depositExpiresAt.exactOptional(),
+  reference: z.string().nullable().describe("As it was given."),
+  attention: z
+    .enum(["unprovable", "held", "waiting_for_price", "waiting_for_funds"])
+    .nullable()
+    .describe("What keeps it from going on; null while nothing does."),
+  attentionMessage: z.string().nullable().describe("The same as a sentence."),
+  received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
+  remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
   landedAfterCancel: z
     .literal(true)
     .describe("It landed although it was cancelled here, or judged to be past landing.")
@@ -154,6 +181,9 @@ const transaction = z.object({
     ),
   attentionMessage: z.string().nullable().describe("The same in a sentence."),
 }) satisfies z.ZodType<TransactionBody>;
+
+/** GET /v1/transactions. */
+const transactions = pageOf(transaction) satisfies z.ZodType<Page<TransactionBody>>;
 
 const cancelled = z.object({
   transactionId: z.string(),
@@ -215,6 +245,6 @@ const document = z.looseObject({ openapi: z.string() });
 
 /** The bodies of successes by their names. */
 export const ANSWERS = {
-  ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, cancelled },
+  ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, transactions, cancelled },
   ...{ webhook, wholeWebhook, webhooks, testedWebhook, deletedWebhook, document },
 } as const;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
 import { STATUS_OF } from "../status-codes.ts";
 import { ANSWERS } from "./answers.ts";
-import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS, POST_REFUSALS } from "./operations.ts";
+import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS, POST_REFUSALS, QUERY_REFUSALS } from "./operations.ts";
 import { DETAILS } from "./refusals.ts";
 
 /** What the document is told of an endpoint by the table of routes. */
@@ -44,25 +44,37 @@ const INFO =
 function operationOf({ method, scope }: DescribedRoute, path: string): OpenApiDocument {
   const operation = OPERATIONS[`${method} ${path}`];
   if (operation === undefined) throw new Error(`${method} ${path} is not described`);
-  const { summary, description, request, status, answer, refusals } = operation;
+  const { summary, description, request, query, status, answer, refusals } = operation;
+  const parameters = [
+    ...(path.includes("{id}") ? [PATH_PARAMETER] : []),
+    ...(query === undefined ? [] : queryParameters(query)),
+  ];
   const codes = [
     ...[...refusals, ...COMMON_REFUSALS],
     ...(request === undefined ? [] : BODY_REFUSALS),
     ...(method === "POST" ? POST_REFUSALS : []),
+    ...(query === undefined ? [] : QUERY_REFUSALS),
   ];
   return {
     summary,
     ...(description === undefined ? {} : { description }),
     "x-scope": scope,
-    ...(path.includes("{id}")
-      ? { parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }] }
-      : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
     ...(request === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(request)) } }),
     responses: {
       [status]: { description: summary, content: json(schemaOf(ANSWERS[answer])) },
       ...refusalsByStatus(codes),
     },
   };
+}
+
+const PATH_PARAMETER = { name: "id", in: "path", required: true, schema: { type: "string" } };
+
+/** Each field of the schema is a parameter that may be left out. */
+function queryParameters(query: z.ZodObject): readonly object[] {
+  return Object.entries(query.shape).map(([name, schema]) => ({
+    ...{ name, in: "query", required: false, schema: schemaOf(schema as z.ZodType) },
+  }));
 }
 
 function refusalsByStatus(codes: readonly ErrorCode[]): Record<string, unknown> {

@@ -3,7 +3,9 @@ import type { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
 import {
   quoteRequest,
+  transactionQuery,
   transactionRequest,
+  transactionsQuery,
   webhookRequest,
   webhookTest,
   webhookUpdate,
@@ -15,6 +17,8 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly request?: z.ZodType;
+  /** The parameters of the query. */
+  readonly query?: z.ZodObject;
   readonly status: 200 | 201;
   readonly answer: keyof typeof ANSWERS;
   /** Refusals of its own; those that any endpoint may answer with are not repeated. */
@@ -29,6 +33,8 @@ export const COMMON_REFUSALS: readonly ErrorCode[] = [
 export const BODY_REFUSALS: readonly ErrorCode[] = [
   ...(["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const),
 ];
+/** What a request with a query may be answered with. */
+export const QUERY_REFUSALS: readonly ErrorCode[] = ["VALIDATION_ERROR"];
 /** What any POST may be answered with besides. */
 export const POST_REFUSALS: readonly ErrorCode[] = ["IDEMPOTENCY_KEY_REUSED"];
 
@@ -83,8 +89,17 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       ...(["INSUFFICIENT_LIQUIDITY", "DUPLICATE_TRANSACTION", "UPSTREAM_ERROR"] as const),
     ],
   },
+  "GET /v1/transactions": {
+    summary: "The account's transactions, newest first.",
+    description: "Those that fit every filter that is given; `recipient` is the address of any recipient.",
+    query: transactionsQuery,
+    ...{ status: 200, answer: "transactions", refusals: [] },
+  },
   "GET /v1/transactions/{id}": {
     summary: "A transaction as it stands.",
+    description:
+      "With `wait`, so many whole seconds, it is answered when the status changes, or after that time; at once when it is final.",
+    query: transactionQuery,
     ...{ status: 200, answer: "transaction", refusals: ["TRANSACTION_NOT_FOUND"] },
   },
   "DELETE /v1/transactions/{id}": {

@@ -186,6 +186,7 @@ export function acceptOrder({
       mint: quote.outputMint,
       feeMint: quote.feeMint,
       depositAddress: address,
+      reference: declared.reference,
       requestHash,
       status: "pending",
       reason: null,
@@ -227,7 +228,8 @@ export function acceptOrder({
       { mostPerDay: mostSpentPerDay, now: createdAt },
     );
     const shares = transfers.map(({ recipient, amount }, index): RecipientRecord => {
-      const leg = { transactionId: id, index, address: recipient, amount };
+      const { accountId } = caller;
+      const leg = { transactionId: id, accountId, createdAt, index, address: recipient, amount };
       return { ...leg, id: `${id}:${index}`, status: "unpaid", signature: null };
     });
     const held = funds[0]?.lamports ?? 0n;

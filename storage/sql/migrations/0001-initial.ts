@@ -85,6 +85,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     mint: "text",
     feeMint: "text",
     depositAddress: "text?",
+    reference: "text?",
     requestHash: "text",
     status: "text",
     reason: "text?",
@@ -101,6 +102,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   recipients: {
     id: "text",
     transactionId: "text",
+    accountId: "text",
+    createdAt: "integer",
     index: "integer",
     address: "text",
     amount: "amount",
@@ -228,6 +231,11 @@ const sequenced: ReadonlySet<string> = new Set(["tasks", "notices"]);
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
   ["watches", "kind", "shard", "key"],
+  // The lists of an account's transactions, newest first; a look-up by status, reference or recipient has its own.
+  ["transactions", "accountId", "createdAt", "id"],
+  ["transactions", "accountId", "status", "createdAt", "id"],
+  ["transactions", "accountId", "reference", "createdAt", "id"],
+  ["recipients", "accountId", "address", "createdAt", "transactionId"],
   ["recipients", "transactionId", "index"],
   ["deposits", "accountId", "waitEndedAt"],
   ["payments", "transactionId", "createdAt", "id"],

@@ -61,6 +61,7 @@ export const fullRows: Rows = {
     mint: "mint",
     feeMint: "fee",
     depositAddress: TEXT,
+    reference: TEXT,
     requestHash: "hash",
     status: "completed",
     reason: TEXT,
@@ -77,6 +78,8 @@ export const fullRows: Rows = {
   recipients: {
     id: "transaction:0",
     transactionId: "transaction",
+    accountId: "account",
+    createdAt: LATEST,
     index: 0,
     address: TEXT,
     amount: LARGEST,
@@ -199,6 +202,7 @@ export const nullRows: Rows = {
   transactions: {
     ...fullRows.transactions,
     depositAddress: null,
+    reference: null,
     reason: null,
     signature: null,
     blockTime: null,

@@ -1,4 +1,5 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
+import { formatAmount } from "../../../src/amount.ts";
 import { afterEach, expect, test } from "vitest";
 import type { Notice } from "../../../src/webhooks/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
@@ -38,39 +39,49 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     cancelledAt: null,
     refunds: [],
     reason: null,
-    attention: null,
-    attentionMessage: null,
+    ...{ reference: null, attention: null, attentionMessage: null },
   };
-  const unpaid = [{ address: world.bob.address, amount: "5", status: "unpaid", signature: null }];
+  const bob = { address: world.bob.address, amount: "5" };
+  const unpaid = [{ ...bob, status: "pending", signature: null }];
   const nothing = { signature: null, blockTime: null, fee: null, signatures: [], recipients: unpaid };
-  expect(await world.shown(order)).toEqual({ ...always, ...nothing, status: "pending" });
+  const due = { received: [], remainingAmount: quote.inputAmount };
+  expect(await world.shown(order)).toEqual({ ...always, ...nothing, ...due, status: "pending" });
   expect(Date.parse(body.depositExpiresAt) - Date.parse(body.createdAt)).toBe(30 * MINUTE);
 
-  // A part of it changes nothing that is shown.
+  // A part of it changes nothing else that is shown.
   await world.deposit(order.address, { usdc: 2_000_000n });
-  expect(await world.shown(order)).toEqual({ ...always, ...nothing, status: "pending" });
+  const came = (amount: bigint): object => ({
+    ...{ asset: "USDC", mint: world.mints.USDC, amount: formatAmount(amount, 6) },
+    ...{ signature: null, counted: true },
+  });
+  expect(await world.shown(order)).toEqual({
+    ...{ ...always, ...nothing, status: "pending" },
+    ...{ received: [came(2_000_000n)], remainingAmount: formatAmount(order.due - 2_000_000n, 6) },
+  });
 
   await world.deposit(order.address, { usdc: order.due - 2_000_000n });
   const processing = await world.shown(order);
+  const all = { received: [came(2_000_000n), came(order.due - 2_000_000n)], remainingAmount: "0" };
   expect(processing).toEqual({
-    ...{ ...always, ...nothing, status: "processing" },
+    ...{ ...always, ...nothing, ...all, status: "processing" },
     signatures: [expect.any(String)],
   });
   world.chain.advance(2);
   await world.service.settled();
   const [signature] = processing.signatures;
   expect(await world.shown(order)).toEqual({
-    ...{ ...always, ...nothing, status: "confirmed", signature, signatures: [signature] },
+    ...{ ...always, ...nothing, ...all, status: "confirmed", signature, signatures: [signature] },
+    recipients: [{ ...bob, status: "confirmed", signature }],
   });
   await world.settle(10);
   expect(await world.shown(order)).toEqual({
-    ...always,
+    ...{ ...always, ...all },
     status: "completed",
     signature,
     signatures: [signature],
     blockTime: expect.any(Number) as number,
     fee: quote.fee,
-    recipients: [{ address: world.bob.address, amount: "5", status: "paid", signature }],
+    recipients: [{ ...bob, status: "paid", signature }],
   });
   await world.judge();
 });
