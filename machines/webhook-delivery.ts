@@ -8,6 +8,10 @@ export interface WebhookDeliveryInput {
   readonly noticeId: string;
   /** The delivery of the same transaction's notice before this one to the same webhook, null when there is none. */
   readonly follows: string | null;
+  /** The id of this run, where it is not the delivery's own: a redelivery. */
+  readonly run?: string;
+  /** Attempts of the runs before this one: their numbers go on. Default 0. */
+  readonly attemptsBefore?: number;
   /** Pause between the starts of attempt n and n + 1, in milliseconds; there is one attempt more than pauses. */
   readonly pausesMs: readonly number[];
 }
@@ -30,6 +34,8 @@ export type WebhookDeliveryEvent =
   | { readonly type: "FOLLOWED"; readonly by: string }
   | { readonly type: "DELIVERED" }
   | { readonly type: "ATTEMPT_FAILED"; readonly durationMs: number }
+  /** Its owner does not want to wait for the end of the pause. */
+  | { readonly type: "RETRY" }
   /** The webhook was deleted or disabled: nothing more is sent to it. */
   | { readonly type: "WEBHOOK_GONE" };
 
@@ -65,7 +71,7 @@ export const webhookDelivery = setup({
     events: {} as WebhookDeliveryEvent,
   },
   actions: {
-    attempt: (_, _params: { webhookId: string; noticeId: string; number: number }) => {},
+    attempt: (_, _params: { deliveryId: string; webhookId: string; noticeId: string; number: number }) => {},
     tell: (
       _,
       _params: {
@@ -115,7 +121,7 @@ export const webhookDelivery = setup({
         params: ({ context }) => ({
           machine: "webhook-delivery",
           id: context.follows ?? "",
-          event: { type: "FOLLOWED" as const, by: context.deliveryId },
+          event: { type: "FOLLOWED" as const, by: context.run ?? context.deliveryId },
           otherwise: { type: "TURN_CAME" as const },
         }),
       },
@@ -124,10 +130,11 @@ export const webhookDelivery = setup({
     attempting: {
       entry: {
         type: "attempt",
-        params: ({ context: { webhookId, noticeId, attempts } }) => ({
+        params: ({ context: { deliveryId, webhookId, noticeId, attempts, attemptsBefore = 0 } }) => ({
+          deliveryId,
           webhookId,
           noticeId,
-          number: attempts + 1,
+          number: attemptsBefore + attempts + 1,
         }),
       },
       on: {
@@ -162,7 +169,7 @@ export const webhookDelivery = setup({
         { target: "abandoned" },
       ],
     },
-    pausing: { after: { pause: "attempting" } },
+    pausing: { after: { pause: "attempting" }, on: { RETRY: "attempting" } },
     delivered: { type: "final" },
     abandoned: { type: "final" },
     dropped: { type: "final" },

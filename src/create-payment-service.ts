@@ -33,6 +33,11 @@ import type { Health } from "./payments/read-health.ts";
 import { reconcile } from "./payments/reconcile/reconcile.ts";
 import type { Reconciliation } from "./payments/reconcile/reconcile.ts";
 import { StatusWaiters } from "./payments/await-status.ts";
+import { webhookDeliveries } from "./payments/deliveries.ts";
+import type { RecoveryBody } from "./payments/deliveries.ts";
+import type { DeliveryBody } from "./payments/delivery-body.ts";
+import { listEvents, listTransactionEvents } from "./payments/list-events.ts";
+import type { EventBody } from "./payments/list-events.ts";
 import { listTransactions } from "./payments/list-transactions.ts";
 import type { Page } from "./payments/page.ts";
 import { showTransaction } from "./payments/show-transaction.ts";
@@ -42,6 +47,9 @@ import type {
   TransactionRequest,
   WebhookRequest,
   WebhookTest,
+  EventsQuery,
+  PageQuery,
+  Recovery,
   TransactionQuery,
   TransactionsQuery,
   WebhookUpdate,
@@ -157,6 +165,36 @@ export interface PaymentService extends ApiKeys {
     request: WebhookTest,
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
+  /**
+   * What webhooks were told since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
+   * its new end only: read on from the last id that was read, nothing is missed. Throws `VALIDATION_ERROR`.
+   */
+  events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
+  transactionEvents(caller: Caller, transactionId: string, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** A webhook's deliveries with their attempts, newest first. Throws `WEBHOOK_NOT_FOUND`, `VALIDATION_ERROR`. */
+  deliveries(caller: Caller, webhookId: string, query?: PageQuery): Promise<Page<DeliveryBody>>;
+  /**
+   * Sends a notice once more, the same id and the same bytes, with six attempts of its own; of a delivery that waits for
+   * its next attempt it ends the pause. Throws `WEBHOOK_NOT_FOUND`, `DELIVERY_NOT_FOUND`, and `VALIDATION_ERROR` while the
+   * webhook is disabled.
+   */
+  redeliver(
+    caller: Caller,
+    ids: { readonly webhookId: string; readonly deliveryId: string },
+    options?: RequestOptions,
+  ): Promise<Answer<DeliveryBody>>;
+  /**
+   * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
+   * because the webhook was disabled: oldest first, at most 250 at a time. What is still being tried is left alone. Throws
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
+   */
+  recoverWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: Recovery,
+    options?: RequestOptions,
+  ): Promise<Answer<RecoveryBody>>;
   deleteWebhook(
     caller: Caller,
     webhookId: string,
@@ -234,7 +272,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   });
 
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
-  const announce = announceEffect({ storage, assets, deliveries });
+  const announce = announceEffect({ storage, clock, assets, deliveries });
   const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({
     ...{ storage, ledger, log, announce },
@@ -295,6 +333,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const hooks = createWebhooks(aboutHooks);
   const updateWebhook = webhookUpdates(aboutHooks);
   const testWebhook = webhookTests(aboutHooks);
+  const sent = webhookDeliveries({ storage, clock, engine, workflow: deliveries });
 
   const stop: PaymentService["stop"] = (stopOptions) => {
     waiters.stop();
@@ -355,6 +394,12 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     webhook: hooks.read,
     updateWebhook,
     testWebhook,
+    events: (caller, query) => listEvents({ storage }, caller, query),
+    transactionEvents: (caller, transactionId, query) =>
+      listTransactionEvents({ storage, assets }, caller, transactionId, query),
+    deliveries: sent.list,
+    redeliver: sent.redeliver,
+    recoverWebhook: sent.recover,
     deleteWebhook: hooks.delete,
     async reconcile() {
       if (routing === null) {

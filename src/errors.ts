@@ -42,6 +42,7 @@ export interface ErrorDetails {
   TRANSACTION_NOT_FOUND: { readonly transactionId: string };
   QUOTE_NOT_FOUND: { readonly quoteId: string };
   WEBHOOK_NOT_FOUND: { readonly webhookId: string };
+  DELIVERY_NOT_FOUND: { readonly deliveryId: string };
   NOT_FOUND: { readonly path: string };
   METHOD_NOT_ALLOWED: { readonly method: string; readonly allowed: readonly string[] };
   CANNOT_CANCEL: {
@@ -124,6 +125,7 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   TRANSACTION_NOT_FOUND: "There is no such transaction.",
   QUOTE_NOT_FOUND: "There is no such quote.",
   WEBHOOK_NOT_FOUND: "There is no such webhook.",
+  DELIVERY_NOT_FOUND: "There is no such delivery.",
   NOT_FOUND: "There is nothing at this path.",
   METHOD_NOT_ALLOWED: "This path does not take this method.",
   CANNOT_CANCEL: "The transaction's status does not allow cancelling it.",

@@ -35,12 +35,18 @@ export type {
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
+  EventsQuery,
+  PageQuery,
+  Recovery,
   TransactionQuery,
   TransactionsQuery,
   WebhookTest,
   WebhookUpdate,
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/test-webhook.ts";
+export type { RecoveryBody } from "./payments/deliveries.ts";
+export type { DeliveryAttemptBody, DeliveryBody } from "./payments/delivery-body.ts";
+export type { EventBody } from "./payments/list-events.ts";
 export type { Page } from "./payments/page.ts";
 export type { Attention } from "./payments/attention.ts";
 export type { ReceivedBody } from "./payments/received-money.ts";

@@ -109,6 +109,13 @@ export function memoryStorage(): PaymentStorage {
         .under(transactionId)
         .toSorted((a, b) => a.createdAt - b.createdAt)
         .map((row) => domain.notices.copy(row)),
+    announcements: async (accountId, { order, beyond, limit }) => {
+      const grown = domain.announcements.under(accountId);
+      const rows = order === "asc" ? grown : grown.toReversed();
+      const start = beyond === null ? 0 : rows.findIndex(({ id }) => id === beyond) + 1;
+      const isElsewhere = beyond !== null && start === 0;
+      return isElsewhere ? [] : rows.slice(start, start + limit).map((row) => domain.announcements.copy(row));
+    },
     webhook: async (id) => one("webhooks", id),
     webhooks: async (accountId) =>
       domain.webhooks
@@ -121,6 +128,12 @@ export function memoryStorage(): PaymentStorage {
         .under(transactionId)
         .toSorted(oldestFirst)
         .map((row) => domain.deliveries.copy(row)),
+    delivery: async (id) => one("deliveries", id),
+    deliveriesTo: async (webhookId, page) =>
+      newestFirst(
+        [...domain.deliveries.all()].filter((row) => row.webhookId === webhookId),
+        page,
+      ).map((row) => domain.deliveries.copy(row)),
     deliveryAttempts: async (deliveryId) =>
       domain.deliveryAttempts
         .under(deliveryId)

@@ -240,6 +240,16 @@ export interface NoticeRecord {
   readonly createdAt: number;
 }
 
+/**
+ * Names a notice that webhooks have been told of, in its account's list of events. `id` is the notice's. The list grows at
+ * its end only, so that who reads on from where he was misses nothing.
+ */
+export interface AnnouncementRecord {
+  readonly id: string;
+  readonly accountId: string;
+  readonly at: number;
+}
+
 export interface WebhookRecord {
   readonly id: string;
   readonly version: number;
@@ -268,6 +278,8 @@ export interface DeliveryRecord {
   readonly status: "pending" | "delivered" | "abandoned" | "dropped";
   /** Attempts that have ended. */
   readonly attempts: number;
+  /** How often it was begun: once, and once more with each redelivery. */
+  readonly runs: number;
   readonly createdAt: number;
 }
 
@@ -316,6 +328,7 @@ export interface PaymentTables {
   attempts: AttemptRecord;
   idempotency: IdempotencyRecord;
   notices: NoticeRecord;
+  announcements: AnnouncementRecord;
   webhooks: WebhookRecord;
   deliveries: DeliveryRecord;
   deliveryAttempts: DeliveryAttemptRecord;

@@ -149,9 +149,20 @@ function storageOn(
     idempotency: (id) => one("idempotency", id),
     notice: (id) => one("notices", id),
     notices: (transactionId) => many("notices", () => reads.notices.all({ transactionId })),
+    announcements: (accountId, { order, beyond, limit }) =>
+      many("announcements", () => {
+        const all = { asc: reads.announcements, desc: reads.latestAnnouncements };
+        const beyondOne = { asc: reads.announcementsAfter, desc: reads.announcementsBefore };
+        return beyond === null
+          ? all[order].all({ accountId, limit })
+          : beyondOne[order].all({ accountId, beyond, limit });
+      }),
     webhook: (id) => one("webhooks", id),
     webhooks: (accountId) => many("webhooks", () => reads.webhooks.all({ accountId })),
     deliveries: (transactionId) => many("deliveries", () => reads.deliveries.all({ transactionId })),
+    delivery: (id) => one("deliveries", id),
+    deliveriesTo: (webhookId, page) =>
+      many("deliveries", () => reads.deliveriesTo.all({ webhookId, ...pageValues(page) })),
     deliveryAttempts: (deliveryId) =>
       many("deliveryAttempts", () => reads.deliveryAttempts.all({ deliveryId })),
     limitWindow: (accountId, scope, since) =>

@@ -12,6 +12,7 @@
  */
 import type {
   AccountRecord,
+  AnnouncementRecord,
   ApiKeyRecord,
   AttemptRecord,
   DeliveryAttemptRecord,
@@ -297,6 +298,14 @@ export interface NewestFirst {
   readonly limit: number;
 }
 
+/** A part of a list that is told apart by the order in which it grew: up to `limit` rows beyond one of them. */
+export interface InSequence {
+  readonly order: "asc" | "desc";
+  /** The id of a row, null to begin at the end that `order` begins with. */
+  readonly beyond: string | null;
+  readonly limit: number;
+}
+
 /** What narrows a list of transactions; each has an index of its own. */
 export type TransactionLookup =
   | { readonly status: TransactionStatus }
@@ -334,12 +343,17 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   notice(id: string): Promise<NoticeRecord | null>;
   /** All notices of a transaction, oldest first. */
   notices(transactionId: string): Promise<readonly NoticeRecord[]>;
+  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
+  announcements(accountId: string, page: InSequence): Promise<readonly AnnouncementRecord[]>;
   /** One webhook, deleted ones included. */
   webhook(id: string): Promise<WebhookRecord | null>;
   /** An account's webhooks that are not deleted, oldest first. */
   webhooks(accountId: string): Promise<readonly WebhookRecord[]>;
   /** The deliveries of a transaction's notices, oldest first. */
   deliveries(transactionId: string): Promise<readonly DeliveryRecord[]>;
+  delivery(id: string): Promise<DeliveryRecord | null>;
+  /** The deliveries to a webhook, newest first. */
+  deliveriesTo(webhookId: string, page: NewestFirst): Promise<readonly DeliveryRecord[]>;
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts(deliveryId: string): Promise<readonly DeliveryAttemptRecord[]>;
   /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */

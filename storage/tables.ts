@@ -223,6 +223,10 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
     },
     lookup: "transactionId",
   },
+  announcements: {
+    columns: { id: "text", accountId: "text", at: "integer" },
+    lookup: "accountId",
+  },
   webhooks: {
     columns: {
       id: "text",
@@ -250,6 +254,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       transactionId: "text",
       status: "text",
       attempts: "integer",
+      runs: "integer",
       createdAt: "integer",
     },
     lookup: "transactionId",

@@ -24,6 +24,8 @@ export interface Arrival {
   readonly path: string;
   /** The variable part of the path, decoded. */
   readonly id: string;
+  /** The second variable part, decoded. */
+  readonly deliveryId: string;
   /** The endpoints of this path by method; null when there is nothing at this path. */
   readonly methods: ReadonlyMap<string, Route> | null;
   readonly connection: Connection;
@@ -83,7 +85,7 @@ export function createResponder(deps: {
   };
 
   const answer = async (
-    { request, path, id, methods, connection }: Arrival,
+    { request, path, id, deliveryId, methods, connection }: Arrival,
     headers: Headers,
   ): Promise<Response> => {
     const address = clientAddress === undefined ? connection.peer : clientAddress(request);
@@ -105,7 +107,7 @@ export function createResponder(deps: {
     const onLimit: NonNullable<RequestOptions["onLimit"]> = (standing) => writeRateLimit(headers, standing);
     const { body, options } = await counted(() => readCall(request, route, connection));
     const call: Call = {
-      ...{ service, caller, id, body, options: { ...options, onLimit } },
+      ...{ service, caller, id, deliveryId, body, options: { ...options, onLimit } },
       query: () => readQuery(request.url),
       signal: () => request.signal,
     };

@@ -115,13 +115,21 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
         request: req.raw,
         path: req.path,
         id: req.param("id") ?? "",
+        deliveryId: req.param("deliveryId") ?? "",
         methods,
         connection: env,
       }),
     );
   }
   app.notFound(({ req, env }) =>
-    responder.respond({ request: req.raw, path: req.path, id: "", methods: null, connection: env }),
+    responder.respond({
+      request: req.raw,
+      path: req.path,
+      id: "",
+      deliveryId: "",
+      methods: null,
+      connection: env,
+    }),
   );
 
   const fetch = async (request: Request, connection: Connection): Promise<Response> =>

@@ -4,6 +4,7 @@ import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
 import type { DurableScope } from "../payments/count-hit.ts";
 import type {
+  Recovery,
   QuoteRequest,
   TransactionRequest,
   WebhookRequest,
@@ -30,6 +31,8 @@ export interface Call {
   readonly caller: Caller;
   /** The decoded variable part of the path; empty when the path has none. */
   readonly id: string;
+  /** The second variable part; empty when the path has none. */
+  readonly deliveryId: string;
   /** Parsed JSON of unknown shape; the service checks it. Undefined where no body is read. */
   readonly body: unknown;
   readonly options: RequestOptions;
@@ -42,7 +45,7 @@ export interface Call {
 /** One endpoint. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** In Hono's syntax; a variable part is always called `id`. */
+  /** In Hono's syntax; a variable part is called `id`, a second one `deliveryId`. */
   readonly path: string;
   readonly scope: Scope;
   /** A durable one is counted by the method that answers, across processes. */
@@ -54,6 +57,7 @@ export interface Route {
 
 // Our ids and any other word; what has other characters in it names nothing and is not looked up.
 const ID = ":id{[A-Za-z0-9_-]+}";
+const DELIVERY_ID = ":deliveryId{[A-Za-z0-9_-]+}";
 
 /** Every endpoint that this version serves. */
 export const ROUTES: readonly Route[] = [
@@ -133,6 +137,23 @@ export const ROUTES: readonly Route[] = [
       ok(await service.cancelTransaction(caller, id, options)),
   },
   {
+    method: "GET",
+    path: `/v1/transactions/${ID}/events`,
+    scope: "transactions:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, id, query }) =>
+      ok(await service.transactionEvents(caller, id, query())),
+  },
+  {
+    method: "GET",
+    path: "/v1/events",
+    scope: "transactions:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, query }) => ok(await service.events(caller, query())),
+  },
+  {
     method: "POST",
     path: "/v1/webhooks",
     scope: "webhooks:write",
@@ -182,6 +203,32 @@ export const ROUTES: readonly Route[] = [
     body: "json",
     answer: async ({ service, caller, id, body, options }) =>
       said(200, await service.testWebhook(caller, id, body as WebhookTest, options)),
+  },
+  {
+    method: "GET",
+    path: `/v1/webhooks/${ID}/deliveries`,
+    scope: "webhooks:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, id, query }) => ok(await service.deliveries(caller, id, query())),
+  },
+  {
+    method: "POST",
+    path: `/v1/webhooks/${ID}/deliveries/${DELIVERY_ID}/redeliver`,
+    scope: "webhooks:write",
+    limit: "creates",
+    body: "ignored",
+    answer: async ({ service, caller, id, deliveryId, options }) =>
+      said(200, await service.redeliver(caller, { webhookId: id, deliveryId }, options)),
+  },
+  {
+    method: "POST",
+    path: `/v1/webhooks/${ID}/recover`,
+    scope: "webhooks:write",
+    limit: "creates",
+    body: "json",
+    answer: async ({ service, caller, id, body, options }) =>
+      said(200, await service.recoverWebhook(caller, id, body as Recovery, options)),
   },
   {
     method: "GET",

@@ -7,17 +7,14 @@ import type {
   WebhookRecord,
 } from "../../storage/records.ts";
 import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
-import { startOf } from "../engine/index.ts";
 import type { EffectHandler, StartRequest } from "../engine/index.ts";
+import type { Clock } from "../runtime.ts";
 import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";
 import type { Notice, NoticeEvent, NoticeRecipient } from "../webhooks/notice-body.ts";
 import type { Assets } from "./assets.ts";
-import { derivedId } from "./ids.ts";
+import { deliveryIdOf, firstRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "./read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
-
-/** Pauses between the starts of attempts (SPEC, Retry policy): 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */
-const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
 
 /**
  * The effect `announce`. It looks at all notices of the transaction and not only at its own, because of two announced
@@ -26,10 +23,12 @@ const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as con
  */
 export function announceEffect({
   storage,
+  clock,
   assets,
   deliveries: deliveryWorkflow,
 }: {
   readonly storage: PaymentStorage;
+  readonly clock: Clock;
   readonly assets: Assets;
   readonly deliveries: WebhookDeliveryWorkflow;
 }): EffectHandler<AnnounceParams, never, PaymentTables> {
@@ -50,35 +49,19 @@ export function announceEffect({
     for (const notice of inOrder(notices)) {
       if (notice.body === null) {
         const body = noticeBody(noticeOf(notice, view.transaction, view.recipients, assets));
-        writes.push({ table: "notices", id: notice.id, set: { body } });
+        writes.push(
+          { table: "notices", id: notice.id, set: { body } },
+          { table: "announcements", insert: { id: notice.id, accountId, at: clock.now() } },
+        );
       }
       for (const webhook of webhooks.filter((candidate) => subscribed(candidate, notice))) {
-        const id = derivedId("dlv", notice.id, webhook.id);
+        const id = deliveryIdOf(notice, webhook);
         const follows = previous.get(webhook.id) ?? null;
         previous.set(webhook.id, id);
         if (started.has(id)) continue;
-        starts.push(
-          startOf(deliveryWorkflow, id, {
-            deliveryId: id,
-            webhookId: webhook.id,
-            noticeId: notice.id,
-            follows,
-            pausesMs: RETRY_PAUSES_MS,
-          }),
-        );
-        writes.push({
-          table: "deliveries",
-          insert: {
-            id,
-            accountId,
-            webhookId: webhook.id,
-            noticeId: notice.id,
-            transactionId,
-            status: "pending",
-            attempts: 0,
-            createdAt: notice.createdAt,
-          },
-        });
+        const { start, write } = firstRun(deliveryWorkflow, { notice, webhook, follows });
+        starts.push(start);
+        writes.push(write);
       }
     }
     return { starts, writes };

@@ -1,8 +1,8 @@
 /** An account's transactions in pages, newest first. */
 import type { TransactionRecord } from "../../storage/records.ts";
 import type { Place, TransactionLookup } from "../../storage/storage.ts";
-import { PaymentError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
+import { notInList } from "./page.ts";
 import type { Page } from "./page.ts";
 import { transactionBody } from "./read-transaction.ts";
 import type { TransactionBody, TransactionReading } from "./read-transaction.ts";
@@ -86,8 +86,7 @@ async function startOf(
   if (startingAfter === undefined) return before;
   const after = (await storage.transaction(startingAfter))?.transaction;
   if (after === undefined || after.accountId !== accountId) {
-    const message = "is no transaction of this account";
-    throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "startingAfter", message }] });
+    throw notInList("transaction");
   }
   return before === null || after.createdAt < before.createdAt ? after : before;
 }

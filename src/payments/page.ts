@@ -1,7 +1,19 @@
 /** Lists in pages, newest first: a page names its last element to be gone on from. */
+import { PaymentError } from "../errors.ts";
 
 /** One page of a list. `hasMore` says whether another page follows; a page may be shorter than its limit. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly hasMore: boolean;
+}
+
+/** The first `limit` of what was found; whoever looks for one more knows whether there is another page. */
+export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
+  return { data: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+/** The refusal of a `startingAfter` that is not in the list. Another account's element is as good as none. */
+export function notInList(element: string): PaymentError<"VALIDATION_ERROR"> {
+  const message = `is no ${element} of this list`;
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "startingAfter", message }] });
 }

@@ -108,6 +108,15 @@ export const transactionsQuery = z.strictObject({
   ...page,
 });
 
+/** GET /v1/webhooks/{webhookId}/deliveries. */
+export const pageQuery = z.strictObject(page);
+
+/** GET /v1/events, and those of one transaction. */
+export const eventsQuery = z.strictObject({ order: z.enum(["asc", "desc"]).default("desc"), ...page });
+
+/** POST /v1/webhooks/{webhookId}/recover. */
+export const recovery = z.strictObject({ since: time });
+
 /** GET /v1/transactions/{transactionId}. */
 export const transactionQuery = z.strictObject({
   // Whole seconds until it is answered at the latest.
@@ -118,6 +127,12 @@ export const transactionQuery = z.strictObject({
 export type TransactionsQuery = z.input<typeof transactionsQuery>;
 /** What a caller may send, before it is checked. */
 export type TransactionQuery = z.input<typeof transactionQuery>;
+/** What a caller may send, before it is checked. */
+export type EventsQuery = z.input<typeof eventsQuery>;
+/** What a caller may send, before it is checked. */
+export type PageQuery = z.input<typeof pageQuery>;
+/** What a caller may send, before it is checked. */
+export type Recovery = z.input<typeof recovery>;
 /** What a caller may send, before it is checked. */
 export type QuoteRequest = z.input<typeof quoteRequest>;
 /** What a caller may send, before it is checked. */

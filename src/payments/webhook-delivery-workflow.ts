@@ -38,7 +38,7 @@ export function webhookDeliveryWorkflow({
     effects: {
       attempt: {
         lane: ({ webhookId }) => ({ key: webhookId, cap: IN_FLIGHT_PER_WEBHOOK }),
-        run: async ({ webhookId, noticeId, number }, { instance: deliveryId, signal, dueAt, crashes }) => {
+        run: async ({ deliveryId, webhookId, noticeId, number }, { signal, dueAt, crashes }) => {
           const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
           const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
           if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
@@ -75,7 +75,7 @@ export function webhookDeliveryWorkflow({
         },
       },
     },
-    project: ({ id, before, after }) =>
+    project: ({ before, after }) =>
       before === null ||
       (before.context.attempts === after.context.attempts &&
         STATUS_OF_STATE[String(after.value)] === undefined)
@@ -83,10 +83,10 @@ export function webhookDeliveryWorkflow({
         : [
             {
               table: "deliveries",
-              id,
+              id: after.context.deliveryId,
               set: {
                 status: STATUS_OF_STATE[String(after.value)] ?? "pending",
-                attempts: after.context.attempts,
+                attempts: (after.context.attemptsBefore ?? 0) + after.context.attempts,
               },
             },
           ],

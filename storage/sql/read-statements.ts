@@ -58,9 +58,33 @@ function transactionLists(db: Kysely<Schema>) {
   };
 }
 
+/** The statements of an account's list of events, in both directions. Beyond a row of another account lies nothing. */
+function announcementLists(db: Kysely<Schema>) {
+  type Values = { accountId: string; limit: number };
+  const rows = ({ accountId, limit }: Values) =>
+    db.selectFrom("announcements").selectAll().where("accountId", "=", accountId).limit(limit);
+  const placeOf = ({ accountId, beyond }: Values & { beyond: string }) =>
+    db
+      .selectFrom("announcements as place")
+      .select("place.seq")
+      .where("place.id", "=", beyond)
+      .where("place.accountId", "=", accountId);
+  return {
+    announcements: statement<Values>()((page) => rows(page).orderBy("seq")),
+    latestAnnouncements: statement<Values>()((page) => rows(page).orderBy("seq", "desc")),
+    announcementsAfter: statement<Values & { beyond: string }>()((page) =>
+      rows(page).where("seq", ">", placeOf(page)).orderBy("seq"),
+    ),
+    announcementsBefore: statement<Values & { beyond: string }>()((page) =>
+      rows(page).where("seq", "<", placeOf(page)).orderBy("seq", "desc"),
+    ),
+  };
+}
+
 export function readStatements(db: Kysely<Schema>) {
   return {
     ...transactionLists(db),
+    ...announcementLists(db),
     recipients: statement<{ transactionId: string }>()(({ transactionId }) =>
       db.selectFrom("recipients").selectAll().where("transactionId", "=", transactionId).orderBy("index"),
     ),
@@ -115,6 +139,16 @@ export function readStatements(db: Kysely<Schema>) {
         .where("transactionId", "=", transactionId)
         .orderBy("createdAt")
         .orderBy("id"),
+    ),
+    deliveriesTo: statement<PageValues & { webhookId: string }>()((page) =>
+      db
+        .selectFrom("deliveries")
+        .selectAll()
+        .where("webhookId", "=", page.webhookId)
+        .where(isBelow(page))
+        .orderBy("createdAt", "desc")
+        .orderBy("id", "desc")
+        .limit(page.limit),
     ),
     deliveryAttempts: statement<{ deliveryId: string }>()(({ deliveryId }) =>
       db

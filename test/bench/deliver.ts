@@ -102,6 +102,7 @@ export async function benchDeliver(report: Report): Promise<void> {
                 transactionId: "tx_bench",
                 status: "pending",
                 attempts: 0,
+                runs: 1,
                 createdAt: now,
               },
             },

@@ -72,7 +72,7 @@ async function deliverySeconds(
       ),
       writes: ids.map((id) => ({
         table: "deliveries" as const,
-        insert: { id, ...common, status: "pending" as const, attempts: 0, createdAt },
+        insert: { id, ...common, status: "pending" as const, attempts: 0, runs: 1, createdAt },
       })),
     });
   };

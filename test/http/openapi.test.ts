@@ -85,7 +85,7 @@ test("every endpoint is described with its scope, and no other", () => {
     Object.entries(methods).map(([method, each]) => `${method.toUpperCase()} ${path} ${each["x-scope"]}`),
   );
   const served = ROUTES.map(
-    ({ method, path, scope }) => `${method} ${path.replace(/:id(\{.*?\+\})?/, "{id}")} ${scope}`,
+    ({ method, path, scope }) => `${method} ${path.replaceAll(/:(\w+)(\{.*?\+\})?/g, "{$1}")} ${scope}`,
   );
   expect(described.toSorted()).toEqual(served.toSorted());
   expect(document.openapi).toBe("3.1.0");

@@ -23,7 +23,7 @@ describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
       const client = await http.client({ caller, scopes: [scope] });
       const refused: unknown[] = [];
       for (const route of ROUTES) {
-        const answer = await client.request(route.path.replace(/:id(\{.*\})?/, "some_id"), {
+        const answer = await client.request(route.path.replaceAll(/:\w+(\{.*?\+\})?/g, "some_id"), {
           method: route.method,
         });
         if (answer.status !== 403) continue;
@@ -203,7 +203,7 @@ describe.each(WAYS)("keys and bytes as they are, $name", (way) => {
   });
   afterAll(() => http.close());
 
-  const paths = [...new Set(ROUTES.map(({ path }) => path.replace(/:id(\{.*\})?/, "some_id")))];
+  const paths = [...new Set(ROUTES.map(({ path }) => path.replaceAll(/:\w+(\{.*?\+\})?/g, "some_id")))];
   test.each([...paths, "/", "/v1", "/v1/nothing", "/v2/tokens"])(
     "H17: %s without a key or with a garbled one is 401, whatever the method",
     async (path) => {

@@ -22,10 +22,12 @@ const events = {
   DELIVERED: { type: "DELIVERED" },
   ATTEMPT_FAILED: { type: "ATTEMPT_FAILED", durationMs: 1_000 },
   WEBHOOK_GONE: { type: "WEBHOOK_GONE" },
+  RETRY: { type: "RETRY" },
 } as const satisfies Record<string, Event>;
 type EventName = keyof typeof events;
 
-const attempt = (number: number): string => `attempt {"webhookId":"w","noticeId":"n","number":${number}}`;
+const attempt = (number: number): string =>
+  `attempt {"deliveryId":"d2","webhookId":"w","noticeId":"n","number":${number}}`;
 const turnTo = (id: string): string =>
   `tell {"machine":"webhook-delivery","id":"${id}","event":{"type":"TURN_CAME"}}`;
 
@@ -85,6 +87,7 @@ const situations: Readonly<Record<string, Situation>> = {
     context: { attempts: 1 },
     takes: {
       PAUSE_OVER: ["attempting", `disarm ${timer}`, attempt(2)],
+      RETRY: ["attempting", `disarm ${timer}`, attempt(2)],
       FOLLOWED: ["pausing", turnTo("d3")],
     },
   },
@@ -114,6 +117,13 @@ describe("webhook-delivery", () => {
       "waiting",
       'tell {"machine":"webhook-delivery","id":"d1","event":{"type":"FOLLOWED","by":"d2"},"otherwise":{"type":"TURN_CAME"}}',
     ]);
+  });
+
+  test("a redelivery goes on with the numbers of the runs before it, and is followed under its own name", () => {
+    const again = { ...input, run: "d2:2", attemptsBefore: 6 };
+    expect(effectsOf(initialTransition(webhookDelivery, again)[1])).toEqual([attempt(7)]);
+    const [, asked] = initialTransition(webhookDelivery, { ...again, follows: "d1" });
+    expect(effectsOf(asked)[0]).toContain('"event":{"type":"FOLLOWED","by":"d2:2"}');
   });
 
   test.each(pairs.filter(({ row }) => row !== undefined))(

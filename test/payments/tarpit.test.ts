@@ -72,7 +72,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
       ),
       writes: ids.map((id) => ({
         table: "deliveries" as const,
-        insert: { id, ...common, status: "pending" as const, attempts: 0, createdAt },
+        insert: { id, ...common, status: "pending" as const, attempts: 0, runs: 1, createdAt },
       })),
     });
   };

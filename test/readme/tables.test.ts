@@ -36,11 +36,11 @@ test("the table of errors names every field of each code's details", () => {
 
 test("the table of endpoints is the table of routes, scopes included", () => {
   const rows = tableBelow("## The API").map(([endpoint, scope]) => [
-    codeIn(endpoint)[0]?.replace(/\{\w+\}/, "{id}"),
+    codeIn(endpoint)[0]?.replaceAll(/\{\w+\}/g, "{}"),
     codeIn(scope)[0],
   ]);
   const routes = ROUTES.map(({ method, path, scope }) => [
-    `${method} ${path.replace(/:id(?:\{.*?\+\})?/, "{id}")}`,
+    `${method} ${path.replaceAll(/:\w+(?:\{.*?\+\})?/g, "{}")}`,
     scope,
   ]);
   expect(rows).toEqual(routes);

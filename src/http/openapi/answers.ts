@@ -4,6 +4,9 @@ import type { Token } from "../../payments/assets.ts";
 import type { CancelledTransactionBody } from "../../payments/cancel-transaction.ts";
 import type { CreatedTransferBody } from "../../payments/create-transaction.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
+import type { RecoveryBody } from "../../payments/deliveries.ts";
+import type { DeliveryBody } from "../../payments/delivery-body.ts";
+import type { EventBody } from "../../payments/list-events.ts";
 import type { Page } from "../../payments/page.ts";
 import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
 import type { BalancesBody } from "../../payments/read-balances.ts";
@@ -239,6 +242,50 @@ const testedWebhook = z.object({
   error: deliveryError,
 }) satisfies z.ZodType<TestedWebhookBody>;
 
+/** GET /v1/events, and those of one transaction. */
+const events = pageOf(
+  z.object({
+    eventId: text("The same as `webhook-id` of its deliveries."),
+    event: z.string(),
+    transactionId: z.string(),
+    createdAt: time("When it happened."),
+    data: z.record(z.string(), z.unknown()).describe("As webhooks have it."),
+  }),
+) satisfies z.ZodType<Page<EventBody>>;
+
+const delivery = z.object({
+  deliveryId: z.string(),
+  webhookId: z.string(),
+  eventId: z.string(),
+  event: z.string(),
+  transactionId: z.string(),
+  status: z
+    .enum(["pending", "delivered", "abandoned", "dropped"])
+    .describe("`dropped`: the webhook was deleted or disabled before it was due."),
+  createdAt: time("When what it tells of happened."),
+  attempts: z
+    .array(
+      z.object({
+        number: z.int(),
+        startedAt: time("When it began."),
+        durationMs: z.int(),
+        httpStatus: z.int().nullable().describe("Null when no answer came."),
+        error: deliveryError,
+        excerpt: z.string().nullable().describe("The beginning of the answer's body."),
+      }),
+    )
+    .describe("Those that have ended, in their order."),
+}) satisfies z.ZodType<DeliveryBody>;
+const deliveries = pageOf(delivery) satisfies z.ZodType<Page<DeliveryBody>>;
+
+/** POST /v1/webhooks/{webhookId}/recover. */
+const recovered = z.object({
+  webhookId: z.string(),
+  since: time("As it was asked for."),
+  recovered: z.int().describe("How many deliveries were begun."),
+  hasMore: z.boolean().describe("Whether the same request again would begin more."),
+}) satisfies z.ZodType<RecoveryBody>;
+
 const deletedWebhook = z.object({ webhookId: z.string(), deleted: z.literal(true) });
 const webhooks = z.object({ webhooks: z.array(wholeWebhook) });
 const document = z.looseObject({ openapi: z.string() });
@@ -246,5 +293,16 @@ const document = z.looseObject({ openapi: z.string() });
 /** The bodies of successes by their names. */
 export const ANSWERS = {
   ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, transactions, cancelled },
-  ...{ webhook, wholeWebhook, webhooks, testedWebhook, deletedWebhook, document },
+  ...{
+    webhook,
+    wholeWebhook,
+    webhooks,
+    testedWebhook,
+    deletedWebhook,
+    document,
+    events,
+    delivery,
+    deliveries,
+    recovered,
+  },
 } as const;

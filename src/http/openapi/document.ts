@@ -9,7 +9,7 @@ import { DETAILS } from "./refusals.ts";
 /** What the document is told of an endpoint by the table of routes. */
 export interface DescribedRoute {
   readonly method: string;
-  /** In Hono's syntax, its variable part called `id`. */
+  /** In Hono's syntax. */
   readonly path: string;
   readonly scope: string;
 }
@@ -19,7 +19,7 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** The path as OpenAPI writes it. */
 function pathOf({ path }: Pick<DescribedRoute, "path">): string {
-  return path.replace(/:id(\{.*?\+\})?/, "{id}");
+  return path.replaceAll(/:(\w+)(\{.*?\+\})?/g, "{$1}");
 }
 
 /** Describes these endpoints. Throws for one that nobody has described. */
@@ -45,10 +45,7 @@ function operationOf({ method, scope }: DescribedRoute, path: string): OpenApiDo
   const operation = OPERATIONS[`${method} ${path}`];
   if (operation === undefined) throw new Error(`${method} ${path} is not described`);
   const { summary, description, request, query, status, answer, refusals } = operation;
-  const parameters = [
-    ...(path.includes("{id}") ? [PATH_PARAMETER] : []),
-    ...(query === undefined ? [] : queryParameters(query)),
-  ];
+  const parameters = [...pathParameters(path), ...(query === undefined ? [] : queryParameters(query))];
   const codes = [
     ...[...refusals, ...COMMON_REFUSALS],
     ...(request === undefined ? [] : BODY_REFUSALS),
@@ -68,7 +65,11 @@ function operationOf({ method, scope }: DescribedRoute, path: string): OpenApiDo
   };
 }
 
-const PATH_PARAMETER = { name: "id", in: "path", required: true, schema: { type: "string" } };
+function pathParameters(path: string): readonly object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    ...{ name, in: "path", required: true, schema: { type: "string" } },
+  }));
+}
 
 /** Each field of the schema is a parameter that may be left out. */
 function queryParameters(query: z.ZodObject): readonly object[] {

@@ -2,7 +2,10 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../../errors.ts";
 import {
+  eventsQuery,
+  pageQuery,
   quoteRequest,
+  recovery,
   transactionQuery,
   transactionRequest,
   transactionsQuery,
@@ -112,6 +115,18 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       ...(["UPSTREAM_ERROR"] as const),
     ],
   },
+  "GET /v1/transactions/{id}/events": {
+    summary: "What webhooks were told of a transaction, newest first.",
+    query: eventsQuery,
+    ...{ status: 200, answer: "events", refusals: ["TRANSACTION_NOT_FOUND"] },
+  },
+  "GET /v1/events": {
+    summary: "What webhooks were told, newest first.",
+    description:
+      "For owners who lost deliveries. The list grows at its new end only: read with `order=asc` and `startingAfter` the last id, nothing is missed.",
+    query: eventsQuery,
+    ...{ status: 200, answer: "events", refusals: [] },
+  },
   "POST /v1/webhooks": {
     summary: "Registers a webhook.",
     request: webhookRequest,
@@ -141,6 +156,25 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       "Signed like a real one, with a `transactionId` that begins with `tx_test_`. It is answered when the attempt has ended, after ten seconds at most, and is never repeated.",
     request: webhookTest,
     ...{ status: 200, answer: "testedWebhook", refusals: ["WEBHOOK_NOT_FOUND", "INVALID_EVENTS"] },
+  },
+  "GET /v1/webhooks/{id}/deliveries": {
+    summary: "A webhook's deliveries with their attempts, newest first.",
+    query: pageQuery,
+    ...{ status: 200, answer: "deliveries", refusals: ["WEBHOOK_NOT_FOUND"] },
+  },
+  "POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver": {
+    summary: "Sends a notice once more.",
+    description:
+      "The same id and the same bytes, with six attempts of its own. Of a delivery that waits for its next attempt it ends the pause.",
+    ...{ status: 200, answer: "delivery" },
+    refusals: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND", "VALIDATION_ERROR"],
+  },
+  "POST /v1/webhooks/{id}/recover": {
+    summary: "Sends once more what happened since then and was not delivered.",
+    description:
+      "Oldest first, at most 250 at a time: while `hasMore` is true the same request begins the next. What is still being tried is left alone.",
+    request: recovery,
+    ...{ status: 200, answer: "recovered", refusals: ["WEBHOOK_NOT_FOUND"] },
   },
   "GET /v1/openapi.json": { summary: "This document.", status: 200, answer: "document", refusals: [] },
 };

@@ -55,6 +55,7 @@ export const DETAILS: { readonly [Code in ErrorCode]: z.ZodType<ErrorDetails[Cod
   TRANSACTION_NOT_FOUND: z.object({ transactionId: text }),
   QUOTE_NOT_FOUND: z.object({ quoteId: text }),
   WEBHOOK_NOT_FOUND: z.object({ webhookId: text }),
+  DELIVERY_NOT_FOUND: z.object({ deliveryId: text }),
   NOT_FOUND: z.object({ path: text }),
   METHOD_NOT_ALLOWED: z.object({ method: text, allowed: z.array(text) }),
   CANNOT_CANCEL: z.object({ transactionId: text, currentStatus: text, allowedStatuses: z.array(text) }),

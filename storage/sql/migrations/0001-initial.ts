@@ -178,6 +178,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     body: "text?",
     createdAt: "integer",
   },
+  announcements: { id: "text", accountId: "text", at: "integer" },
   webhooks: {
     id: "text",
     version: "integer",
@@ -200,6 +201,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     transactionId: "text",
     status: "text",
     attempts: "integer",
+    runs: "integer",
     createdAt: "integer",
   },
   deliveryAttempts: {
@@ -226,7 +228,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tables whose rows of one time are told apart by the order in which they came. */
-const sequenced: ReadonlySet<string> = new Set(["tasks", "notices"]);
+const sequenced: ReadonlySet<string> = new Set(["tasks", "notices", "announcements"]);
 
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
@@ -243,7 +245,9 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["reservations", "resource", "releasedAt", "createdAt", "id"],
   ["notices", "transactionId", "createdAt", "seq"],
   ["webhooks", "accountId", "createdAt", "id"],
+  ["announcements", "accountId", "seq"],
   ["deliveries", "transactionId", "createdAt", "id"],
+  ["deliveries", "webhookId", "createdAt", "id"],
   ["deliveryAttempts", "deliveryId", "number", "startedAt"],
   ["limitHits", "accountId", "scope", "at"],
   ["spendings", "purse", "at", "id"],

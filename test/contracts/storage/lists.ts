@@ -83,5 +83,57 @@ const transactions: readonly StorageContractCase[] = [
   }),
 ];
 
+const others: readonly StorageContractCase[] = [
+  promise(
+    "a list of events grows at its end only, whatever the times say, and is read both ways",
+    async ({ storage, other }) => {
+      const told = (id: string, at: number, accountId = "a"): PaymentWrite => ({
+        table: "announcements",
+        insert: { id, accountId, at },
+      });
+      const read = async (order: "asc" | "desc", beyond: string | null, limit = 2): Promise<string[]> =>
+        ids(await other.announcements("a", { order, beyond, limit }));
+      assert.deepEqual(await read("asc", null), []);
+      await put(storage, { writes: [told("m", 9), told("x", 1, "b"), told("b", 5)] });
+      await put(storage, { writes: [told("z", 2), told("a", 9)] });
+      assert.deepEqual(
+        [await read("asc", null), await read("asc", "b")],
+        [
+          ["m", "b"],
+          ["z", "a"],
+        ],
+      );
+      assert.deepEqual(
+        [await read("desc", null), await read("desc", "z")],
+        [
+          ["a", "z"],
+          ["b", "m"],
+        ],
+      );
+      assert.deepEqual([await read("asc", "a"), await read("desc", "m")], [[], []]);
+      // Beyond another account's row lies nothing, nor beyond one that there is not.
+      assert.deepEqual(
+        [await read("asc", "x"), await read("desc", "x"), await read("asc", "0")],
+        [[], [], []],
+      );
+      await put(storage, { writes: [told("new", 0)] });
+      assert.deepEqual(await read("asc", "a"), ["new"]);
+    },
+  ),
+  promise("a webhook's deliveries come newest first, page by page", async ({ storage }) => {
+    const delivery = (id: string, createdAt: number, webhookId = "w"): PaymentWrite => ({
+      table: "deliveries",
+      insert: { ...nullRows.deliveries, id, createdAt, webhookId },
+    });
+    await put(storage, {
+      writes: [delivery("a", 1), delivery("b", 1), delivery("c", 2), delivery("d", 0), delivery("x", 1, "v")],
+    });
+    const read = (below: Place | null) => storage.deliveriesTo("w", { below, limit: 3 });
+    assert.deepEqual(await pagesOf(read), [["c", "b", "a"], ["d"]]);
+    assert.equal((await storage.delivery("x"))?.webhookId, "v");
+    assert.equal(await storage.delivery("0"), null);
+  }),
+];
+
 /** Lists in pages. */
-export const listCases: readonly StorageContractCase[] = [...transactions];
+export const listCases: readonly StorageContractCase[] = [...transactions, ...others];

@@ -156,6 +156,7 @@ export const fullRows: Rows = {
     body: TEXT,
     createdAt: 1,
   },
+  announcements: { id: "notice", accountId: "account", at: LATEST },
   webhooks: {
     id: "webhook",
     version: 7,
@@ -178,6 +179,7 @@ export const fullRows: Rows = {
     transactionId: "transaction",
     status: "dropped",
     attempts: 6,
+    runs: LATEST,
     createdAt: 1,
   },
   deliveryAttempts: {

@@ -21,6 +21,8 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
   attempts: async (storage) => (await storage.attempts(["signature"]))[0],
   idempotency: (storage) => storage.idempotency("idempotency"),
   notices: (storage) => storage.notice("notice"),
+  announcements: async (storage) =>
+    (await storage.announcements("account", { order: "asc", beyond: null, limit: 1 }))[0],
   webhooks: (storage) => storage.webhook("webhook"),
   deliveries: async (storage) => (await storage.deliveries("transaction"))[0],
   deliveryAttempts: async (storage) => (await storage.deliveryAttempts("delivery"))[0],
