@@ -18,7 +18,7 @@ import type { Caller } from "./payments/caller.ts";
 import { checkMints } from "./payments/check-mints.ts";
 import { cancelTransaction } from "./payments/cancel-transaction.ts";
 import type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
-import { countHit } from "./payments/count-hit.ts";
+import { countHit, limitStanding } from "./payments/count-hit.ts";
 import type { DurableScope, LimitStanding } from "./payments/count-hit.ts";
 import { createTransactionIntake } from "./payments/create-transaction.ts";
 import type { CreatedTransactionBody } from "./payments/create-transaction.ts";
@@ -243,6 +243,8 @@ export interface PaymentService extends ApiKeys {
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  /** How an account stands with one of SPEC's limits, without counting anything. */
+  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
   /**
    * Tells a listener of notices as this process commits them, without a webhook. For screens and logs: what must not
    * be missed, also while this process is down, belongs to a webhook. Returns the way to stop.
@@ -428,6 +430,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     operator: { purses: () => purses.read() },
     countRefused: async (caller, scope) =>
       (await countHit({ storage, clock, random }, caller, scope)).standing,
+    limitStanding: (caller, scope) => limitStanding({ storage, clock }, caller, scope),
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
   };
 }

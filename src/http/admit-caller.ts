@@ -1,13 +1,12 @@
-/** Whether an account that is who it says may go on: its key's scopes and how much it has asked lately. */
+/** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
 import type { Tier } from "../../storage/records.ts";
 import { PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/caller.ts";
-import type { DurableScope } from "../payments/count-hit.ts";
+import type { DurableScope, LimitStanding } from "../payments/count-hit.ts";
 import type { Clock } from "../runtime.ts";
-import { writeRateLimit } from "./rate-limit-headers.ts";
-import { createRateWindow, WINDOW_SECONDS } from "./rate-window.ts";
-import type { Hit } from "./rate-window.ts";
-import type { Route, WindowName } from "./routes.ts";
+import { createRateWindow } from "./rate-window.ts";
+import type { Hit, RateWindow } from "./rate-window.ts";
+import type { WindowName } from "./routes.ts";
 
 /** Requests per minute and account, by tier. */
 export type PerTier = Readonly<Record<Tier, number>>;
@@ -15,36 +14,50 @@ export type PerTier = Readonly<Record<Tier, number>>;
 /** Every in-memory limit. */
 export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
 
-/**
- * Counts a request and writes its standing; null when the service counts it. A path or method that does not exist
- * counts as a read. Throws `INSUFFICIENT_SCOPE`, which has counted too where it is counted here, or
- * `RATE_LIMIT_EXCEEDED`.
- */
-export type Admit = (route: Route | undefined, caller: Caller, headers: Headers) => Hit | null;
+/** A replayed answer moves nothing, so that a caller who lost an answer may ask for it this many times as often. */
+const REPLAYS_PER_REQUEST = 10;
 
-export function createAdmission(limits: AccountLimits, clock: Clock): Admit {
-  const windows = {
-    reads: createRateWindow({ scope: "reads", clock }),
-    quotes: createRateWindow({ scope: "quotes", clock }),
-    creates: createRateWindow({ scope: "creates", clock }),
-    webhookTests: createRateWindow({ scope: "webhook_test", clock }),
-  };
+/** Every window of every account. */
+export class AccountWindows {
+  readonly #limits: AccountLimits;
+  readonly #clock: Clock;
+  readonly #windows: Readonly<Record<WindowName, RateWindow>>;
+  /** By the scope of the requests that are replayed. */
+  readonly #replays = new Map<string, RateWindow>();
 
-  const count = (name: WindowName, { accountId, tier }: Caller, headers: Headers): Hit => {
-    const hit = windows[name].hit(accountId, limits[name][tier]);
-    writeRateLimit(headers, hit.standing);
-    return hit;
-  };
+  constructor(limits: AccountLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#windows = {
+      reads: createRateWindow({ scope: "reads", clock }),
+      quotes: createRateWindow({ scope: "quotes", clock }),
+      creates: createRateWindow({ scope: "creates", clock }),
+      webhookTests: createRateWindow({ scope: "webhook_test", clock }),
+    };
+  }
 
-  return (route, caller, headers) => {
-    const name = route?.limit ?? "reads";
-    const hit = isDurable(name) ? null : count(name, caller, headers);
-    if (route !== undefined && !caller.scopes.includes(route.scope)) {
-      throw new PaymentError("INSUFFICIENT_SCOPE", { required: route.scope });
-    }
-    if (hit?.accepted === false) throw limitExceeded(hit, caller.tier);
-    return hit;
-  };
+  hit(name: WindowName, { accountId, tier }: Caller): Hit {
+    return this.#windows[name].hit(accountId, this.#limits[name][tier]);
+  }
+
+  /** How the account stands, without counting anything. */
+  standing(name: WindowName, { accountId, tier }: Caller): LimitStanding {
+    return this.#windows[name].standing(accountId, this.#limits[name][tier]);
+  }
+
+  /** How the account stands with every limit. */
+  standings(caller: Caller): readonly LimitStanding[] {
+    return (Object.keys(this.#windows) as WindowName[]).map((name) => this.standing(name, caller));
+  }
+
+  /** Counts a replay of what `of` limits. Throws `RATE_LIMIT_EXCEEDED`. */
+  hitReplay({ scope, limit, windowSeconds }: LimitStanding, { accountId, tier }: Caller): void {
+    const window =
+      this.#replays.get(scope) ?? createRateWindow({ scope: "replays", clock: this.#clock, windowSeconds });
+    this.#replays.set(scope, window);
+    const { accepted, standing } = window.hit(accountId, limit * REPLAYS_PER_REQUEST);
+    if (!accepted) throw limitExceeded(standing, tier);
+  }
 }
 
 /** Whether the service counts a limit itself, because all processes on one database share it. */
@@ -53,13 +66,9 @@ export function isDurable(limit: WindowName | DurableScope): limit is DurableSco
 }
 
 /** The refusal of a hit that was not accepted; `tier` is "none" for somebody without an account. */
-export function limitExceeded({ standing }: Hit, tier: Tier | "none"): PaymentError<"RATE_LIMIT_EXCEEDED"> {
-  const { scope, limit, resetSeconds: retryAfter } = standing;
-  return new PaymentError("RATE_LIMIT_EXCEEDED", {
-    scope,
-    limit,
-    windowSeconds: WINDOW_SECONDS,
-    retryAfter,
-    tier,
-  });
+export function limitExceeded(
+  { scope, limit, windowSeconds, resetSeconds: retryAfter }: LimitStanding,
+  tier: Tier | "none",
+): PaymentError<"RATE_LIMIT_EXCEEDED"> {
+  return new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
 }

@@ -1,22 +1,23 @@
 /** One request from its key to its answer, in the contract's order of checks. */
 import type { PaymentService } from "../create-payment-service.ts";
-import { isPaymentError, PaymentError } from "../errors.ts";
+import { PaymentError } from "../errors.ts";
 import type { RequestOptions } from "../payments/answer-once.ts";
-import type { Caller } from "../payments/caller.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import { createAdmission, isDurable } from "./admit-caller.ts";
+import { AccountWindows } from "./admit-caller.ts";
 import type { AccountLimits } from "./admit-caller.ts";
 import { authenticateRequest } from "./authenticate-request.ts";
-import type { Authenticate } from "./authenticate-request.ts";
+import type { Authenticate, Authentication } from "./authenticate-request.ts";
+import { CountedRequest } from "./counted-request.ts";
 import { errorResponse } from "./error-response.ts";
 import type { RequestLabel } from "./error-response.ts";
+import type { KnownCredentials } from "./known-credentials.ts";
 import type { Connection } from "./node-listener.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import { createRateWindow } from "./rate-window.ts";
 import { readQuery } from "./read-query.ts";
 import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
-import type { Call, Reply, Route } from "./routes.ts";
+import type { Reply, Route } from "./routes.ts";
 
 /** A request and where it leads. */
 export interface Arrival {
@@ -45,15 +46,20 @@ const LONGEST_PATH = 256;
 export function createResponder(deps: {
   readonly service: PaymentService;
   readonly authenticate: Authenticate;
+  readonly known: KnownCredentials | null;
   readonly clientAddress: ((request: Request) => string | null) | undefined;
   readonly limits: AccountLimits & { readonly failedAuthentications: number };
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }): Responder {
-  const { service, authenticate, clientAddress, limits, clock, random, log } = deps;
-  const admit = createAdmission(limits, clock);
-  const failures = createRateWindow({ scope: "authentication", clock });
+  const { service, authenticate, known, clientAddress, limits, clock, random, log } = deps;
+  const windows = new AccountWindows(limits, clock);
+  const authentication: Authentication = {
+    ...{ authenticate, known },
+    failures: createRateWindow({ scope: "authentication", clock }),
+    limit: limits.failedAuthentications,
+  };
 
   const open = (method: string, path: string): { label: RequestLabel; headers: Headers } => {
     const requestId = `req_${Buffer.from(random.bytes(REQUEST_ID_BYTES)).toString("hex")}`;
@@ -62,57 +68,35 @@ export function createResponder(deps: {
     return { label: { requestId, method, path: path.slice(0, LONGEST_PATH) }, headers };
   };
 
-  /**
-   * Every authenticated request counts, also one that is refused before it reaches the method which counts it. A full
-   * window comes before a bad body, and after a missing scope, in the contract's order of checks.
-   */
-  const countIfRefused = async <T>(
-    work: () => T | Promise<T>,
-    route: Route | undefined,
-    caller: Caller,
-    headers: Headers,
-  ): Promise<T> => {
-    try {
-      return await work();
-    } catch (refusal) {
-      if (route === undefined || !isDurable(route.limit)) throw refusal;
-      const full = await service.countRefused(caller, route.limit).then(
-        (standing) => writeRateLimit(headers, standing),
-        (thrown: unknown) => thrown,
-      );
-      throw full === undefined || isPaymentError(refusal, "INSUFFICIENT_SCOPE") ? refusal : full;
-    }
-  };
-
   const answer = async (
     { request, path, id, deliveryId, methods, connection }: Arrival,
     headers: Headers,
   ): Promise<Response> => {
     const address = clientAddress === undefined ? connection.peer : clientAddress(request);
-    const limit = limits.failedAuthentications;
-    const caller = await authenticateRequest(request, address, headers, {
-      authenticate,
-      failures,
-      limit,
-    });
-
+    const caller = await authenticateRequest(request, address, headers, authentication);
     const { method } = request;
     const route = methods?.get(method === "HEAD" ? "GET" : method);
-    const counted = <T>(work: () => T | Promise<T>): Promise<T> =>
-      countIfRefused(work, route, caller, headers);
-    const hit = await counted(() => admit(route, caller, headers));
-    if (methods === null) throw new PaymentError("NOT_FOUND", { path: path.slice(0, LONGEST_PATH) });
-    if (route === undefined) return refuseMethod(method, methods, headers);
+    const mayBeReplay = route?.method === "POST" && request.headers.has("idempotency-key");
+    const counted = new CountedRequest({ service, windows, route, caller, headers, mayBeReplay });
+    const { onNew } = counted;
+    const read = async (): Promise<Awaited<ReturnType<typeof readCall>>> => {
+      counted.enter();
+      if (methods === null) throw new PaymentError("NOT_FOUND", { path: path.slice(0, LONGEST_PATH) });
+      return route === undefined ? { body: undefined, options: {} } : readCall(request, route, connection);
+    };
+    const { body, options } = await read().catch(async (refusal: unknown) => {
+      throw await counted.refused(refusal);
+    });
+    if (methods === null || route === undefined) return refuseMethod(method, methods ?? new Map(), headers);
 
     const onLimit: NonNullable<RequestOptions["onLimit"]> = (standing) => writeRateLimit(headers, standing);
-    const { body, options } = await counted(() => readCall(request, route, connection));
-    const call: Call = {
-      ...{ service, caller, id, deliveryId, body, options: { ...options, onLimit } },
+    const reply = await route.answer({
+      ...{ service, caller, id, deliveryId, body, options: { ...options, onLimit, onNew } },
       query: () => readQuery(request.url),
       signal: () => request.signal,
-    };
-    const reply = await route.answer(call);
-    if (reply.replayed === true && hit !== null) writeRateLimit(headers, hit.giveBack());
+      standings: () => windows.standings(caller),
+    });
+    if (reply.replayed === true) await counted.replayed();
     return success(reply, `${connection.mountedAt}${path}`, headers);
   };
 

@@ -8,6 +8,7 @@ import type { Caller } from "../payments/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { createResponder } from "./answer-request.ts";
 import type { PerTier } from "./admit-caller.ts";
+import { KnownCredentials } from "./known-credentials.ts";
 import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
 import type { Connection } from "./node-listener.ts";
 import { methodsByPath, ROUTES } from "./routes.ts";
@@ -36,7 +37,7 @@ export interface HttpHandlerOptions {
     readonly creates?: PerTier;
     /** Tests of webhooks. Default 10/50/200. */
     readonly webhookTests?: PerTier;
-    /** Default 60. */
+    /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
     readonly failedAuthentications?: number;
   };
   /** The client's address behind a trusted proxy, null when unknown. Default: the socket's; none for `fetch`. */
@@ -100,6 +101,8 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   const responder = createResponder({
     service,
     authenticate,
+    // A host's own credentials may stand anywhere in a request.
+    known: checked.authenticate === undefined ? new KnownCredentials() : null,
     clientAddress,
     limits,
     clock,

@@ -15,10 +15,12 @@ export interface Hit {
 export interface RateWindow {
   /** Counts a request of `key` unless `limit` of them lie within the window already. */
   hit(key: string, limit: number): Hit;
+  /** How `key` stands, without counting anything. */
+  standing(key: string, limit: number): LimitStanding;
 }
 
-/** Every in-memory limit is "per minute" (CONTRACT section 5). */
-export const WINDOW_SECONDS = 60;
+/** Most in-memory limits are per minute. */
+const MINUTE_SECONDS = 60;
 // Most hold a few numbers, none more than its limit. Beyond this the longest unused is forgotten and begins anew.
 const MOST_KEYS = 10_000;
 
@@ -26,10 +28,12 @@ const MOST_KEYS = 10_000;
 export function createRateWindow({
   scope,
   clock,
+  windowSeconds = MINUTE_SECONDS,
   mostKeys = MOST_KEYS,
 }: {
   readonly scope: string;
   readonly clock: Clock;
+  readonly windowSeconds?: number;
   readonly mostKeys?: number;
 }): RateWindow {
   // A Map keeps the order of insertion, and every use inserts anew: the first key is the longest unused.
@@ -50,18 +54,27 @@ export function createRateWindow({
     return {
       scope,
       limit,
-      windowSeconds: WINDOW_SECONDS,
+      windowSeconds,
       remaining: Math.max(0, limit - times.length),
-      resetSeconds: Math.max(1, Math.ceil((oldest + WINDOW_SECONDS * 1_000 - now) / 1_000)),
+      resetSeconds: Math.max(1, Math.ceil((oldest + windowSeconds * 1_000 - now) / 1_000)),
     };
   };
 
+  const dropOld = (times: number[]): void => {
+    const since = clock.now() - windowSeconds * 1_000;
+    while (times[0] !== undefined && times[0] <= since) times.shift();
+  };
+
   return {
+    standing(key, limit) {
+      const times = windows.get(key) ?? [];
+      dropOld(times);
+      return standing(times, limit);
+    },
     hit(key, limit) {
       const now = clock.now();
       const times = windowOf(key);
-      const since = now - WINDOW_SECONDS * 1_000;
-      while (times[0] !== undefined && times[0] <= since) times.shift();
+      dropOld(times);
       const accepted = times.length < limit;
       if (accepted) times.push(now);
       return {

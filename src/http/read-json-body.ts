@@ -1,8 +1,11 @@
 /** Reads a request body: the right kind, no more than the limit whatever its headers say, and JSON. */
 import { PaymentError } from "../errors.ts";
+import { duplicateField } from "./duplicate-field.ts";
 
 // CONTRACT section 2. A payroll of 500 recipients takes about 40 KiB.
 const MOST_BODY_BYTES = 64 * 1024;
+// A name that somebody made up is not said back at length.
+const LONGEST_FIELD = 128;
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` for anything but plain, UTF-8 `application/json`. */
 export function requireJson(headers: Headers): void {
@@ -42,11 +45,23 @@ export function checkLength(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Parses the bytes or throws `VALIDATION_ERROR`; what the parser says about them is not repeated to anybody. */
+/**
+ * Parses the bytes or throws `VALIDATION_ERROR`; what the parser says about them is not repeated to anybody. A field that
+ * is there twice is refused: which of two amounts is meant nobody can tell.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw malformed("the body is empty; expected JSON");
+  const { text, value } = decoded(bytes);
+  const twice = duplicateField(text);
+  if (twice === null) return value;
+  const fields = [{ path: twice.slice(0, LONGEST_FIELD), message: "is given twice" }];
+  throw new PaymentError("VALIDATION_ERROR", { fields });
+}
+
+function decoded(bytes: Uint8Array): { readonly text: string; readonly value: unknown } {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch {
     throw malformed("the body is not valid JSON in UTF-8");
   }

@@ -2,7 +2,7 @@
 import type { PaymentService } from "../create-payment-service.ts";
 import type { Answer, RequestOptions } from "../payments/answer-once.ts";
 import type { Caller, Scope } from "../payments/caller.ts";
-import type { DurableScope } from "../payments/count-hit.ts";
+import type { DurableScope, LimitStanding } from "../payments/count-hit.ts";
 import type {
   Recovery,
   QuoteRequest,
@@ -40,6 +40,8 @@ export interface Call {
   readonly query: () => Readonly<Record<string, unknown>>;
   /** Aborts when the caller is gone. */
   readonly signal: () => AbortSignal;
+  /** How the account stands with the limits that are counted here. */
+  readonly standings: () => readonly LimitStanding[];
 }
 
 /** One endpoint. */
@@ -47,7 +49,8 @@ export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** In Hono's syntax; a variable part is called `id`, a second one `deliveryId`. */
   readonly path: string;
-  readonly scope: Scope;
+  /** What the key must be allowed to do; `any` key will do for what tells it about itself. */
+  readonly scope: Scope | "any";
   /** A durable one is counted by the method that answers, across processes. */
   readonly limit: WindowName | DurableScope;
   /** `json` is required and parsed; `ignored` is read for the fingerprint only; `unread` is left alone. */

@@ -14,6 +14,8 @@ export interface RequestOptions {
   readonly fingerprint?: string;
   /** Told how an account stands with a limit once this request was counted. */
   readonly onLimit?: (standing: LimitStanding) => void;
+  /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
+  readonly onNew?: () => void;
 }
 
 /** What a POST answers: the body, its exact text, and whether it was said before. */
@@ -61,8 +63,15 @@ export async function answerOnce<Body>(
 ): Promise<Answer<Body>> {
   const { idempotencyKey, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
   let takeBack: TakeBack | undefined;
+  let isNew = false;
+  const countNew = async (): Promise<void> => {
+    if (isNew) return;
+    isNew = true;
+    options.onNew?.();
+    takeBack = await count?.();
+  };
   const refuse = async (refusal: PaymentError): Promise<never> => {
-    if (takeBack === undefined) await count?.();
+    await countNew();
     throw refusal;
   };
   if (idempotencyKey !== undefined && !KEY_SHAPE.test(idempotencyKey)) return refuse(malformedKey());
@@ -79,7 +88,7 @@ export async function answerOnce<Body>(
       await takeBack?.();
       return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
     }
-    takeBack ??= await count?.();
+    await countNew();
     const decided = await decide();
     if (!("commit" in decided)) return decided;
     const { body, commit } = decided;

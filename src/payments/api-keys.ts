@@ -37,7 +37,8 @@ export interface ApiKeys {
   authenticate(authorization: string | null): Promise<Caller>;
 }
 
-const KEY_SHAPE = /^Bearer ps_(live|test)_([0-9a-f]{32})_([0-9a-f]{64})_([0-9a-f]{8})$/;
+// The scheme is no secret and has no case (RFC 9110); everything after it has.
+const KEY_SHAPE = /^[Bb][Ee][Aa][Rr][Ee][Rr] ps_(live|test)_([0-9a-f]{32})_([0-9a-f]{64})_([0-9a-f]{8})$/;
 const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 16;
 const CHECKSUM_LENGTH = 8;

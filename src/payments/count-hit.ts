@@ -56,16 +56,10 @@ export async function countHit(
   const at = clock.now();
   const since = at - windowSeconds * 1_000;
   const hit: LimitHitRecord = { id: newId("hit", random), accountId, scope, at };
-  const readStanding = async (): Promise<LimitStanding> => {
-    const { count, oldest } = await storage.limitWindow(accountId, scope, since);
-    const resetSeconds = Math.max(1, Math.ceil(((oldest ?? at) + windowSeconds * 1_000 - at) / 1_000));
-    return { scope, limit, windowSeconds, remaining: Math.max(0, limit - count), resetSeconds };
-  };
-
   const [result] = await storage.commit([
     { writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }] },
   ]);
-  const standing = await readStanding();
+  const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
   if (result?.ok !== true) {
     const { resetSeconds: retryAfter } = standing;
     throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
@@ -75,7 +69,21 @@ export async function countHit(
     async takeBack() {
       // Back at the beginning of time it lies in no window.
       await storage.commit([{ writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] }]);
-      return readStanding();
+      return limitStanding({ storage, clock }, { accountId, tier }, scope);
     },
   };
+}
+
+/** How an account stands with a limit now, without counting anything. */
+export async function limitStanding(
+  { storage, clock }: { readonly storage: PaymentStorage; readonly clock: Clock },
+  { accountId, tier }: Pick<Caller, "accountId" | "tier">,
+  scope: DurableScope,
+): Promise<LimitStanding> {
+  const { windowSeconds, perTier } = LIMITS[scope];
+  const limit = perTier[tier];
+  const at = clock.now();
+  const { count, oldest } = await storage.limitWindow(accountId, scope, at - windowSeconds * 1_000);
+  const resetSeconds = Math.max(1, Math.ceil(((oldest ?? at) + windowSeconds * 1_000 - at) / 1_000));
+  return { scope, limit, windowSeconds, remaining: Math.max(0, limit - count), resetSeconds };
 }

@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createRateWindow } from "../../src/http/rate-window.ts";
+import { sha256Hex } from "../../src/payments/ids.ts";
+import { memoryStorage } from "../../storage/memory.ts";
+import type { PaymentStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture } from "./http-fixture.ts";
+import type { HttpFixture, Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const limits = {
@@ -68,7 +71,7 @@ describe.each(WAYS)("$name", (way) => {
     expect((await (await http.client()).get("/v1/tokens")).status).toBe(200);
   });
 
-  test("a replay costs nothing", async () => {
+  test("a replay takes nothing of the limit, with a key and without", async () => {
     const client = await http.client();
     const { body } = await client.prepareSend();
     for (let n = 0; n < 5; n++) {
@@ -76,6 +79,69 @@ describe.each(WAYS)("$name", (way) => {
       expect(answer.status).toBe(201);
       expect(answer.headers.get("ratelimit")).toMatch('"creates";r=1;');
     }
+    const again = await client.post("/v1/transactions", body);
+    expect([again.status, again.headers.get("ratelimit")?.slice(0, 14)]).toEqual([201, '"creates";r=1;']);
+  });
+
+  test("H26: a replay is answered with a full window, ten times as often as the limit, and says how the account stands", async () => {
+    const client = await http.client();
+    const { body } = await client.prepareSend();
+    const post = (key: string): Promise<Told> =>
+      client.post("/v1/transactions", body, { "idempotency-key": key });
+    const first = await post("k");
+    await client.delete("/v1/webhooks/wh_0");
+    // The window is full now: what is new is refused, and moves nothing.
+    const other = await client.post("/v1/transactions", (await client.prepareSend()).body, {
+      "idempotency-key": "n",
+    });
+    expect(other).toMatchObject({ status: 429, details: { scope: "creates", limit: 2 } });
+    // The refusal has asked for a replay, too: there might have been one.
+    for (let n = 1; n < 20; n++) {
+      const again = await post("k");
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      expect(again.headers.get("ratelimit")).toMatch('"creates";r=0;');
+      expect(again.headers.get("ratelimit-policy")).toBe('"creates";q=2;w=60');
+    }
+    const worn = await post("k");
+    expect(worn).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expect(worn.details).toMatchObject({ scope: "replays", limit: 20, windowSeconds: 60 });
+    expect(worn.headers.get("ratelimit-policy")).toBe('"replays";q=20;w=60');
+    http.clock.advance(60_000);
+    expect((await post("k")).text).toBe(first.text);
+  });
+
+  test("H26: the window of replays is an account's own, and another body under the key is no replay", async () => {
+    const client = await http.client();
+    const { body } = await client.prepareSend();
+    await client.post("/v1/transactions", body, { "idempotency-key": "k" });
+    await client.delete("/v1/webhooks/wh_0");
+    const reused = await client.post(
+      "/v1/transactions",
+      { ...body, reference: "x" },
+      { "idempotency-key": "k" },
+    );
+    expect(reused).toMatchObject({ status: 429, details: { scope: "creates" } });
+    const stranger = await http.client();
+    const theirs = await stranger.post("/v1/transactions", body, { "idempotency-key": "k" });
+    expect(theirs).toMatchObject({ status: 422, code: "INVALID_QUOTE", details: { reason: "not_found" } });
+    expect(theirs.headers.get("ratelimit")).toMatch('"creates";r=1;');
+  });
+
+  test("a keyed request that is refused counts once: for its body, its scope, its key or its fields", async () => {
+    const client = await http.client();
+    const colleague = await http.client({ caller: client.caller, scopes: ["tokens:read"] });
+    const left = async (told: Promise<Told>): Promise<string | null> => (await told).headers.get("ratelimit");
+    const key = { "idempotency-key": "k" };
+    expect(await left(client.post("/v1/transactions", "{", key))).toBe('"creates";r=1;t=60');
+    expect(await left(colleague.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
+    const full = await client.post("/v1/transactions", "{", key);
+    expect(full).toMatchObject({ status: 429, details: { scope: "creates" } });
+    const other = await http.client();
+    expect(await left(other.post("/v1/transactions", {}, { "idempotency-key": "a b" }))).toBe(
+      '"creates";r=1;t=60',
+    );
+    expect(await left(other.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
   });
 
   test("failed authentications are limited by client address; a good key is never refused for its neighbours", async () => {
@@ -96,8 +162,13 @@ describe.each(WAYS)("$name", (way) => {
     for (let n = 0; n < 4; n++) await stranger(`2001:db8::${n}`);
     expect((await stranger("2001:db8::ffff")).status).toBe(429);
     expect((await stranger("2001:db8:0:1::1")).status).toBe(401);
+    // A key that was in use goes on; one that nobody has seen yet might as well be made up.
     const client = await http.client();
+    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
+    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.8" })).status).toBe(200);
     expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(200);
+    await http.service.revokeKey(client.key.split("_")[2] ?? "");
+    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
     // Nobody knows who this is, so nobody is limited.
     for (let n = 0; n < 9; n++) expect((await http.stranger("/v1/tokens")).status).toBe(401);
   });
@@ -130,6 +201,47 @@ describe.each(WAYS)("$name", (way) => {
     await close();
   });
 });
+
+test("H28: of 1,000 made-up keys from one address 60 are looked up, and a key in use is not refused for them", async () => {
+  const way = WAYS[0];
+  if (way === undefined) throw new Error("there is such a way");
+  const storage = memoryStorage();
+  let lookups = 0;
+  const counting: PaymentStorage = {
+    ...storage,
+    apiKey: (id) => {
+      lookups += 1;
+      return storage.apiKey(id);
+    },
+  };
+  const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");
+  const http = await httpFixture(way, { service: { storage: counting }, handler: { clientAddress } });
+  const client = await http.client();
+  await client.get("/v1/tokens", { "x-client": "203.0.113.9" });
+  lookups = 0;
+  const statuses = new Map<number, number>();
+  for (let n = 0; n < 1_000; n++) {
+    const authorization = `Bearer ${madeUpKey(n)}`;
+    const { status } = await http.stranger("/v1/tokens", {
+      headers: { authorization, "x-client": "203.0.113.7" },
+    });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  expect([...statuses]).toEqual([
+    [401, 60],
+    [429, 940],
+  ]);
+  expect(lookups).toBe(60);
+  expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(200);
+  expect(lookups).toBe(61);
+  await http.close();
+});
+
+/** Of the right shape, its checksum included, which everybody can compute. */
+function madeUpKey(n: number): string {
+  const body = `ps_test_${String(n).padStart(32, "0")}_${String(n).padStart(64, "0")}`;
+  return `${body}_${sha256Hex(body).slice(0, 8)}`;
+}
 
 test("through node:http the address of the socket is limited by itself", async () => {
   const way = WAYS[1];

@@ -130,9 +130,6 @@ describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
       `{${quote},"__proto__":{"polluted":true},"constructor":{"prototype":{}}}`,
     );
     expect(Object.prototype).not.toHaveProperty("polluted");
-    // JSON's own rule for a key twice: the last one counts.
-    const twice = await client.post("/v1/quotes", `{${quote},"amount":"2"}`);
-    expect(twice.body["inputAmount"]).toBe("2");
   });
 
   test("what is wrong with a field is said in words that name no library", async () => {
@@ -233,6 +230,35 @@ describe.each(WAYS)("keys and bytes as they are, $name", (way) => {
       expect(refused.text).not.toMatch(/position|token|JSON at/i);
     },
   );
+
+  test.each([
+    ['"amount":"1"', "amount"],
+    ['"\\u0061mount":"2"', "amount"],
+    [
+      '"recipients":[{"address":"a","amount":"1"},{"amount":"1","amount":"1","address":"b"}]',
+      "recipients.1.amount",
+    ],
+    ['"x":{"y":[[1],{"z":{"":1,"":2}}]}', "x.y.1.z."],
+    ['"__proto__":1,"__proto__":2', "__proto__"],
+  ])("H27: a field that is there twice is refused by its path: %s", async (more, path) => {
+    const client = await http.client();
+    const quote = '"inputAsset":"SOL","outputAsset":"SOL","amount":"1"';
+    const refused = await client.post("/v1/quotes", `{${quote},${more}}`);
+    expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
+    expect(refused.details["fields"]).toEqual([{ path, message: "is given twice" }]);
+  });
+
+  test("the scheme may be written in any case, and the key may not", async () => {
+    const { key } = await http.client();
+    const status = async (authorization: string): Promise<number> =>
+      (await http.stranger("/v1/tokens", { headers: { authorization } })).status;
+    for (const scheme of ["Bearer", "bearer", "BEARER", "bEaReR"]) {
+      expect(await status(`${scheme} ${key}`)).toBe(200);
+    }
+    for (const wrong of [`Bearer ${key.toUpperCase()}`, `Bearer  ${key}`, `Bearer${key}`, `Basic ${key}`]) {
+      expect([wrong, await status(wrong)]).toEqual([wrong, 401]);
+    }
+  });
 
   test("a body that is not UTF-8 or is compressed is refused", async () => {
     const client = await http.client();

@@ -1,0 +1,111 @@
+/** One request and the limit that it counts against: once, whatever becomes of it, and as a replay where it is one. */
+import type { PaymentService } from "../create-payment-service.ts";
+import { isPaymentError, PaymentError } from "../errors.ts";
+import type { Caller } from "../payments/caller.ts";
+import type { DurableScope } from "../payments/count-hit.ts";
+import { isDurable, limitExceeded } from "./admit-caller.ts";
+import type { AccountWindows } from "./admit-caller.ts";
+import { writeRateLimit } from "./rate-limit-headers.ts";
+import type { Hit } from "./rate-window.ts";
+import type { Route, WindowName } from "./routes.ts";
+
+/** What a request is, as far as limits go. */
+export interface LimitedRequest {
+  readonly service: PaymentService;
+  readonly windows: AccountWindows;
+  /** Undefined for a path or method that does not exist, which counts as a read. */
+  readonly route: Route | undefined;
+  readonly caller: Caller;
+  /** Where the standing is written. */
+  readonly headers: Headers;
+  /** Whether it may turn out to be a replay: a POST with an Idempotency-Key. */
+  readonly mayBeReplay: boolean;
+}
+
+/**
+ * A request is counted at the door, unless it may be a replay, which is answered also when the window is full: that one is
+ * counted when the service has found no stored answer. What all processes count together is counted by the service.
+ */
+export class CountedRequest {
+  readonly #request: LimitedRequest;
+  readonly #limit: WindowName | DurableScope;
+  #hit: Hit | null = null;
+  #wasReplayCounted = false;
+
+  constructor(request: LimitedRequest) {
+    this.#request = request;
+    this.#limit = request.route?.limit ?? "reads";
+  }
+
+  /** Throws `INSUFFICIENT_SCOPE`, or `RATE_LIMIT_EXCEEDED`, in this order. */
+  enter(): void {
+    const { windows, route, caller, headers, mayBeReplay } = this.#request;
+    const limit = this.#limit;
+    if (!isDurable(limit) && !mayBeReplay) this.#count(limit);
+    if (route !== undefined && route.scope !== "any" && !caller.scopes.includes(route.scope)) {
+      throw new PaymentError("INSUFFICIENT_SCOPE", { required: route.scope });
+    }
+    this.#refuseWhenFull();
+    if (isDurable(limit) || !mayBeReplay) return;
+    const standing = windows.standing(limit, caller);
+    writeRateLimit(headers, standing);
+    if (standing.remaining > 0) return;
+    // Only a replay can be answered, so it counts as one before it is looked up.
+    windows.hitReplay(standing, caller);
+    this.#wasReplayCounted = true;
+  }
+
+  /** Told by the service that the request is no replay. Throws `RATE_LIMIT_EXCEEDED`. */
+  readonly onNew = (): void => {
+    if (isDurable(this.#limit) || this.#hit !== null) return;
+    this.#count(this.#limit);
+    this.#refuseWhenFull();
+  };
+
+  /**
+   * Counts a request that was refused before the service could see it, and answers what it is refused with: a full window
+   * comes before a bad body, and after a missing scope.
+   */
+  async refused(refusal: unknown): Promise<unknown> {
+    // Replays have their own window, which the request was counted in.
+    if (isPaymentError(refusal, "RATE_LIMIT_EXCEEDED")) return refusal;
+    const isScope = isPaymentError(refusal, "INSUFFICIENT_SCOPE");
+    const full = await this.#countRefused();
+    return full === null || isScope ? refusal : full;
+  }
+
+  /** Takes back what was counted, and counts a replay instead. Throws `RATE_LIMIT_EXCEEDED`. */
+  async replayed(): Promise<void> {
+    const { service, windows, caller, headers } = this.#request;
+    const limit = this.#limit;
+    const standing = isDurable(limit)
+      ? await service.limitStanding(caller, limit)
+      : (this.#hit?.giveBack() ?? windows.standing(limit, caller));
+    writeRateLimit(headers, standing);
+    if (!this.#wasReplayCounted) windows.hitReplay(standing, caller);
+  }
+
+  #count(limit: WindowName): void {
+    const { windows, caller, headers } = this.#request;
+    this.#hit = windows.hit(limit, caller);
+    writeRateLimit(headers, this.#hit.standing);
+  }
+
+  #refuseWhenFull(): void {
+    if (this.#hit?.accepted === false) throw limitExceeded(this.#hit.standing, this.#request.caller.tier);
+  }
+
+  /** The refusal of a full window, null while it has room. */
+  async #countRefused(): Promise<unknown> {
+    const { service, caller, headers, route } = this.#request;
+    const limit = this.#limit;
+    try {
+      if (isDurable(limit)) {
+        if (route !== undefined) writeRateLimit(headers, await service.countRefused(caller, limit));
+      } else this.onNew();
+      return null;
+    } catch (full) {
+      return full;
+    }
+  }
+}

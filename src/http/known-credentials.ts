@@ -1,0 +1,27 @@
+/** Which API keys were good lately, so that they can be told from made-up ones without a look-up. */
+import { sha256Hex } from "../payments/ids.ts";
+
+/** Beyond this the longest unused is forgotten; it is looked up like any other, unless its client has failed too often. */
+const MOST_KEYS = 10_000;
+
+/** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */
+export class KnownCredentials {
+  // A Set keeps the order of insertion, and every use inserts anew: the first one is the longest unused.
+  readonly #hashes = new Set<string>();
+
+  has(request: Request): boolean {
+    return this.#hashes.has(hashOf(request));
+  }
+
+  remember(request: Request): void {
+    const hash = hashOf(request);
+    this.#hashes.delete(hash);
+    this.#hashes.add(hash);
+    const [longestUnused] = this.#hashes;
+    if (longestUnused !== undefined && this.#hashes.size > MOST_KEYS) this.#hashes.delete(longestUnused);
+  }
+}
+
+function hashOf({ headers }: Request): string {
+  return sha256Hex(headers.get("authorization") ?? "");
+}
