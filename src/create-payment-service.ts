@@ -25,7 +25,9 @@ import type { CreatedTransactionBody } from "./payments/create-transaction.ts";
 import { subscribeNotices } from "./payments/subscribe-notices.ts";
 import type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
 import { createQuotes } from "./payments/quotes.ts";
-import type { QuoteBody, RefreshedQuoteBody } from "./payments/quote-body.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quote-body.ts";
+import { readAccount } from "./payments/read-account.ts";
+import type { AccountBody } from "./payments/read-account.ts";
 import { readBalances } from "./payments/read-balances.ts";
 import type { BalancesBody } from "./payments/read-balances.ts";
 import { readHealth } from "./payments/read-health.ts";
@@ -99,9 +101,13 @@ export interface PaymentService extends ApiKeys {
   [Symbol.asyncDispose](): Promise<void>;
   /** How the service is. Never rejects. */
   health(): Promise<Health>;
+  /** What a caller may do, and what is left of SPEC's limits; those of `createHttpHandler` are told by its endpoint. */
+  account(caller: Caller): Promise<AccountBody>;
   tokens(): { readonly tokens: readonly Token[] };
   balances(address: string): Promise<BalancesBody>;
   createQuote(caller: Caller, request: QuoteRequest, options?: RequestOptions): Promise<Answer<QuoteBody>>;
+  /** A quote as it stands, without the transaction to sign. Throws `QUOTE_NOT_FOUND`. */
+  quote(caller: Caller, quoteId: string): Promise<ShownQuoteBody>;
   refreshQuote(
     caller: Caller,
     quoteId: string,
@@ -373,9 +379,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
         ...{ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) },
         watching: () => engine.watching(),
       }),
+    account: (caller) => readAccount({ storage, clock }, caller),
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
     createQuote: quotes.create,
+    quote: quotes.read,
     refreshQuote: quotes.refresh,
     createTransaction,
     transaction: showTransaction({ storage, assets, waiters }),

@@ -24,7 +24,8 @@ export type { CancelledTransactionBody } from "./payments/cancel-transaction.ts"
 export type { CreatedTransactionBody } from "./payments/create-transaction.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./webhooks/notice-body.ts";
-export type { QuoteBody, QuoteFees, RefreshedQuoteBody } from "./payments/quote-body.ts";
+export type { AccountBody } from "./payments/read-account.ts";
+export type { QuoteBody, QuoteFees, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quote-body.ts";
 export { ReleaseRefused } from "./payments/private/release-deposit.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export { SettleRefused } from "./payments/wallet/settle-transaction.ts";

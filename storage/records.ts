@@ -56,6 +56,8 @@ export interface QuoteRecord {
   /** Private mode: how many token accounts of recipients the price includes. */
   readonly pricedAccounts: number;
   readonly slippageBps: number;
+  /** In percent, as decimal text. */
+  readonly priceImpact: string;
   readonly sender: string | null;
   /** Bound recipients, null when the quote left them open. */
   readonly recipients: readonly RecipientShare[] | null;

@@ -85,6 +85,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       rent: "amount",
       pricedAccounts: "integer",
       slippageBps: "integer",
+      priceImpact: "text",
       sender: "text?",
       recipients: "shares?",
       exchange: "text?",

@@ -90,6 +90,14 @@ export const ROUTES: readonly Route[] = [
       said(201, await service.createQuote(caller, body as QuoteRequest, options)),
   },
   {
+    method: "GET",
+    path: `/v1/quotes/${ID}`,
+    scope: "quotes:read",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, id }) => ok(await service.quote(caller, id)),
+  },
+  {
     method: "POST",
     path: `/v1/quotes/${ID}/refresh`,
     scope: "quotes:write",
@@ -232,6 +240,17 @@ export const ROUTES: readonly Route[] = [
     body: "json",
     answer: async ({ service, caller, id, body, options }) =>
       said(200, await service.recoverWebhook(caller, id, body as Recovery, options)),
+  },
+  {
+    method: "GET",
+    path: "/v1/account",
+    scope: "any",
+    limit: "reads",
+    body: "unread",
+    answer: async ({ service, caller, standings }) => {
+      const account = await service.account(caller);
+      return ok({ ...account, limits: [...standings(), ...account.limits] });
+    },
   },
   {
     method: "GET",

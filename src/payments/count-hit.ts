@@ -21,6 +21,9 @@ const LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
   webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
 };
 
+/** Everything that is counted across processes. */
+export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
+
 /** What is left of a window after a request was counted: what the RateLimit headers say. */
 export interface LimitStanding {
   readonly scope: string;

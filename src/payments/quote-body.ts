@@ -39,6 +39,13 @@ export interface QuoteBody extends RefreshedQuoteBody {
   readonly createdAt: string;
 }
 
+/** A quote as it stands. The transaction to sign is told when the quote is made or refreshed, and not again. */
+export interface ShownQuoteBody extends Omit<QuoteBody, "transaction"> {
+  readonly status: "open" | "expired" | "used";
+  /** The transaction that used it up; null while none has. */
+  readonly transactionId: string | null;
+}
+
 /** What a quote answers besides its record. */
 type Shown = Pick<PricedQuote, "priceImpact" | "transaction">;
 
@@ -60,6 +67,16 @@ export function quoteBody(assets: Assets, quote: QuoteRecord, shown: Shown): Quo
     mode: quote.mode,
     slippageBps: quote.slippageBps,
     createdAt: isoTime(quote.createdAt),
+  };
+}
+
+export function shownQuoteBody(assets: Assets, quote: QuoteRecord, now: number): ShownQuoteBody {
+  const { usedBy, expiresAt, priceImpact } = quote;
+  const unused = expiresAt <= now ? "expired" : "open";
+  return {
+    ...quoteBody(assets, quote, { priceImpact: Number(priceImpact), transaction: null }),
+    status: usedBy === null ? unused : "used",
+    transactionId: usedBy,
   };
 }
 

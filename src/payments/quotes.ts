@@ -17,8 +17,8 @@ import { refuseTooLarge, totalOf } from "./largest-sum.ts";
 import { createTransferPricing } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivateRouting } from "./private/private-routing.ts";
-import { quoteBody, refreshedBody } from "./quote-body.ts";
-import type { QuoteBody, RefreshedQuoteBody } from "./quote-body.ts";
+import { quoteBody, refreshedBody, shownQuoteBody } from "./quote-body.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./quote-body.ts";
 import { readAmount, readTransfers } from "./recipients.ts";
 import { parseRequest, quoteRequest } from "./requests.ts";
 import type { QuoteRequest } from "./requests.ts";
@@ -36,6 +36,7 @@ export interface Quotes {
     request: QuoteRequest,
     options?: RequestOptions,
   ) => Promise<Answer<QuoteBody>>;
+  readonly read: (caller: Caller, quoteId: string) => Promise<ShownQuoteBody>;
   readonly refresh: (
     caller: Caller,
     quoteId: string,
@@ -95,13 +96,22 @@ export function createQuotes(deps: {
           };
           const { priced, writes, ...shown } = await price({ ...bound, amount }, now);
           const feeMint = request.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
-          const quote: QuoteRecord = { ...bound, ...priced, feeMint, usedBy: null };
+          const priceImpact = String(shown.priceImpact);
+          const quote: QuoteRecord = { ...bound, ...priced, priceImpact, feeMint, usedBy: null };
           return {
             body: quoteBody(assets, quote, shown),
             commit: (more) => commit([{ table: "quotes", insert: quote }, ...writes, ...more]),
           };
         }),
       );
+    },
+
+    async read({ accountId }, quoteId) {
+      const quote = await storage.quote(quoteId);
+      if (quote === null || quote.accountId !== accountId) {
+        throw new PaymentError("QUOTE_NOT_FOUND", { quoteId });
+      }
+      return shownQuoteBody(assets, quote, clock.now());
     },
 
     async refresh(caller, quoteId, options = {}) {
@@ -124,7 +134,7 @@ export function createQuotes(deps: {
           const expiresAt = now + LIFE_MS[quote.mode];
           const again = { ...quote, amount, version: version + 1, expiresAt };
           const { priced, writes, ...shown } = await price(again, now);
-          const set = { ...priced, expiresAt };
+          const set = { ...priced, priceImpact: String(shown.priceImpact), expiresAt };
           const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
           return {
             body: refreshedBody(assets, { ...quote, ...set }, shown),

@@ -30,7 +30,7 @@ export interface Webhooks {
 }
 
 /** Webhooks an account may have at a time (SPEC, Limits). */
-const MOST_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };
+export const MOST_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };
 
 export function createWebhooks(deps: {
   readonly storage: PaymentStorage;

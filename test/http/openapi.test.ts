@@ -6,6 +6,8 @@ import { ROUTES } from "../../src/http/routes.ts";
 import { STATUS_OF } from "../../src/http/status-codes.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
+import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
+import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";
 
@@ -15,6 +17,12 @@ interface Media {
 interface Described {
   readonly "x-scope": string;
   readonly description?: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: object;
+  }[];
   readonly requestBody?: Media;
   readonly responses: Readonly<Record<string, Media>>;
 }
@@ -24,6 +32,7 @@ interface Document {
 }
 
 let world: SwapFixture;
+let receiver: HttpsReceiver;
 let alice: Wallet;
 let bob: Wallet;
 let carol: Wallet;
@@ -32,7 +41,10 @@ let document: Document;
 let fetch: ReturnType<typeof createHttpHandler>["fetch"];
 
 beforeAll(async () => {
-  world = await swapFixture();
+  receiver = await startHttpsReceiver();
+  world = await swapFixture({
+    options: { webhooks: { allowAddress: () => true, ca: receiver.ca } },
+  });
   const { accountId } = await world.caller("enterprise");
   key = (await world.service.issueKey({ accountId, environment: "test" })).key;
   alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 500_000_000n });
@@ -42,7 +54,10 @@ beforeAll(async () => {
   ({ fetch } = createHttpHandler({ service: world.service, clock: world.clock }));
   document = (await ask("GET", "/v1/openapi.json")).body as unknown as Document;
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  await receiver.close();
+});
 
 interface Answered {
   readonly status: number;
@@ -187,6 +202,80 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     expect(await refused(wrong)).toEqual(why);
     expect(quoteId).toMatch(/^quote_/);
   });
+});
+
+test("what changes a webhook, tries it out and sends again answers what is described", async () => {
+  const url = receiver.url;
+  const { body: made } = await asked("POST", "/v1/webhooks", "/v1/webhooks", {
+    ...{ url, events: ["transaction.pending", "transaction.completed"] },
+  });
+  const one = `/v1/webhooks/${String(made["webhookId"])}`;
+  const described = "/v1/webhooks/{id}";
+  expect((await asked("GET", one, described)).status).toBe(200);
+  expect((await asked("PUT", one, described, { secret: "a secret of its own" })).status).toBe(200);
+  for (const refused of [{}, { url: "http://plain.example" }, { events: ["*"] }]) {
+    expect((await asked("PUT", one, described, refused)).status).toBe(400);
+  }
+  expect((await asked("PUT", "/v1/webhooks/wh_0", described, { enabled: true })).status).toBe(404);
+  receiver.answer(answerWith(500));
+  const event = "transaction.failed";
+  expect((await asked("POST", `${one}/test`, `${described}/test`, { event })).body).toMatchObject({
+    delivered: false,
+  });
+  expect((await asked("POST", `${one}/test`, `${described}/test`, { event: "x" })).status).toBe(400);
+  const { body: quote } = await asked("POST", "/v1/quotes", "/v1/quotes", {
+    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
+  });
+  const { body: order } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+    ...{ type: "send", mode: "private", quoteId: quote["quoteId"], sender: alice.address },
+    ...{ recipients: [{ address: bob.address, amount: "2" }], reference: "seven" },
+  });
+  await world.service.settled();
+  const deliveries = await asked("GET", `${one}/deliveries`, `${described}/deliveries`);
+  const [delivery] = deliveries.body["data"] as { deliveryId: string; attempts: object[] }[];
+  expect(delivery?.attempts).toHaveLength(1);
+  const again = `${described}/deliveries/{deliveryId}/redeliver`;
+  const redeliver = (id: string): Promise<Answered> =>
+    asked("POST", `${one}/deliveries/${id}/redeliver`, again);
+  expect((await redeliver(delivery?.deliveryId ?? "")).status).toBe(200);
+  expect((await redeliver("dlv_0")).status).toBe(404);
+  const since = "2020-01-01T00:00:00Z";
+  expect((await asked("POST", `${one}/recover`, `${described}/recover`, { since })).status).toBe(200);
+  expect((await asked("POST", `${one}/recover`, `${described}/recover`, {})).status).toBe(400);
+  const path = `/v1/transactions/${String(order["transactionId"])}`;
+  const timeline = await asked("GET", `${path}/events`, "/v1/transactions/{id}/events");
+  expect(timeline.body["data"]).toMatchObject([
+    { event: "transaction.pending", data: { reference: "seven" } },
+  ]);
+  for (const [query, status] of [
+    ["", 200],
+    ["?limit=0", 400],
+  ] as const) {
+    expect((await asked("GET", `/v1/events${query}`, "/v1/events")).status).toBe(status);
+    expect((await asked("GET", `/v1/transactions${query}`, "/v1/transactions")).status).toBe(status);
+    expect((await asked("GET", `${one}/deliveries${query}`, `${described}/deliveries`)).status).toBe(status);
+  }
+  expect((await asked("GET", `${path}?wait=26`, "/v1/transactions/{id}")).status).toBe(400);
+  await asked("GET", `/v1/quotes/${String(quote["quoteId"])}`, "/v1/quotes/{id}");
+  await asked("GET", "/v1/quotes/quote_0", "/v1/quotes/{id}");
+  await asked("GET", "/v1/account", "/v1/account");
+  expect((await asked("DELETE", one, described)).status).toBe(200);
+});
+
+test("the parameters of queries are described as they are checked", () => {
+  const { parameters = [] } = document.paths["/v1/transactions"]?.["get"] ?? {};
+  expect(parameters.map(({ name }) => name)).toEqual([
+    ...["status", "type", "mode", "recipient", "reference", "createdAfter", "createdBefore"],
+    ...["limit", "startingAfter"],
+  ]);
+  expect(parameters.find(({ name }) => name === "limit")).toMatchObject({
+    ...{ in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 100, default: 20 } },
+  });
+  const again = document.paths["/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver"]?.["post"];
+  expect(again?.parameters?.map((each) => [each.name, each.in, each.required])).toEqual([
+    ["id", "path", true],
+    ["deliveryId", "path", true],
+  ]);
 });
 
 test("the other endpoints answer what is described", async () => {

@@ -8,7 +8,8 @@ import type { RecoveryBody } from "../../payments/deliveries.ts";
 import type { DeliveryBody } from "../../payments/delivery-body.ts";
 import type { EventBody } from "../../payments/list-events.ts";
 import type { Page } from "../../payments/page.ts";
-import type { QuoteBody, RefreshedQuoteBody } from "../../payments/quote-body.ts";
+import type { AccountBody } from "../../payments/read-account.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../payments/quote-body.ts";
 import type { BalancesBody } from "../../payments/read-balances.ts";
 import type { TransactionBody } from "../../payments/read-transaction.ts";
 import type { TestedWebhookBody } from "../../payments/test-webhook.ts";
@@ -64,6 +65,12 @@ const quote = z.object({
     .describe("How far below `outputAmount` a private swap may end, in hundredths of a percent."),
   createdAt: time("When it was made."),
 }) satisfies z.ZodType<QuoteBody>;
+
+/** GET /v1/quotes/{quoteId}. */
+const shownQuote = quote.omit({ transaction: true }).extend({
+  status: z.enum(["open", "expired", "used"]).describe("An expired one can be refreshed for ten minutes."),
+  transactionId: z.string().nullable().describe("The transaction that used it up."),
+}) satisfies z.ZodType<ShownQuoteBody>;
 
 /** POST /v1/quotes/{quoteId}/refresh. */
 const refreshedQuote = z.object({
@@ -286,13 +293,43 @@ const recovered = z.object({
   hasMore: z.boolean().describe("Whether the same request again would begin more."),
 }) satisfies z.ZodType<RecoveryBody>;
 
+/** GET /v1/account. */
+const account = z.object({
+  accountId: z.string(),
+  tier: z.enum(["free", "pro", "enterprise"]),
+  scopes: z.array(z.string()).describe("What this key is allowed to do."),
+  limits: z
+    .array(
+      z.object({
+        scope: text("As the RateLimit headers name it."),
+        limit: z.int(),
+        windowSeconds: z.int(),
+        remaining: z.int(),
+        resetSeconds: z.int().describe("Until the oldest counted request leaves the window."),
+      }),
+    )
+    .describe("How many requests there may be, and what is left of them."),
+  webhooks: z.object({ limit: z.int(), current: z.int() }).describe("Registered webhooks."),
+}) satisfies z.ZodType<AccountBody>;
+
 const deletedWebhook = z.object({ webhookId: z.string(), deleted: z.literal(true) });
 const webhooks = z.object({ webhooks: z.array(wholeWebhook) });
 const document = z.looseObject({ openapi: z.string() });
 
 /** The bodies of successes by their names. */
 export const ANSWERS = {
-  ...{ tokens, balances, quote, refreshedQuote, createdTransaction, transaction, transactions, cancelled },
+  ...{
+    tokens,
+    balances,
+    quote,
+    shownQuote,
+    refreshedQuote,
+    account,
+    createdTransaction,
+    transaction,
+    transactions,
+    cancelled,
+  },
   ...{
     webhook,
     wholeWebhook,

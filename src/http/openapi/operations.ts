@@ -67,6 +67,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       ...(["AMOUNT_TOO_LARGE", "ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
     ],
   },
+  "GET /v1/quotes/{id}": {
+    summary: "A quote as it stands, without the transaction to sign.",
+    ...{ status: 200, answer: "shownQuote", refusals: ["QUOTE_NOT_FOUND"] },
+  },
   "POST /v1/quotes/{id}/refresh": {
     summary: "Prices the same once more, under the same id.",
     description: "Until ten minutes after the quote's expiry, and never after its use.",
@@ -175,6 +179,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       "Oldest first, at most 250 at a time: while `hasMore` is true the same request begins the next. What is still being tried is left alone.",
     request: recovery,
     ...{ status: 200, answer: "recovered", refusals: ["WEBHOOK_NOT_FOUND"] },
+  },
+  "GET /v1/account": {
+    summary: "The account behind the key: what it may do, and what is left of its limits.",
+    ...{ status: 200, answer: "account", refusals: [] },
   },
   "GET /v1/openapi.json": { summary: "This document.", status: 200, answer: "document", refusals: [] },
 };

@@ -68,6 +68,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     rent: "amount",
     pricedAccounts: "integer",
     slippageBps: "integer",
+    priceImpact: "text",
     sender: "text?",
     recipients: "shares?",
     exchange: "text?",

@@ -41,6 +41,7 @@ export const fullRows: Rows = {
     rent: LARGEST,
     pricedAccounts: LATEST,
     slippageBps: 10_000,
+    priceImpact: "0.1",
     sender: TEXT,
     recipients: [
       { address: "x", amount: LARGEST },
