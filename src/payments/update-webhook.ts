@@ -17,7 +17,7 @@ import { readEvents, readUrl } from "./webhook-fields.ts";
 import { replacedSecret } from "./webhook-secret.ts";
 
 /** The reason that a webhook shows which its owner has disabled. */
-export const DISABLED_BY_OWNER = "disabled_by_owner";
+const DISABLED_BY_OWNER = "disabled_by_owner";
 
 /** See `PaymentService.updateWebhook`. */
 export type UpdateWebhook = (
