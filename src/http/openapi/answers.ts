@@ -175,7 +175,9 @@ const transaction = z.object({
   attention: z
     .enum(["unprovable", "held", "waiting_for_price", "waiting_for_funds"])
     .nullable()
-    .describe("What keeps it from going on; null while nothing does."),
+    .describe(
+      "What keeps it from going on; `unprovable`: no evidence tells whether it landed. Null while nothing does.",
+    ),
   attentionMessage: z.string().nullable().describe("The same as a sentence."),
   received: z.array(received).describe("Private mode: everything that came, oldest first.").exactOptional(),
   remainingAmount: amount("Private mode: what is still to be deposited.").exactOptional(),
@@ -183,13 +185,6 @@ const transaction = z.object({
     .literal(true)
     .describe("It landed although it was cancelled here, or judged to be past landing.")
     .exactOptional(),
-  attention: z
-    .enum(["unprovable"])
-    .nullable()
-    .describe(
-      "Why it needs the operator; `unprovable`: no evidence tells whether it landed. Null: it does not.",
-    ),
-  attentionMessage: z.string().nullable().describe("The same in a sentence."),
 }) satisfies z.ZodType<TransactionBody>;
 
 /** GET /v1/transactions. */
