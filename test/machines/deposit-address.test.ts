@@ -53,6 +53,7 @@ const events = {
   SWEEP_PLANNED: { type: "SWEEP_PLANNED", payment: "mine", ...empty },
   MUST_WAIT: { type: "MUST_WAIT", ...empty },
   AT_REST: { type: "AT_REST", isBound: true, height: 1_000, ...empty },
+  SWEPT: { type: "AT_REST", isBound: false, height: 0, ...empty },
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
   RETURN: { type: "RETURN", mint: "other", to: "owner" },
@@ -102,8 +103,8 @@ const leaves = (delay: string, state: string): string => `disarm ${timer(delay, 
 const AGED = { closeAbove: 1_151 };
 const toRest = ["OVER", "AT_REST"] as const;
 const toAging = [...toRest, "LINGER_OVER", "AT_REST"] as const;
-const toResting = [...toAging, "AGE_OVER", "AT_REST"] as const;
-const toSlowLane = [...toResting, "QUIET_OVER", "AT_REST"] as const;
+const toResting = [...toAging, "AGE_OVER", "SWEPT"] as const;
+const toSlowLane = [...toResting, "QUIET_OVER", "SWEPT"] as const;
 
 /** What every place of rest does with these events; `aged` once its markers may be closed. */
 const whileAtRest = (delay: string, state: string, aged: object) =>
@@ -136,7 +137,7 @@ describe("deposit-address", () => {
       aging: toAging,
       resting: toResting,
       slowLane: toSlowLane,
-      closed: [...toSlowLane, "SLOW_OVER", "AT_REST"],
+      closed: [...toSlowLane, "SLOW_OVER", "SWEPT"],
       held: ["OVER", "HELD"],
     },
     table: {
@@ -174,6 +175,7 @@ describe("deposit-address", () => {
         SWEEP_PLANNED: ["moving", settled],
         MUST_WAIT: ["cooling", pauses],
         AT_REST: ['{"atRest":"lingering"}', settled, lingers],
+        SWEPT: ['{"atRest":"lingering"}', settled, lingers],
         HELD: ["held", settled],
       },
       moving: {
@@ -218,7 +220,7 @@ describe("deposit-address", () => {
     const [, asked] = transition(
       depositAddress,
       transition(depositAddress, reach("resting"), events.QUIET_OVER)[0],
-      events.AT_REST,
+      events.SWEPT,
     );
     expect(effectsOf(asked)).toEqual([settled, `arm ${timer("slow", "atRest.slowLane")} 5184000000`]);
   });
@@ -232,6 +234,21 @@ describe("deposit-address", () => {
     expect(effectsOf(asked)).toEqual([plan({ settledSlot: 50, landed: 1, mayRefund: false })]);
     const swept = after("resting", events.ALL_READ, events.SWEEP_PLANNED);
     expect([swept.context.closeAbove, swept.context.lane]).toEqual([1_151, "resting"]);
+  });
+
+  test("M3: markers that stand though they have aged age once more, by the height that is told then", () => {
+    const ahead = { ...events.AT_REST, height: 1_000_000 };
+    const aged = transition(depositAddress, reach("lingering"), events.LINGER_OVER)[0];
+    const [aging] = transition(depositAddress, aged, ahead);
+    expect(aging.context.closeAbove).toBe(1_000_151);
+    const [looking] = transition(depositAddress, aging, events.AGE_OVER);
+    const [again, asked] = transition(depositAddress, looking, { ...events.AT_REST, height: 2_000 });
+    expect([again.value, again.context.lane, again.context.closeAbove]).toEqual([
+      { atRest: "aging" },
+      "aging",
+      2_151,
+    ]);
+    expect(effectsOf(asked)).toEqual([settled, `arm ${timer("age", "atRest.aging")} ${60 * MINUTE}`]);
   });
 
   const after = (place: string, ...sent: readonly Event[]): Snapshot =>

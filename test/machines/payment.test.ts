@@ -234,6 +234,12 @@ describe("payment", () => {
     expect(walk(plan, events.REFUSED).asked).toEqual([lost(payee), routed(0, 5)]);
   });
 
+  test("a plan that is given up after it has started its payouts leaves them to be counted one by one", () => {
+    const started = walk(plan, events.SIGNED, events.CONFIRMED, events.LEAVES_STARTED, events.EXPIRED);
+    const [, asked] = transition(payment, started.at, events.REFUSED);
+    expect(effectsOf(asked)).toEqual([lost(payee)]);
+  });
+
   test("M17: what keeps landing with an error is held for an operator after each five attempts, and goes on when released", () => {
     const round = [
       events.SIGNED,
@@ -253,6 +259,21 @@ describe("payment", () => {
       expect(at.value).toBe("planned");
     }
     expect(held).toEqual([5, 10]);
+  });
+
+  test("M17: what nodes only call dead is signed again at once, and held for an operator after each twenty attempts", () => {
+    let [at] = initialTransition(payment, input);
+    const held: number[] = [];
+    for (let attempt = 1; attempt <= 41; attempt++) {
+      for (const event of [events.SIGNED, events.EXPIRED, events.DEAD]) {
+        const [next, actions] = transition(payment, at, event);
+        if (effectsOf(actions).includes('hold {"paymentId":"pay_1"}')) held.push(attempt);
+        at = next;
+      }
+      if (at.value === "pausing") [at] = transition(payment, at, events.PAUSE_OVER);
+      expect(at.value).toBe("planned");
+    }
+    expect(held).toEqual([20, 40]);
   });
 
   const paths = shortestPaths(payment, input, Object.values(events), ({ value, context }) =>
