@@ -155,7 +155,7 @@ describe.each(adapters)("shards on $name", (adapter) => {
         // Both have held shards before, and hold none now.
         for (const ship of ships) await engines[0]?.start(harbour, { id: ship, input: { ship } });
         await live(clock, 4_000);
-        for (const ship of ships) await engines[0]?.send(harbour, ship, { type: "SEEN" } as never);
+        for (const ship of ships) await engines[0]?.send(harbour, ship, { type: "SEEN" });
         await live(clock, 4_000);
         const fresh = Array.from({ length: 20 }, (_each, index) => `new ${index}`);
         for (const ship of fresh) await engines[by]?.start(harbour, { id: ship, input: { ship } });

@@ -49,7 +49,7 @@ beforeEach(async () => {
       asked.push(...signatures.map((signature) => `receipt ${signature}`));
       return signatures.map(() => ({ slot: 1, blockTime: 1, fee: 5_000n, error: null }));
     },
-    fates: async (asked) => asked.map(({ signature }) => fates.get(signature) ?? "open"),
+    fates: async (attempts) => attempts.map(({ signature }) => fates.get(signature) ?? "open"),
     broadcast: async (bytes) => {
       onSend();
       sent.push(bytes.at(-1) === 0 ? "one" : "two");
