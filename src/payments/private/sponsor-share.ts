@@ -16,7 +16,7 @@ const PERCENT = 100n;
 export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
 
 /** The id of an order's reservation within its account's share. */
-export function shareId(transactionId: string): string {
+function shareId(transactionId: string): string {
   return `${transactionId}:share`;
 }
 
