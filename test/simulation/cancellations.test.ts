@@ -73,7 +73,7 @@ const states: readonly State[] = [
   },
   {
     name: "W14: failed, and is refused",
-    state: "failed",
+    state: "expiredForGood",
     reached: [posted, untilRest],
     cancelling: refusedAs("failed"),
     end: FAILED,
