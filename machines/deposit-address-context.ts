@@ -30,6 +30,8 @@ export interface DepositAddressInput {
   readonly sponsorCap: string;
   /** Whether those who paid in are looked at before anything is paid out. */
   readonly isScreened: boolean;
+  /** Whether it was brought back from its order's id: it waits for an operator from the beginning. */
+  readonly isRecovered?: boolean;
 }
 
 /** Where an address rests, in this order, each with a longer pause between two looks; nobody looks at a closed one. */
@@ -59,6 +61,8 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
   readonly isReleased: boolean;
   /** Why an operator has to look. */
   readonly heldReason: string | null;
+  /** Where an operator has sent its refunds, null for the sender. */
+  readonly refundTo: string | null;
 }
 
 /** What an address reacts to. */
@@ -92,7 +96,9 @@ export type DepositAddressEvent =
   /** Something that nobody can explain, or that only an operator may decide. */
   | { readonly type: "HELD"; readonly reason: string }
   /** An operator has looked. */
-  | { readonly type: "RELEASE" };
+  | { readonly type: "RELEASE" }
+  /** An operator has looked: nobody is paid out, and what is there goes to this address. */
+  | { readonly type: "REDIRECT"; readonly to: string };
 
 /** What the next step of settling an address depends on, besides the chain. */
 export interface SettlementParams {
@@ -106,6 +112,8 @@ export interface SettlementParams {
   readonly isReleased: boolean;
   /** Above which height its markers may be closed, null while they may not. */
   readonly closeAbove: number | null;
+  /** Where refunds go; to the sender when left out. */
+  readonly refundTo?: string;
 }
 
 /** What of another mint goes where, by an operator's word. */
@@ -179,6 +187,14 @@ export function released(
     isReleased: true,
     heldReason: null,
   };
+}
+
+/** As `released`, with another receiver of what goes back. */
+export function redirected(
+  context: DepositAddressContext,
+  to: string,
+): ReturnType<typeof released> & Pick<DepositAddressContext, "refundTo"> {
+  return { ...released(context), refundTo: to };
 }
 
 /** Whether as much came of any asset as counts as a deposit. */

@@ -1,6 +1,15 @@
 /** A one-time deposit address: what comes in, what goes out, and everything that has to go back, long after its order. */
 import { assign, setup } from "xstate";
-import { book, granted, hasDeposit, isRefund, released, rested, younger } from "./deposit-address-context.ts";
+import {
+  book,
+  granted,
+  hasDeposit,
+  isRefund,
+  redirected,
+  released,
+  rested,
+  younger,
+} from "./deposit-address-context.ts";
 import type {
   DepositAddressContext,
   DepositAddressEvent,
@@ -77,6 +86,7 @@ export const depositAddress = setup({
     isLastLoss: ({ context }, params: { payment: string }) =>
       params.payment === context.underWay && context.losses + 1 >= MOST_LOSSES,
     isOver: ({ context }) => context.isOver,
+    isRecovered: ({ context }) => context.isRecovered === true,
     isPastWindow: ({ context }) => context.isPastWindow,
     hasRefunded: ({ context }) => context.hasRefunded,
     isIn: ({ context }, params: { lane: Lane }) => params.lane === context.lane,
@@ -98,7 +108,7 @@ export const depositAddress = setup({
     landed: 0,
     underWay: null,
     isPastWindow: false,
-    isOver: false,
+    isOver: input.isRecovered === true,
     fee: "0",
     hasRefunded: false,
     losses: 0,
@@ -106,7 +116,8 @@ export const depositAddress = setup({
     closeAbove: null,
     allowance: input.sponsorCap,
     isReleased: false,
-    heldReason: null,
+    heldReason: input.isRecovered === true ? "recovered" : null,
+    refundTo: null,
   }),
   initial: "waiting",
   on: {
@@ -117,6 +128,7 @@ export const depositAddress = setup({
   states: {
     waiting: {
       meta: { watches: ["deposits"] },
+      always: { guard: "isRecovered", target: "held" },
       on: {
         BALANCES_READ: [
           {
@@ -238,6 +250,21 @@ export const depositAddress = setup({
             actions: [assign(({ context }) => released(context)), tellOrder({ type: "FUNDED" })],
           },
         ],
+        REDIRECT: [
+          {
+            guard: "isOver",
+            target: "settling",
+            actions: assign(({ context, event }) => redirected(context, event.to)),
+          },
+          { target: "declining", actions: assign(({ context, event }) => redirected(context, event.to)) },
+        ],
+      },
+    },
+    // The order ends without paying anybody; it says when it has.
+    declining: {
+      entry: tellOrder({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" }),
+      on: {
+        OVER: { target: "settling", actions: assign({ isOver: true, fee: ({ event }) => event.fee }) },
       },
     },
     // The order pays out; it says when it is done.
@@ -263,11 +290,12 @@ export const depositAddress = setup({
       entry: {
         type: "planSettlement",
         params: ({
-          context: { settledSlot, landed, fee, hasRefunded, isReleased, closeAbove, lane },
+          context: { settledSlot, landed, fee, hasRefunded, isReleased, closeAbove, lane, refundTo },
         }): SettlementParams => ({
           ...{ settledSlot, landed, fee, isReleased },
           mayRefund: !hasRefunded,
           closeAbove: lane === "lingering" || lane === "aging" ? null : closeAbove,
+          ...(refundTo === null ? {} : { refundTo }),
         }),
       },
       on: {
@@ -374,6 +402,10 @@ export const depositAddress = setup({
       on: {
         BALANCES_READ: { guard: { type: "isNews", params: ({ event }) => event }, target: "settling" },
         RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
+        REDIRECT: {
+          target: "settling",
+          actions: assign(({ context, event }) => redirected(context, event.to)),
+        },
         RETURN: { target: "returning", actions: [assign(({ context }) => granted(context)), planReturn] },
       },
       states: {
@@ -400,7 +432,13 @@ export const depositAddress = setup({
     },
     held: {
       meta: { waitsFor: "operator" },
-      on: { RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) } },
+      on: {
+        RELEASE: { target: "settling", actions: assign(({ context }) => released(context)) },
+        REDIRECT: {
+          target: "settling",
+          actions: assign(({ context, event }) => redirected(context, event.to)),
+        },
+      },
     },
   },
 });

@@ -34,6 +34,8 @@ export type DepositNews =
   | { readonly type: "FUNDED" }
   /** A finalized block past the deposit window has not got it; `received` tells whether any deposit came at all. */
   | { readonly type: "WINDOW_CLOSED"; readonly received: boolean }
+  /** An operator has decided: nobody is paid out of what came. */
+  | { readonly type: "DECLINED"; readonly reason: string }
   /** Everything that was to go back has gone back, or waits for an operator. */
   | { readonly type: "SETTLED" };
 

@@ -157,6 +157,7 @@ export const privateTransfer = setup({
         DEPOSIT_SEEN: "depositDetected",
         DEPOSIT_FINALIZED: "checking",
         FUNDED: "routing",
+        DECLINED: { target: "refunding", actions: assign({ reason: ({ event }) => event.reason }) },
         WINDOW_CLOSED: [
           {
             guard: { type: "anythingCame", params: ({ event }) => ({ received: event.received }) },
@@ -172,6 +173,7 @@ export const privateTransfer = setup({
       on: {
         DEPOSIT_FINALIZED: "checking",
         FUNDED: "routing",
+        DECLINED: { target: "refunding", actions: assign({ reason: ({ event }) => event.reason }) },
         WINDOW_CLOSED: [
           {
             guard: { type: "anythingCame", params: ({ event }) => ({ received: event.received }) },
@@ -184,7 +186,13 @@ export const privateTransfer = setup({
       },
     },
     // The money is there for good; nothing is paid before the host's screening lets it pass.
-    checking: { meta: { status: "processing" }, on: { FUNDED: "routing" } },
+    checking: {
+      meta: { status: "processing" },
+      on: {
+        FUNDED: "routing",
+        DECLINED: { target: "refunding", actions: assign({ reason: ({ event }) => event.reason }) },
+      },
+    },
     routing: {
       meta: { status: "processing" },
       entry: "route",

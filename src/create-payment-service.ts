@@ -58,11 +58,22 @@ import type {
 } from "./payments/requests.ts";
 import { openPurses } from "./payments/operator/open-purses.ts";
 import type { OperatorPurses } from "./payments/operator/purses.ts";
+import { createAmountChecks } from "./payments/operator/intake/amounts.ts";
+import { journaled } from "./payments/operator/recovery/journal.ts";
+import { createRecover } from "./payments/operator/recovery/recover.ts";
+import type { Recover } from "./payments/operator/recovery/recover.ts";
+import type { WriteAct } from "./payments/operator/act.ts";
+import { createIntake } from "./payments/operator/intake/intake.ts";
+import type { DepositControl } from "./payments/operator/resolve/resolve-deposits.ts";
+import { createOperator } from "./payments/operator/operator.ts";
+import type { Operator } from "./payments/operator/operator.ts";
 import { createSealing } from "./payments/sealing.ts";
 import { acceptOrder } from "./payments/private/accept-order.ts";
+import type { AcceptOrder } from "./payments/private/accept-order.ts";
 import { depositKeys } from "./payments/private/deposit-keys.ts";
 import { hasDeposit } from "./payments/private/has-deposit.ts";
 import { openPrivateRouting } from "./payments/private/private-routing.ts";
+import type { PrivateRouting } from "./payments/private/private-routing.ts";
 import { orderReturn } from "./payments/private/order-return.ts";
 import type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
 import { releaseDeposit } from "./payments/private/release-deposit.ts";
@@ -241,8 +252,8 @@ export interface PaymentService extends ApiKeys {
    * `ReleaseRefused` with a sentence for what is not there, cannot move, or has to wait.
    */
   returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
-  /** What an operator sees. */
-  readonly operator: OperatorPurses;
+  /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
+  readonly operator: Operator & OperatorPurses;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
    * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
@@ -257,6 +268,12 @@ export interface PaymentService extends ApiKeys {
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }
+
+/** States in which a deposit address takes another receiver of its money. */
+const REDIRECTABLE: ReadonlySet<unknown> = new Set(["held", "heldBack", "resting", "slowLane", "closed"]);
+
+/** How long `stop` waits by default. */
+const STOP_MS = 5_000;
 
 /** What is advised while private mode is off: nobody knows for how long. */
 const PAUSED_SECONDS = 60;
@@ -322,9 +339,11 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const shared = { storage, ledger, clock, random, assets };
   let keyEnvironments: readonly KeyEnvironment[] = ["live", "test"];
   const apiKeys = createApiKeys({ storage, clock, random, environments: () => keyEnvironments });
-  const quotes = createQuotes({ ...shared, commit, routing, exchanger });
+  const intake = createIntake(shared);
+  const amounts = createAmountChecks(shared);
+  const quotes = createQuotes({ ...shared, commit, routing, exchanger, intake, amounts });
   const createTransaction = createTransactionIntake({
-    ...shared,
+    ...{ ...shared, intake, amounts },
     commit: (companions) => engine.commit(companions),
     startTransfer: (id, signature, reservations) =>
       startTransfer(transfers, id, signature, broadcastDelayMs, reservations),
@@ -332,7 +351,12 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     acceptOrder:
       routing === null
         ? null
-        : acceptOrder({ ...shared, routing, exchanger, commit: (companions) => engine.commit(companions) }),
+        : withJournal(
+            acceptOrder({
+              ...{ ...shared, routing, exchanger },
+              commit: (companions) => engine.commit(companions),
+            }),
+          ),
   });
   const aboutHooks = {
     ...{ ...shared, sealing, delivery, commit, secretOverlapMs },
@@ -343,15 +367,60 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const testWebhook = webhookTests(aboutHooks);
   const sent = webhookDeliveries({ storage, clock, engine, workflow: deliveries });
 
-  const stop: PaymentService["stop"] = (stopOptions) => {
-    waiters.stop();
-    return engine.stop(stopOptions);
-  };
+  const { operator, report, countMatters } = createOperator({
+    ...{ ...shared, log, settle: null },
+    workflowKeys: workflows.map(({ key }) => key),
+    control: routing === null ? null : depositControl(routing),
+    recovery: routing === null ? null : (writeAct) => recovery(routing, writeAct),
+    onAttention: checked.onAttention ?? null,
+    approvals: checked.approvals,
+  });
+
+  /** What the operator's room needs of private mode. */
+  function depositControl(routes: PrivateRouting): DepositControl {
+    const { terms } = routes;
+    const desk = exchanger?.direct ?? null;
+    return {
+      screen: terms.screen,
+      ownAddresses: [
+        ...[terms.sponsor.address, terms.treasury],
+        ...(desk === null ? [] : [desk.signer.address]),
+      ],
+      canRedirect: async ({ id }) => REDIRECTABLE.has((await engine.read(id))?.value),
+      async release(transactionId, order) {
+        await bindToChain();
+        return releaseDeposit({ storage, ledger, engine, ...routes }, transactionId, order);
+      },
+    };
+  }
+
+  function recovery(routes: PrivateRouting, writeAct: WriteAct): Recover {
+    const masterVersions = masterSecrets.map(({ version }) => version);
+    const recover = createRecover({ ...shared, engine, routing: routes, masterVersions, writeAct });
+    return async (ids, by) => {
+      await bindToChain();
+      return recover(ids, by);
+    };
+  }
+
+  /** Each order is written down by the host before its address is known to anybody. */
+  function withJournal(accept: AcceptOrder): AcceptOrder {
+    const journal = checked.recovery;
+    const masterVersion = masterSecrets[0]?.version ?? 0;
+    return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock });
+  }
+
   const bindToChain = async (): Promise<string> => {
     const genesisHash = await ledger.genesisHash();
     await bindDatabase(storage, genesisHash, masterSecrets);
     chain = genesisHash;
     return genesisHash;
+  };
+
+  const stop = async (stopOptions: { readonly timeoutMs?: number } = {}): Promise<void> => {
+    const { timeoutMs = STOP_MS } = stopOptions;
+    waiters.stop();
+    await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs)]);
   };
 
   return {
@@ -370,13 +439,14 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       keyEnvironments = genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
       waiters.start();
       engine.run();
+      report.run();
     },
     stop,
     settled: () => engine.settled(),
     [Symbol.asyncDispose]: () => stop(),
     health: () =>
       readHealth({
-        ...{ storage, ledger, clock, workflowKeys: workflows.map(({ key }) => key) },
+        ...{ storage, ledger, clock, countMatters, workflowKeys: workflows.map(({ key }) => key) },
         watching: () => engine.watching(),
       }),
     account: (caller) => readAccount({ storage, clock }, caller),
@@ -435,7 +505,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       const sponsor = terms.sponsor.address;
       return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
     },
-    operator: { purses: () => purses.read() },
+    operator: { ...operator, purses: () => purses.read() },
     countRefused: async (caller, scope) =>
       (await countHit({ storage, clock, random }, caller, scope)).standing,
     limitStanding: (caller, scope) => limitStanding({ storage, clock }, caller, scope),

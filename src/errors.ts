@@ -100,6 +100,19 @@ export interface ErrorDetails {
     readonly retryAfter: number;
     readonly tier: string;
   };
+  /** `limit` and `used` are in whole units of `asset`, within the last `windowSeconds`. */
+  VOLUME_LIMIT_EXCEEDED: {
+    readonly asset: string;
+    readonly limit: string;
+    readonly used: string;
+    readonly windowSeconds: number;
+  };
+  ACCOUNT_SUSPENDED: NoDetails;
+  SERVICE_PAUSED: {
+    /** `wallet`, or the asset or type that is paused. */
+    readonly scope: string;
+    readonly retryAfter: number;
+  };
   INTERNAL_ERROR: NoDetails;
   UPSTREAM_ERROR: NoDetails;
   ROUTING_UNAVAILABLE: {
@@ -143,6 +156,9 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   INSUFFICIENT_LIQUIDITY: "There is not enough liquidity for this swap.",
   IDEMPOTENCY_KEY_REUSED: "This Idempotency-Key was used with another request body.",
   RATE_LIMIT_EXCEEDED: "Too many requests of this kind.",
+  VOLUME_LIMIT_EXCEEDED: "The account has reached the limit on what it may move within a day.",
+  ACCOUNT_SUSPENDED: "The account is suspended: nothing new is taken.",
+  SERVICE_PAUSED: "The service is paused: nothing new is taken, and what is under way goes on.",
   INTERNAL_ERROR: "Something went wrong on our side.",
   UPSTREAM_ERROR: "The ledger could not be asked; nothing was changed.",
   ROUTING_UNAVAILABLE: "Private mode is temporarily unavailable.",

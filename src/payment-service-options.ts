@@ -9,6 +9,8 @@ import { functionOption, objectWith, runtimeOptions } from "./options.ts";
 import { MAINNET_STABLECOINS } from "./payments/assets.ts";
 import { priceBoundsOption } from "./payments/private/guarded-prices.ts";
 import type { PriceBounds } from "./payments/private/guarded-prices.ts";
+import type { OnAttention } from "./payments/operator/attention/tell-matters.ts";
+import type { RecoveryJournal } from "./payments/operator/recovery/entry.ts";
 import type { PriceSource } from "./payments/private/prices.ts";
 import type { Screen } from "./payments/private/screening.ts";
 import type { MasterSecret } from "./payments/sealing.ts";
@@ -65,6 +67,18 @@ export interface PaymentServiceOptions {
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
     readonly secretOverlapMs?: number;
   };
+  /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
+  readonly onAttention?: OnAttention;
+  /**
+   * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
+   * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
+   */
+  readonly recovery?: RecoveryJournal;
+  /**
+   * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
+   * `refundTo` is done once another confirms it by `approve`. Default 1.
+   */
+  readonly approvals?: 1 | 2;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
   /** Default: the operating system's. */
@@ -200,5 +214,8 @@ export const paymentServiceOptions = z.strictObject({
       secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
     })
     .prefault({}),
+  onAttention: functionOption<OnAttention>().optional(),
+  recovery: functionOption<RecoveryJournal>().optional(),
+  approvals: z.union([z.literal(1), z.literal(2)]).default(1),
   ...runtimeOptions,
 });

@@ -1,7 +1,7 @@
 /** The reference adapter: everything in the memory of one process, with copies in and out and real rollback. */
 import { MemoryDatabase } from "./memory/database.ts";
 import type { PaymentTables } from "./records.ts";
-import type { NewestFirst, PaymentStorage, Place } from "./storage.ts";
+import type { AbandonedDeliveries, NewestFirst, PaymentStorage, Place } from "./storage.ts";
 
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
@@ -43,6 +43,8 @@ export function memoryStorage(): PaymentStorage {
     watches: async ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: async () => watches.kinds(),
     deadLetters: async (limit) => tasks.deadLetters(limit),
+    failingTasks: async (least, limit) => tasks.failingTasks(least, limit),
+    earliestTasks: async () => tasks.earliestTasks(),
     onWake: () => () => {},
     close: async () => {},
 
@@ -153,6 +155,47 @@ export function memoryStorage(): PaymentStorage {
         .filter((row) => row.at > since)
         .toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
         .map((row) => domain.spendings.copy(row)),
+    gates: async (ids) => [...new Set(ids)].map((id) => one("gates", id)).filter((row) => row !== null),
+    gatesAfter: async (after, limit) =>
+      [...domain.gates.all()]
+        .filter(({ id }) => id > after)
+        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map((row) => domain.gates.copy(row)),
+    heldDeposits: async (limit) =>
+      [...domain.deposits.all()]
+        .filter(({ heldReason }) => heldReason !== null)
+        .toSorted(oldestFirst)
+        .slice(0, limit)
+        .map((row) => domain.deposits.copy(row)),
+    abandonedDeliveries: async (limit) => {
+      const found = new Map<string, AbandonedDeliveries>();
+      for (const { webhookId, status, createdAt: at } of domain.deliveries.all()) {
+        if (status !== "abandoned") continue;
+        const { count, oldest, newest } = found.get(webhookId) ?? { count: 0, oldest: at, newest: at };
+        const sums = { count: count + 1, oldest: Math.min(oldest, at), newest: Math.max(newest, at) };
+        found.set(webhookId, { webhookId, ...sums });
+      }
+      return [...found.values()].toSorted((a, b) => (a.webhookId < b.webhookId ? -1 : 1)).slice(0, limit);
+    },
+    matters: async (ids) => [...new Set(ids)].map((id) => one("matters", id)).filter((row) => row !== null),
+    openMatters: async (limit) =>
+      [...domain.matters.under("waiting"), ...domain.matters.under("ending")]
+        .toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map((row) => domain.matters.copy(row)),
+    volume: async (scope, since) =>
+      domain.volumes
+        .under(scope)
+        .filter(({ at }) => at > since)
+        .reduce((sum, { amount }) => sum + amount, 0n),
+    audit: async (after, limit) => {
+      // Rows lie in the order in which they came.
+      const rows = [...domain.audit.all()];
+      const index = rows.findIndex(({ id }) => id === after);
+      if (after !== null && index < 0) return null;
+      return rows.slice(index + 1, index + 1 + limit).map((row) => domain.audit.copy(row));
+    },
   };
 }
 

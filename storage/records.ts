@@ -315,6 +315,57 @@ export interface SpendingRecord {
   readonly at: number;
 }
 
+/** What an operator has set for what is newly taken: for every account (`service`), or for one (`account <id>`). */
+export interface GateRecord {
+  readonly id: string;
+  /** A commit that takes something expects the version that it has read the rules of. */
+  readonly version: number;
+  /** Pauses, suspension and limits, as JSON text. */
+  readonly rules: string;
+}
+
+/** An amount that was taken for an account, counted against the operator's limit on a day. */
+export interface VolumeRecord {
+  readonly id: string;
+  /** Whose amount, of which asset, and whether it is given or got. */
+  readonly scope: string;
+  readonly at: number;
+  readonly amount: bigint;
+}
+
+/** A matter that needs a person, as far as it has been told. `id` is the matter's. */
+export interface MatterRecord {
+  readonly id: string;
+  readonly version: number;
+  readonly kind: string;
+  /** `waiting`: it needs a person. `ending`: it is over, which has not been told yet. `over`: that was told, too. */
+  readonly state: "waiting" | "ending" | "over";
+  readonly transactionId: string | null;
+  readonly accountId: string | null;
+  readonly message: string;
+  /** When it was first seen. */
+  readonly since: number;
+  /** When its beginning was told; null while it was not. */
+  readonly toldAt: number | null;
+  /** Until then one process is telling it, and others leave it alone. */
+  readonly tellingUntil: number | null;
+  /** An action that waits for a second person, as JSON text. */
+  readonly proposal: string | null;
+}
+
+/** One act of an operator. Rows are only added, never changed. */
+export interface AuditRecord {
+  readonly id: string;
+  readonly at: number;
+  /** Who acted, and why, in the operator's own words. */
+  readonly actor: string;
+  readonly reason: string;
+  /** Which act it was, such as `pause`. */
+  readonly act: string;
+  /** What exactly was done, as JSON text. Holds no secret. */
+  readonly what: string;
+}
+
 /** Every table of the payment service and the record it holds. */
 export interface PaymentTables {
   facts: FactRecord;
@@ -337,6 +388,10 @@ export interface PaymentTables {
   limitHits: LimitHitRecord;
 
   spendings: SpendingRecord;
+  gates: GateRecord;
+  volumes: VolumeRecord;
+  matters: MatterRecord;
+  audit: AuditRecord;
 }
 
 /** The name of a payment table. */

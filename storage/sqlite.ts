@@ -87,6 +87,8 @@ function storageOn(
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
     deadLetters: (limit) => tasks.deadLetters(limit),
+    failingTasks: (least, limit) => tasks.failingTasks(least, limit),
+    earliestTasks: () => tasks.earliestTasks(),
     onWake: () => () => {},
     close: async () => close(),
 
@@ -172,5 +174,28 @@ function storageOn(
       }),
 
     spendings: (purse, since) => many("spendings", () => reads.spendings.all({ purse, since })),
+    gates: (ids) =>
+      connection.read(() =>
+        [...new Set(ids)].map((id) => domain.get("gates", id)).filter((row) => row !== null),
+      ),
+    gatesAfter: (after, limit) => many("gates", () => reads.gatesAfter.all({ after, limit })),
+    heldDeposits: (limit) => many("deposits", () => reads.heldDeposits.all({ limit })),
+    abandonedDeliveries: (limit) => connection.read(() => reads.abandonedDeliveries.all({ limit })),
+    matters: (ids) =>
+      connection.read(() =>
+        [...new Set(ids)].map((id) => domain.get("matters", id)).filter((row) => row !== null),
+      ),
+    openMatters: (limit) => many("matters", () => reads.openMatters.all({ limit })),
+    volume: (scope, since) =>
+      connection.read(() =>
+        reads.volumeParts.all({ scope, since }).reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+      ),
+    audit: (after, limit) =>
+      connection.read(() => {
+        const place = after === null ? { seq: 0 } : reads.auditPlace.get({ id: after });
+        if (place === undefined) return null;
+        const rows = reads.auditAfter.all({ seq: place.seq, limit });
+        return rows.map((row) => domain.decode("audit", row));
+      }),
   };
 }

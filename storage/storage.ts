@@ -15,11 +15,14 @@ import type {
   AnnouncementRecord,
   ApiKeyRecord,
   AttemptRecord,
+  AuditRecord,
   DeliveryAttemptRecord,
   DeliveryRecord,
   DepositRecord,
   EntryRecord,
+  GateRecord,
   IdempotencyRecord,
+  MatterRecord,
   NoticeRecord,
   PaymentRecord,
   PaymentTables,
@@ -75,6 +78,16 @@ export interface TaskRecord {
   readonly payload: string;
   readonly dueAt: number;
   readonly lane: Lane | null;
+}
+
+/** A task that cannot be done. */
+export interface TroubledTask extends TaskRecord {
+  readonly crashes: number;
+  readonly failures: number;
+  /** What its last failure said, without secrets. */
+  readonly lastError: string | null;
+  /** A dead letter: when it was set aside. A failing task: when it was due as it first failed. */
+  readonly since: number;
 }
 
 /** A task in the hands of one holder until its lease ends. */
@@ -139,10 +152,13 @@ export type Insert<W> = {
      * Refuses the row when its group already holds `count` rows: for `limitHits`, rows of the same account and scope
      * with `at > since` (older ones of the group are removed); for `webhooks` and `deposits`, rows of the same account
      * that are not deleted, and that still wait. Or when the group would add up to more than `total`: for
-     * `reservations`, the amounts of the same resource that are not released. Looking and inserting are one atomic act,
-     * however many race.
+     * `reservations`, the amounts of the same resource that are not released; for `volumes`, the amounts of the same scope
+     * with `at > since` (older ones of the group are removed). With a `total` of null nothing is refused, and only what is
+     * older than `since` is removed. Looking and inserting are one atomic act, however many race.
      */
-    readonly atMost?: { readonly count: number; readonly since?: number } | { readonly total: bigint };
+    readonly atMost?:
+      | { readonly count: number; readonly since?: number }
+      | { readonly total: bigint | null; readonly since?: number };
   };
 }[keyof W & string];
 
@@ -157,8 +173,16 @@ export type Update<W> = {
   };
 }[keyof W & string];
 
+/**
+ * Changes nothing, and refuses the commit unless the row has exactly this version; at version 0, unless there is no such
+ * row. What was read before a commit still holds in it. For tables with a `version`.
+ */
+export type Expectation<W> = {
+  [T in keyof W & string]: { readonly table: T; readonly id: string; readonly expectVersion: number };
+}[keyof W & string];
+
 /** A write to a domain table inside a commit: one closed union over the tables of `W`. */
-export type Write<W> = Insert<W> | Update<W>;
+export type Write<W> = Insert<W> | Update<W> | Expectation<W>;
 
 /**
  * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
@@ -173,6 +197,13 @@ export interface Commit<W> {
    * but was taken by nobody still counts.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
+  /**
+   * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
+   * tasks that wait after a failure. Refused with `token` when one is gone, in somebody's hands, or neither of the two.
+   */
+  readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
+  /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
+  readonly drops?: readonly string[];
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
   /** Timers of an instance to disarm, by their id in the chart; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
@@ -184,7 +215,8 @@ export interface Commit<W> {
 
 /**
  * How one commit of a batch ended: durable, or refused whole. `version`: the stepped instance is absent or has moved
- * on. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder. `write`:
+ * on. `exists`: `starts[index]` is there already. `token`: the task is gone or has another holder, or a task to retry or
+ * to drop cannot be. `write`:
  * `writes[index]` was refused. Checked in this order: token, version, exists, write.
  */
 export type CommitResult =
@@ -267,7 +299,11 @@ export interface EngineStorage<W> {
   /** The kinds of which there is any watch, ascending. */
   watchedKinds(): Promise<readonly string[]>;
   /** Tasks set aside as dead letters, newest first. */
-  deadLetters(limit: number): Promise<readonly TaskRecord[]>;
+  deadLetters(limit: number): Promise<readonly TroubledTask[]>;
+  /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest. */
+  failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
+  /** Each workflow that has tasks which are no dead letters, known here or not, and when the first of them can be claimed. */
+  earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
   /**
    * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one
    * never call, and polling stays authoritative. Returns the way to stop listening.
@@ -312,6 +348,14 @@ export type TransactionLookup =
   | { readonly reference: string }
   /** One of the recipients' addresses. */
   | { readonly recipient: string };
+
+/** Deliveries of one webhook that are no longer tried. */
+export interface AbandonedDeliveries {
+  readonly webhookId: string;
+  readonly count: number;
+  readonly oldest: number;
+  readonly newest: number;
+}
 
 /** The engine's storage and the named reads of the payment service. */
 export interface PaymentStorage extends EngineStorage<PaymentTables> {
@@ -365,6 +409,25 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
 
   /** What a purse has spent after `since`, oldest first. */
   spendings(purse: string, since: number): Promise<readonly SpendingRecord[]>;
+  /** Gates by their ids, in any order; absent ones are left out. */
+  gates(ids: readonly string[]): Promise<readonly GateRecord[]>;
+  /** Up to `limit` gates by ascending id, the first one above `after`. */
+  gatesAfter(after: string, limit: number): Promise<readonly GateRecord[]>;
+  /** Up to `limit` deposit addresses that are held, the oldest address first. */
+  heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
+  /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
+  abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
+  /** Matters by their ids, in any order; absent ones are left out. */
+  matters(ids: readonly string[]): Promise<readonly MatterRecord[]>;
+  /** Up to `limit` matters that are not over and told to be, the oldest first. */
+  openMatters(limit: number): Promise<readonly MatterRecord[]>;
+  /** The sum of a scope's volumes with `at > since`. */
+  volume(scope: string, since: number): Promise<bigint>;
+  /**
+   * The operators' acts in the order in which they were committed: up to `limit`, from the one that follows the row with
+   * the id `after`, or from the first. Null when there is no such row.
+   */
+  audit(after: string | null, limit: number): Promise<readonly AuditRecord[] | null>;
 }
 
 /** A write to one of the payment tables. */

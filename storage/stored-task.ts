@@ -1,5 +1,5 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type { ArmLease, TaskRecord } from "./storage.ts";
+import type { ArmLease, TaskRecord, TroubledTask } from "./storage.ts";
 import type { StoredTask } from "./tables.ts";
 
 /**
@@ -25,6 +25,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     crashes: 0,
     failures: 0,
     lastError: null,
+    failingSince: null,
     deadAt: null,
   };
 }
@@ -42,6 +43,21 @@ export function taskRecord(task: StoredTask): TaskRecord {
     dueAt,
     lane: lane === null || cap === null ? null : { key: lane, cap },
   };
+}
+
+/** A dead letter or a failing task as the port shows it. */
+export function troubledTask(task: StoredTask): TroubledTask {
+  const { crashes, failures, lastError, deadAt, failingSince, dueAt } = task;
+  return { ...taskRecord(task), crashes, failures, lastError, since: deadAt ?? failingSince ?? dueAt };
+}
+
+/** What an operator's retry changes in a task; null when it cannot be retried. */
+export function retried(task: StoredTask, dueAt: number): StoredTask | null {
+  if (task.holder !== null) return null;
+  if (task.deadAt !== null) {
+    return { ...task, dueAt, visibleAt: dueAt, crashes: 0, failures: 0, failingSince: null, deadAt: null };
+  }
+  return task.failures > 0 ? { ...task, dueAt, visibleAt: dueAt } : null;
 }
 
 /** How many holders have vanished, once this task is claimed again: one more when nobody gave it back. */

@@ -37,6 +37,8 @@ export interface Table<R> {
   readonly key?: readonly (keyof R & string)[];
   /** Fields that are unique besides the key. */
   readonly unique?: readonly (keyof R & string)[];
+  /** True when rows are only added: a commit that changes one is a mistake of its caller, and rejects. */
+  readonly appendOnly?: boolean;
   /** The field whose value gathers the rows that are read together. */
   readonly lookup?: keyof R & string;
   /**
@@ -44,7 +46,11 @@ export interface Table<R> {
    * `open` still null. `sum` is what `atMost` adds up where it has a `total`.
    */
   readonly group?:
-    | { readonly by: readonly (keyof R & string)[]; readonly since: keyof R & string }
+    | {
+        readonly by: readonly (keyof R & string)[];
+        readonly since: keyof R & string;
+        readonly sum?: keyof R & string;
+      }
     | {
         readonly by: readonly (keyof R & string)[];
         readonly open: keyof R & string;
@@ -283,6 +289,32 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
     columns: { id: "text", purse: "text", amount: "amount", at: "integer" },
     lookup: "purse",
   },
+  gates: { columns: { id: "text", version: "integer", rules: "text" } },
+  volumes: {
+    columns: { id: "text", scope: "text", at: "integer", amount: "amount" },
+    lookup: "scope",
+    group: { by: ["scope"], since: "at", sum: "amount" },
+  },
+  matters: {
+    columns: {
+      id: "text",
+      version: "integer",
+      kind: "text",
+      state: "text",
+      transactionId: "text?",
+      accountId: "text?",
+      message: "text",
+      since: "integer",
+      toldAt: "integer?",
+      tellingUntil: "integer?",
+      proposal: "text?",
+    },
+    lookup: "state",
+  },
+  audit: {
+    columns: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
+    appendOnly: true,
+  },
 };
 
 /** A task as it is kept, with its lease. */
@@ -304,6 +336,8 @@ export interface StoredTask {
   readonly crashes: number;
   readonly failures: number;
   readonly lastError: string | null;
+  /** When it was due as it first failed; null while it has not. */
+  readonly failingSince: number | null;
   /** When it was set aside as a dead letter. */
   readonly deadAt: number | null;
 }
@@ -355,6 +389,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: Table<EngineTab
       crashes: "integer",
       failures: "integer",
       lastError: "text?",
+      failingSince: "integer?",
       deadAt: "integer?",
     },
     lookup: "instance",

@@ -26,6 +26,8 @@ export function openDataFolder(folder: string): {
   readonly lock: string;
   readonly journal: string;
   readonly database: string;
+  /** The ids of private orders, written down before their addresses are handed out. */
+  readonly orders: string;
   /** The setup of an earlier start, or null. */
   readSetup(): DevSetup | null;
   /** Replaces the setup as a whole or not at all. */
@@ -43,6 +45,7 @@ export function openDataFolder(folder: string): {
     lock: join(folder, "lock"),
     journal: join(folder, "chain.jsonl"),
     database: join(folder, "payments.db"),
+    orders: join(folder, "orders.jsonl"),
     readSetup() {
       const text = readIfPresent(file);
       try {

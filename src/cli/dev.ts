@@ -2,6 +2,7 @@
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { Tier } from "../../storage/records.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
+import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../create-payment-service.ts";
 import type { PaymentService } from "../create-payment-service.ts";
 import { createLocalChain } from "../local/index.ts";
@@ -59,6 +60,7 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     ledgerPollMs: Math.max(50, Math.min(1_000, slotMs)),
     leaseMs: LEASE_MS,
     privateRouting,
+    recovery: recoveryFile(data.orders),
     swap,
     // The receivers of a developer run on the developer's own machine.
     webhooks: { allowAddress: (ip) => LOOPBACK.test(ip) },

@@ -29,13 +29,43 @@ paystate release TRANSACTION_ID [--mint MINT [--to OWNER]] [--data DIR | --servi
       --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
       --to OWNER     to this wallet, default the sender's
 
+The operator's room. Each takes --data DIR or --service FILE as above, and --json for one line of JSON. What changes
+anything also takes --actor NAME and --reason TEXT, which are kept in the audit log.
+
+paystate attention
+    Lists what needs a person, oldest first, and what can be done about it.
+
+paystate resolve ID --action retry|drop|release|refundTo|writeOff|settle [--address ADDRESS] [--signature SIGNATURE]
+paystate approve ID
+    Decides about a matter; confirms what another person has asked for, where it takes two.
+
+paystate pause|resume [--mode wallet|private] [--asset ASSET] [--type send|swap|payroll] [--account ID]
+paystate suspend|restore ACCOUNT_ID
+paystate paused
+    Takes nothing new, or does again; lists what is paused and who is suspended. What is under way goes on.
+
+paystate limits [--asset ASSET [--per-transaction AMOUNT] [--per-day AMOUNT] [--direction in|out] [--account ID]]
+    Sets limits on amounts, for one account or for every account; with an asset alone ends them. Then lists them all.
+
+paystate audit [--after ID] [--limit N]
+    Prints the audit log, oldest first.
+
+paystate recover FILE [--to ADDRESS]
+    Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
+      --to ADDRESS   sends it there, but for addresses that have paid already
+
 paystate --help`;
 
 /** How `reconcile` ends when it does not end well. */
 const NOT_EXPLAINED = 1;
 const NOTHING_CONCLUDED = 2;
 
-const COMMANDS = "dev, machines, reconcile or release";
+/** Those of the operator's room, loaded when one of them is asked for. */
+const ROOM: readonly string[] = [
+  ...["attention", "resolve", "approve", "pause", "resume", "paused"],
+  ...["limits", "suspend", "restore", "audit", "recover"],
+];
+const COMMANDS = `dev, machines, reconcile, release, ${ROOM.slice(0, -1).join(", ")} or ${ROOM.at(-1)}`;
 
 async function run(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -55,6 +85,7 @@ async function run(args: readonly string[]): Promise<void> {
     case undefined:
       throw new UsageError(`expected a command: ${COMMANDS}`);
     default:
+      if (ROOM.includes(command)) return runInRoom(command, rest);
       throw new UsageError(`there is no command "${command}": expected ${COMMANDS}`);
   }
 }
@@ -131,6 +162,12 @@ async function runRelease(args: readonly string[]): Promise<void> {
     ? release(service, print, transactionId)
     : returnTokens(service, print, transactionId, { mint, to }));
   await close();
+  await end(0);
+}
+
+async function runInRoom(command: string, args: readonly string[]): Promise<void> {
+  const { OPERATOR_COMMANDS } = await import("./operator/commands.ts");
+  await OPERATOR_COMMANDS[command]?.(args, print);
   await end(0);
 }
 

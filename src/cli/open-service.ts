@@ -18,7 +18,8 @@ import { stderrLogger } from "./stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What an operator asks. */
-export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit" | "returnTokens">;
+export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit" | "returnTokens"> &
+  Partial<Pick<PaymentService, "operator">>;
 
 /** A service that was opened, and not started: it takes no work from the one that runs. */
 export interface OpenService {

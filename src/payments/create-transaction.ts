@@ -21,6 +21,8 @@ import { checkQuote, checkShares } from "./check-quote.ts";
 import type { DeclaredTransaction } from "./check-quote.ts";
 import { newId, sha256Hex } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
+import type { AmountChecks } from "./operator/intake/amounts.ts";
+import type { Admission, Intake } from "./operator/intake/intake.ts";
 import { checkRecipientsOnChain, invalidRecipient, readTransfers } from "./recipients.ts";
 import { parseRequest, transactionRequest } from "./requests.ts";
 import type { TransactionRequest } from "./requests.ts";
@@ -43,6 +45,15 @@ export interface CreatedTransferBody {
   readonly createdAt: string;
 }
 
+/** A transaction that its sender has signed, and the quote that it is of. */
+interface WalletRequest {
+  readonly signedTransaction: string;
+  readonly quote: QuoteRecord;
+  readonly declared: DeclaredTransaction;
+  /** Throws for an amount that the operator's limits refuse. */
+  readonly checkAmounts: () => Promise<void>;
+}
+
 /** Takes a transaction and answers with its id; see `PaymentService.createTransaction`. */
 export type CreateTransaction = (
   caller: Caller,
@@ -61,15 +72,19 @@ export function createTransactionIntake(deps: {
   /** Null while private mode is off. */
   readonly acceptOrder: AcceptOrder | null;
   readonly exchanges: ExchangeExamination;
+  readonly intake: Intake;
+  readonly amounts: AmountChecks;
 }): CreateTransaction {
   const { storage, ledger, clock, random, assets, commit, startTransfer, acceptOrder, exchanges } = deps;
+  const { intake, amounts } = deps;
 
   /** Proves the caller's bytes and looks at what they would do, in the contract's order of checks. */
-  const examine = async (
-    signedTransaction: string,
-    quote: QuoteRecord,
-    { sender, transfers, accountId }: DeclaredTransaction,
-  ): Promise<ExaminedExchange> => {
+  const examine = async ({
+    signedTransaction,
+    quote,
+    declared: { sender, transfers, accountId },
+    checkAmounts,
+  }: WalletRequest): Promise<ExaminedExchange> => {
     const asset = assets.named(quote.outputMint);
     const { decimals } = asset;
     const payment = { sender: sender as Address, mint: ledgerMint(asset), decimals, transfers };
@@ -82,6 +97,7 @@ export function createTransactionIntake(deps: {
 
     const recipients = transfers.map(({ recipient }) => recipient);
     await checkRecipientsOnChain(ledger, recipients);
+    await checkAmounts();
     // Also finds bytes that have landed already: while their blockhash lives, every node still remembers them.
     const fault = await ledger.simulatePayment(verified, payment);
     if (fault !== null) throw simulationError(fault, assets);
@@ -90,15 +106,17 @@ export function createTransactionIntake(deps: {
   };
 
   /** As `examine`, for a swap, which must be the transaction that the quote gave out. */
-  const examineSwap = async (
-    signedTransaction: string,
-    quote: QuoteRecord,
-    { sender, accountId }: DeclaredTransaction,
-  ): Promise<ExaminedExchange> => {
+  const examineSwap = async ({
+    signedTransaction,
+    quote,
+    declared: { sender, accountId },
+    checkAmounts,
+  }: WalletRequest): Promise<ExaminedExchange> => {
     const signed = exchanges.readSigned(signedTransaction, quote);
     const known = await storage.attemptLike(signed.verified.signature, signed.verified.messageHash);
     if (known !== null) throw await duplicate(known, accountId);
     await checkRecipientsOnChain(ledger, [sender as Address]);
+    await checkAmounts();
     return exchanges.examine(signed, quote);
   };
 
@@ -134,31 +152,66 @@ export function createTransactionIntake(deps: {
     return null;
   };
 
-  return (caller, body, options = {}) =>
-    answerOnce(deps, { caller, path: "/v1/transactions", request: body, options }, async () => {
-      const request = parseRequest(transactionRequest, body);
-      const { type, quoteId, mode, sender, signedTransaction = "", reference = null } = request;
-      const { accountId } = caller;
-      const requestHash = sha256Hex(JSON.stringify(request));
-      const quote = await storage.quote(quoteId);
+  /** The rules of the operator for what is asked for, read before anything of it is checked. */
+  const admit = (caller: Caller, body: unknown, quote: QuoteRecord | null): Promise<Admission> => {
+    const { mode = "wallet", type } = (body ?? {}) as Partial<Record<keyof TransactionRequest, unknown>>;
+    const isOwn = quote !== null && quote.accountId === caller.accountId;
+    const mints = isOwn ? [quote.inputMint, quote.outputMint] : [];
+    return intake.admit(caller, { mode, type, mints });
+  };
 
-      const before = await answeredBefore(quote, accountId, requestHash, signedTransaction);
-      if (before !== null) return before;
+  const decide = async (
+    caller: Caller,
+    body: TransactionRequest,
+  ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> => {
+    // Not checked yet: whatever it is, the schema will say.
+    const { quoteId: asked } = (body ?? {}) as Partial<Record<keyof TransactionRequest, unknown>>;
+    const quote = typeof asked === "string" ? await storage.quote(asked) : null;
+    const admission = await admit(caller, body, quote);
 
-      // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
-      const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
-      const transfers = readTransfers(request.recipients, decimals);
-      const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
-      refuseOtherReceiver(declared);
-      const checked = checkQuote(quote, declared, clock.now());
-      checkShares(checked, transfers, assets.named(checked.outputMint));
-      if (mode === "private") {
-        if (acceptOrder !== null) return acceptOrder(caller, checked, declared, requestHash);
+    const request = parseRequest(transactionRequest, body);
+    const { type, quoteId, mode, sender, signedTransaction = "", reference = null } = request;
+    const { accountId } = caller;
+    const requestHash = sha256Hex(JSON.stringify(request));
+
+    const before = await answeredBefore(quote, accountId, requestHash, signedTransaction);
+    if (before !== null) return before;
+
+    // Decimals are those of the quoted asset; without a quote any number of them is as good as another.
+    const decimals = assets.ofMint(quote?.outputMint ?? "")?.decimals ?? 9;
+    const transfers = readTransfers(request.recipients, decimals);
+    const declared: DeclaredTransaction = { accountId, quoteId, type, mode, sender, transfers, reference };
+    refuseOtherReceiver(declared);
+    const checked = checkQuote(quote, declared, clock.now());
+    checkShares(checked, transfers, assets.named(checked.outputMint));
+    const checkAmounts = (): Promise<void> => amounts.check(admission, checked);
+    if (mode === "private") {
+      if (acceptOrder === null) {
         throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
       }
-      const examined = await (type === "swap" ? examineSwap : examine)(signedTransaction, checked, declared);
-      return accept(checked, declared, examined, requestHash);
-    });
+      const decision = await acceptOrder(caller, checked, declared, requestHash);
+      await checkAmounts();
+      return underRules(admission, checked, decision);
+    }
+    const asking = { signedTransaction, quote: checked, declared, checkAmounts };
+    const examined = await (type === "swap" ? examineSwap : examine)(asking);
+    return underRules(admission, checked, accept(checked, declared, examined, requestHash));
+  };
+
+  /** The same decision, counted against the day, and kept only while the rules hold that it was let in by. */
+  const underRules = (
+    admission: Admission,
+    quote: QuoteRecord,
+    { body, commit: keep }: Decision<CreatedTransactionBody>,
+  ): Decision<CreatedTransactionBody> => {
+    const counted = amounts.volumes(admission, body.transactionId, quote);
+    return { body, commit: (more) => keep([...counted, ...admission.guards, ...more]) };
+  };
+
+  return (caller, body, options = {}) =>
+    answerOnce(deps, { caller, path: "/v1/transactions", request: body, options }, () =>
+      decide(caller, body),
+    );
 
   function accept(
     quote: QuoteRecord,

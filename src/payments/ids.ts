@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
 /** What an id names; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
-export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay";
+export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
 
 const ID_BYTES = 16;
 

@@ -15,6 +15,8 @@ import { newId } from "./ids.ts";
 import { isoTime } from "./iso-time.ts";
 import { refuseTooLarge, totalOf } from "./largest-sum.ts";
 import { createTransferPricing } from "./price-transfer.ts";
+import type { AmountChecks } from "./operator/intake/amounts.ts";
+import type { Asked, Intake } from "./operator/intake/intake.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivateRouting } from "./private/private-routing.ts";
 import { quoteBody, refreshedBody, shownQuoteBody } from "./quote-body.ts";
@@ -55,8 +57,10 @@ export function createQuotes(deps: {
   readonly routing: Pick<PrivateRouting, "price" | "terms"> | null;
   /** Null while no swap provider is configured. */
   readonly exchanger: Exchanger | null;
+  readonly intake: Intake;
+  readonly amounts: Pick<AmountChecks, "refuseTooLarge">;
 }): Quotes {
-  const { storage, clock, random, assets, commit, exchanger } = deps;
+  const { storage, clock, random, assets, commit, exchanger, intake, amounts } = deps;
   const priceTransfer = createTransferPricing(deps);
   const priceSwap = createSwapPricing(deps);
   const inTurn = createTurns();
@@ -85,6 +89,7 @@ export function createQuotes(deps: {
           const now = clock.now();
           const request = parseRequest(quoteRequest, body);
           const { amount, ...asked } = readInputs(assets, request);
+          const admission = await intake.admit(caller, askedBy(asked));
           const bound = {
             ...asked,
             id: newId("quote", random),
@@ -98,9 +103,11 @@ export function createQuotes(deps: {
           const feeMint = request.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
           const priceImpact = String(shown.priceImpact);
           const quote: QuoteRecord = { ...bound, ...priced, priceImpact, feeMint, usedBy: null };
+          amounts.refuseTooLarge(admission, quote);
           return {
             body: quoteBody(assets, quote, shown),
-            commit: (more) => commit([{ table: "quotes", insert: quote }, ...writes, ...more]),
+            commit: (more) =>
+              commit([{ table: "quotes", insert: quote }, ...writes, ...admission.guards, ...more]),
           };
         }),
       );
@@ -129,21 +136,35 @@ export function createQuotes(deps: {
             const expiresAt = isoTime(quote.expiresAt);
             throw new PaymentError("INVALID_QUOTE", { quoteId, reason: "expired", expiresAt });
           }
+          const admission = await intake.admit(caller, askedBy(quote));
           const { version, inputMint, outputMint, inputAmount, outputAmount } = quote;
           const amount = inputMint === outputMint ? outputAmount : inputAmount;
           const expiresAt = now + LIFE_MS[quote.mode];
           const again = { ...quote, amount, version: version + 1, expiresAt };
           const { priced, writes, ...shown } = await price(again, now);
           const set = { ...priced, priceImpact: String(shown.priceImpact), expiresAt };
+          amounts.refuseTooLarge(admission, { ...quote, ...set });
           const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
           return {
             body: refreshedBody(assets, { ...quote, ...set }, shown),
-            commit: (more) => commit([update, ...writes, ...more]),
+            commit: (more) => commit([update, ...writes, ...admission.guards, ...more]),
           };
         }),
       );
     },
   };
+}
+
+/** What a quote is for. Without recipients it may become a send or a payroll. */
+function askedBy({
+  mode,
+  inputMint,
+  outputMint,
+  recipients,
+}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): Asked {
+  const transfer = recipients === null ? undefined : recipients.length === 1 ? "send" : "payroll";
+  const type = inputMint === outputMint ? transfer : "swap";
+  return { mode, type, mints: [inputMint, outputMint] };
 }
 
 /** What is asked for, in base units. Throws what CONTRACT sections 2 and 3 say about each field. */

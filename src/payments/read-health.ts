@@ -32,6 +32,8 @@ export interface Health {
    * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
    */
   readonly watches: Readonly<Record<string, KindWatching>>;
+  /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
+  readonly attention: number;
 }
 
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
@@ -45,28 +47,31 @@ export async function readHealth({
   clock,
   workflowKeys,
   watching,
+  countMatters,
 }: {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
   readonly watching: () => Health["watches"];
+  readonly countMatters: () => Promise<number>;
 }): Promise<Health> {
   const [stored, position, witnesses] = await Promise.all([
     Promise.all([
       storage.nextDue(workflowKeys),
       storage.deadLetters(MOST_DEAD_LETTERS),
       storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
+      countMatters(),
     ]).catch(() => null),
     ledger.position().catch(() => null),
     ledger.witnesses().catch(() => null),
   ]);
   const chain = { ledger: position, witnesses };
   if (stored === null) {
-    const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, watches: watching() };
+    const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
     return { status: "down", storage: "unreachable", ...chain, ...unknown };
   }
-  const [due, dead, { length: unprovable }] = stored;
+  const [due, dead, { length: unprovable }, attention] = stored;
   const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
   const deadLetters = dead.length;
   const watches = watching();
@@ -78,5 +83,5 @@ export async function readHealth({
     unprovable > 0 ||
     Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
   const status = isLate ? "degraded" : "ok";
-  return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, watches };
+  return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
 }

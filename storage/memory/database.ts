@@ -29,6 +29,7 @@ export class MemoryDatabase {
     if (consumes !== undefined && !this.tasks.consume(consumes.task, consumes.token)) {
       return { ok: false, conflict: "token" };
     }
+    if (!this.tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && !this.#step(step)) return { ok: false, conflict: "version" };
     for (const [index, start] of starts.entries()) {
       const isNew = this.instances.insert({ ...start, version: 1, updatedAt: start.createdAt });

@@ -1,6 +1,13 @@
 /** Tasks in memory: armed, claimed under a lease and a token, given back, consumed, or set aside when they are poison. */
-import type { ArmLease, ClaimRequest, ClaimedTask, TaskRecord } from "../storage.ts";
-import { crashesAtClaim, earliestFirst, storedTask, taskRecord } from "../stored-task.ts";
+import type { ArmLease, ClaimRequest, ClaimedTask, Commit, TaskRecord, TroubledTask } from "../storage.ts";
+import {
+  crashesAtClaim,
+  earliestFirst,
+  retried,
+  storedTask,
+  taskRecord,
+  troubledTask,
+} from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../tables.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
@@ -49,6 +56,24 @@ export class TaskQueue {
     return task !== undefined;
   }
 
+  /** What an operator has ordered; false when a task cannot be retried or dropped. */
+  command({ retries = [], drops = [] }: Pick<Commit<unknown>, "retries" | "drops">): boolean {
+    for (const { task: id, dueAt } of retries) {
+      const task = this.#tasks.get(id);
+      const next = task === undefined ? null : retried(task, dueAt);
+      if (task === undefined || next === null) return false;
+      this.#tasks.put({ ...task, ...next });
+      // As when it was armed: its lane has the cap that it came with.
+      if (task.lane !== null && task.cap !== null) this.#lanes.put({ lane: task.lane, cap: task.cap });
+    }
+    for (const id of drops) {
+      const task = this.#tasks.get(id);
+      if (task === undefined || task.deadAt === null) return false;
+      this.#tasks.remove(task);
+    }
+    return true;
+  }
+
   claim({ holder, now, leaseMs, workflows, free, laned, maxCrashes }: ClaimRequest): ClaimedTask[] {
     const slots = this.#freeSlots(now);
     const claimed: ClaimedTask[] = [];
@@ -82,7 +107,14 @@ export class TaskQueue {
   release(id: string, token: number, dueAt: number, error: string | undefined): boolean {
     const task = this.#claimed(id, token);
     if (task === undefined || task.deadAt !== null) return false;
-    const failure = error === undefined ? {} : { failures: task.failures + 1, lastError: error };
+    const failure =
+      error === undefined
+        ? {}
+        : {
+            failures: task.failures + 1,
+            lastError: error,
+            failingSince: task.failingSince ?? task.dueAt,
+          };
     this.#tasks.put({ ...task, ...failure, dueAt, visibleAt: dueAt, holder: null });
     return true;
   }
@@ -95,12 +127,28 @@ export class TaskQueue {
     return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
   }
 
-  deadLetters(limit: number): TaskRecord[] {
+  failingTasks(least: number, limit: number): TroubledTask[] {
+    return [...this.#tasks.all()]
+      .filter((task) => task.deadAt === null && task.failures >= least && task.failingSince !== null)
+      .toSorted((a, b) => Number(a.failingSince) - Number(b.failingSince) || a.seq - b.seq)
+      .slice(0, limit)
+      .map(troubledTask);
+  }
+
+  earliestTasks(): { workflow: string; dueAt: number }[] {
+    const workflows = new Set([...this.#tasks.all()].map(({ workflow }) => workflow));
+    return [...workflows].toSorted().flatMap((workflow) => {
+      const dueAt = this.nextDue([workflow]);
+      return dueAt === null ? [] : [{ workflow, dueAt }];
+    });
+  }
+
+  deadLetters(limit: number): TroubledTask[] {
     return [...this.#tasks.all()]
       .filter((task) => task.deadAt !== null)
       .toSorted((a, b) => Number(b.deadAt) - Number(a.deadAt) || b.seq - a.seq)
       .slice(0, limit)
-      .map(taskRecord);
+      .map(troubledTask);
   }
 
   #claimed(id: string, token: number): SequencedTask | undefined {

@@ -51,23 +51,21 @@ function groupStatements(
       .select((eb) => eb.fn.countAll<number>().as("count"))
       .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
   );
-  if ("open" in group) {
-    const { sum } = group;
-    const parts =
-      sum === undefined
-        ? null
-        : statement<AnyRow>()((row) =>
-            db
-              .selectFrom(name)
-              .select(sql<string>`${sql.ref(sum)}`.as("part"))
-              .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
-          );
-    return { count, forget: null, parts };
-  }
+  const { sum } = group;
+  const parts =
+    sum === undefined
+      ? null
+      : statement<AnyRow>()((row) =>
+          db
+            .selectFrom(name)
+            .select(sql<string>`${sql.ref(sum)}`.as("part"))
+            .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
+        );
+  if ("open" in group) return { count, forget: null, parts };
   const forget = statement<AnyRow>()((row) =>
     db.deleteFrom(name).where(sql<boolean>`${isMember(row)} and ${sql.ref(group.since)} <= ${row["since"]}`),
   );
-  return { count, forget, parts: null };
+  return { count, forget, parts };
 }
 
 /** Sets these fields of one row; its version grows where it has one, and is compared where one is expected. */

@@ -177,5 +177,50 @@ export function readStatements(db: Kysely<Schema>) {
         .orderBy("at")
         .orderBy("id"),
     ),
+    gatesAfter: statement<{ after: string; limit: number }>()(({ after, limit }) =>
+      db.selectFrom("gates").selectAll().where("id", ">", after).orderBy("id").limit(limit),
+    ),
+    heldDeposits: statement<{ limit: number }>()(({ limit }) =>
+      db
+        .selectFrom("deposits")
+        .selectAll()
+        .where("heldReason", "is not", null)
+        .orderBy("createdAt")
+        .orderBy("id")
+        .limit(limit),
+    ),
+    abandonedDeliveries: statement<{ limit: number }>()(({ limit }) =>
+      db
+        .selectFrom("deliveries")
+        .select((eb) => [
+          "webhookId",
+          eb.fn.countAll<number>().as("count"),
+          eb.fn.min("createdAt").as("oldest"),
+          eb.fn.max("createdAt").as("newest"),
+        ])
+        // A literal, as in the index.
+        .where("status", "=", sql.lit("abandoned"))
+        .groupBy("webhookId")
+        .orderBy("webhookId")
+        .limit(limit),
+    ),
+    openMatters: statement<{ limit: number }>()(({ limit }) =>
+      db
+        .selectFrom("matters")
+        .selectAll()
+        .where("state", "in", [sql.lit<"waiting">("waiting"), sql.lit<"ending">("ending")])
+        .orderBy("since")
+        .orderBy("id")
+        .limit(limit),
+    ),
+    volumeParts: statement<{ scope: string; since: number }>()(({ scope, since }) =>
+      db.selectFrom("volumes").select("amount").where("scope", "=", scope).where("at", ">", since),
+    ),
+    auditPlace: statement<{ id: string }>()(({ id }) =>
+      db.selectFrom("audit").select("seq").where("id", "=", id),
+    ),
+    auditAfter: statement<{ seq: number; limit: number }>()(({ seq, limit }) =>
+      db.selectFrom("audit").selectAll().where("seq", ">", seq).orderBy("seq").limit(limit),
+    ),
   };
 }

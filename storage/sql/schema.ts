@@ -32,7 +32,9 @@ interface Sequenced {
 
 export type Schema = { [T in keyof EngineTables]: Encode<EngineTables[T]> } & {
   [T in keyof PaymentTables]: Encode<PaymentTables[T]>;
-} & { lanes: LaneRow; tasks: Sequenced; notices: Sequenced; announcements: Sequenced };
+} & { lanes: LaneRow; tasks: Sequenced; notices: Sequenced; announcements: Sequenced } & {
+  audit: Sequenced;
+};
 
 /** What a driver takes for a parameter and gives for a column. */
 export type SqlValue = string | number | Uint8Array | null;

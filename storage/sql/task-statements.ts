@@ -52,6 +52,8 @@ export function taskStatements(db: Kysely<Schema>) {
             holder: sql.lit(null),
             failures: sql`failures + ${failed}`,
             lastError: sql`coalesce(${error}, ${sql.ref("lastError")})`,
+            // Of a column that is set, an update reads what it was.
+            failingSince: sql`coalesce(${sql.ref("failingSince")}, case when ${failed} = 1 then ${sql.ref("dueAt")} end)`,
           })
           .where("id", "=", id)
           .where("token", "=", token)
@@ -125,6 +127,43 @@ export function taskStatements(db: Kysely<Schema>) {
         .where("lane", "=", lane)
         .where("holder", "is not", null)
         .where("visibleAt", ">", now),
+    ),
+    one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
+    retry: statement<TaskRow>()((row) =>
+      db
+        .updateTable("tasks")
+        .set(pick(row, ["dueAt", "visibleAt", "crashes", "failures", "failingSince", "deadAt"]))
+        .where("id", "=", row.id),
+    ),
+    drop: statement<{ id: string }>()(({ id }) =>
+      db.deleteFrom("tasks").where("id", "=", id).where("deadAt", "is not", null),
+    ),
+    failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>
+      alive()
+        .selectAll()
+        .where("failingSince", "is not", null)
+        .where("failures", ">=", least)
+        .orderBy("failingSince")
+        .orderBy("seq")
+        .limit(limit),
+    ),
+    firstFree: statement<{ after: string }>()(({ after }) =>
+      alive()
+        .select(["workflow", "visibleAt as at"])
+        .where("lane", "is", null)
+        .where("workflow", ">", after)
+        .orderBy("workflow")
+        .orderBy("visibleAt")
+        .limit(sql.lit(1)),
+    ),
+    firstLaned: statement<{ after: string }>()(({ after }) =>
+      db
+        .selectFrom("lanes")
+        .select(["workflow", "nextAt as at"])
+        .where("workflow", ">", after)
+        .orderBy("workflow")
+        .orderBy("nextAt")
+        .limit(sql.lit(1)),
     ),
     dead: statement<{ limit: number }>()(({ limit }) =>
       db

@@ -81,6 +81,7 @@ export class Commits {
     const { consumes, step, starts = [], writes = [], history = [] } = commit;
     const { tasks, watches, domain } = this.#parts;
     if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
+    if (!tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
       return { ok: false, conflict: "version" };
     }

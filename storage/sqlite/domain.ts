@@ -10,7 +10,7 @@ import {
   domainStatements,
   updateStatement,
 } from "../sql/domain-statements.ts";
-import type { Insert, PaymentWrite, Update } from "../storage.ts";
+import type { Expectation, Insert, PaymentWrite, Update } from "../storage.ts";
 import { paymentTables, type Table } from "../tables.ts";
 import type { Connection, Prepared, PreparedAll } from "./connection.ts";
 import { isTaken } from "./explain.ts";
@@ -49,7 +49,14 @@ export class Domain {
 
   /** Within a commit; false when the write is refused. */
   write(change: PaymentWrite): boolean {
-    return "insert" in change ? this.#insert(change) : this.#update(change);
+    if ("insert" in change) return this.#insert(change);
+    return "set" in change ? this.#update(change) : this.#isAsExpected(change);
+  }
+
+  #isAsExpected({ table: name, id, expectVersion }: Expectation<PaymentTables>): boolean {
+    const { table, statements } = this.#of(name);
+    if (!("version" in table.columns)) throw new TypeError(`${name} has no version`);
+    return Number(statements.get.get({ id })?.["version"] ?? 0) === expectVersion;
   }
 
   #insert({ table: name, insert, atMost }: Insert<PaymentTables>): boolean {
@@ -60,6 +67,7 @@ export class Domain {
 
   #update({ table: name, id, set, expectedVersion }: Update<PaymentTables>): boolean {
     const { table } = this.#of(name);
+    if (table.appendOnly === true) throw new TypeError(`rows of ${name} are never changed`);
     const grows = "version" in table.columns;
     const expected = expectedVersion !== undefined;
     if (expected && !grows) throw new TypeError(`${name} has no version`);
@@ -102,15 +110,17 @@ function hasRoom(
   row: AnyRow,
   atMost: NonNullable<Insert<PaymentTables>["atMost"]>,
 ): boolean {
-  if ("total" in atMost) {
-    const sum = table.group !== undefined && "open" in table.group ? table.group.sum : undefined;
-    if (parts === null || sum === undefined) throw new TypeError("a total needs a group with a sum");
-    // Added here and not by SQLite, whose integers end at 2^63 and whose other numbers are not exact.
-    const promised = parts.all(row).reduce((total, { part }) => total + BigInt(part), 0n);
-    return promised + BigInt(row[sum] as string) <= atMost.total;
+  const { since = -Infinity } = atMost;
+  if (!("total" in atMost)) {
+    if (count === null) throw new TypeError("atMost needs a table that has a group");
+    forget?.run({ since, ...row });
+    return (count.get({ since, ...row })?.count ?? 0) < atMost.count;
   }
-  if (count === null) throw new TypeError("atMost needs a table that has a group");
-  const { count: most, since = -Infinity } = atMost;
+  const sum = table.group?.sum;
+  if (parts === null || sum === undefined) throw new TypeError("a total needs a group with a sum");
   forget?.run({ since, ...row });
-  return (count.get({ since, ...row })?.count ?? 0) < most;
+  if (atMost.total === null) return true;
+  // Added here and not by SQLite, whose integers end at 2^63 and whose other numbers are not exact.
+  const others = parts.all({ since, ...row }).reduce((total, { part }) => total + BigInt(part), 0n);
+  return others + BigInt(row[sum] as string) <= atMost.total;
 }

@@ -3,8 +3,15 @@ import type { Kysely, Selectable } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import type { Encode, Schema } from "../sql/schema.ts";
 import { taskStatements } from "../sql/task-statements.ts";
-import type { ClaimRequest, ClaimedTask, Commit, EngineStorage, TaskRecord } from "../storage.ts";
-import { crashesAtClaim, earliestFirst, storedTask, taskRecord } from "../stored-task.ts";
+import type { ClaimRequest, ClaimedTask, Commit, EngineStorage, TroubledTask } from "../storage.ts";
+import {
+  crashesAtClaim,
+  earliestFirst,
+  retried,
+  storedTask,
+  taskRecord,
+  troubledTask,
+} from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
@@ -42,6 +49,19 @@ export class TaskQueue {
       changed.add(row.lane);
     }
     this.#lanes.settle(changed);
+  }
+
+  /** Within a commit: what an operator has ordered. False when a task cannot be retried or dropped. */
+  command({ retries = [], drops = [] }: Pick<Commit<unknown>, "retries" | "drops">): boolean {
+    for (const { task: id, dueAt } of retries) {
+      const task = this.#tasks.one.get({ id });
+      const next = task === undefined ? null : retried(task, dueAt);
+      if (next === null) return false;
+      this.#tasks.retry.run({ ...next, dueAt });
+      if (next.lane !== null) this.#lanes.open({ key: next.lane, cap: next.cap ?? 1 }, next.workflow, dueAt);
+      this.#lanes.settle(new Set([next.lane]));
+    }
+    return drops.every((id) => this.#tasks.drop.run({ id }) === 1);
   }
 
   /** Writes nothing, and does not ask for the write lock, while nothing is due. */
@@ -122,7 +142,28 @@ export class TaskQueue {
     });
   }
 
-  deadLetters(limit: number): Promise<TaskRecord[]> {
-    return this.#connection.read(() => this.#tasks.dead.all({ limit }).map(taskRecord));
+  deadLetters(limit: number): Promise<TroubledTask[]> {
+    return this.#connection.read(() => this.#tasks.dead.all({ limit }).map(troubledTask));
+  }
+
+  failingTasks(least: number, limit: number): Promise<TroubledTask[]> {
+    return this.#connection.read(() => this.#tasks.failing.all({ least, limit }).map(troubledTask));
+  }
+
+  /** One seek for each workflow and kind of queue, however many tasks there are. */
+  earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
+    return this.#connection.read(() => {
+      const earliest = new Map<string, number>();
+      for (const first of [this.#tasks.firstFree, this.#tasks.firstLaned]) {
+        let row = first.get({ after: "" });
+        while (row !== undefined) {
+          earliest.set(row.workflow, Math.min(row.at, earliest.get(row.workflow) ?? Infinity));
+          row = first.get({ after: row.workflow });
+        }
+      }
+      return [...earliest.keys()]
+        .toSorted()
+        .map((workflow) => ({ workflow, dueAt: earliest.get(workflow) ?? 0 }));
+    });
   }
 }

@@ -6,11 +6,13 @@ afterAll(leaveNothing);
 
 const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
+const COMMANDS =
+  "dev, machines, reconcile, release, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
 test.concurrent.each([
-  ["", "expected a command: dev, machines, reconcile or release"],
-  ["pay", 'there is no command "pay": expected dev, machines, reconcile or release'],
+  ["", `expected a command: ${COMMANDS}`],
+  ["pay", `there is no command "pay": expected ${COMMANDS}`],
   ["dev now", 'dev takes no argument "now"'],
   ["dev --colour", `Unknown option '--colour': expected ${DEV_OPTIONS}`],
   ["dev --format mermaid", `Unknown option '--format': expected ${DEV_OPTIONS}`],

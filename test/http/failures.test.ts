@@ -18,7 +18,7 @@ test("every code has the status of the contract", () => {
   );
   expect(codesOf(400)).toEqual(["VALIDATION_ERROR", ...invalid]);
   expect(codesOf(401)).toEqual(["INVALID_API_KEY"]);
-  expect(codesOf(403)).toEqual(["UNAUTHORIZED", "INSUFFICIENT_SCOPE"]);
+  expect(codesOf(403)).toEqual(["UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ACCOUNT_SUSPENDED"]);
   expect(codesOf(404).every((code) => code.endsWith("NOT_FOUND"))).toBe(true);
   expect(codesOf(405)).toEqual(["METHOD_NOT_ALLOWED"]);
   expect(codesOf(409)).toEqual([
@@ -38,12 +38,13 @@ test("every code has the status of the contract", () => {
     "AMOUNT_TOO_LARGE",
     "INSUFFICIENT_LIQUIDITY",
     "IDEMPOTENCY_KEY_REUSED",
+    "VOLUME_LIMIT_EXCEEDED",
   ]);
   expect([429, 500, 502, 503].map(codesOf)).toEqual([
     ["RATE_LIMIT_EXCEEDED"],
     ["INTERNAL_ERROR"],
     ["UPSTREAM_ERROR"],
-    ["ROUTING_UNAVAILABLE"],
+    ["SERVICE_PAUSED", "ROUTING_UNAVAILABLE"],
   ]);
 });
 

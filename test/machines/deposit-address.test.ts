@@ -56,6 +56,7 @@ const events = {
   SWEPT: { type: "AT_REST", isBound: false, height: 0, ...empty },
   HELD: { type: "HELD", reason: "unknown_spending" },
   RELEASE: { type: "RELEASE" },
+  REDIRECT: { type: "REDIRECT", to: "elsewhere" },
   RETURN: { type: "RETURN", mint: "other", to: "owner" },
   RETURN_PLANNED: { type: "RETURN_PLANNED", payment: "mine", slot: 100, balances: { other: "9" } },
   NOTHING_TO_RETURN: { type: "NOTHING_TO_RETURN" },
@@ -86,12 +87,17 @@ const plan = (
     mayRefund?: boolean;
     isReleased?: boolean;
     closeAbove?: number | null;
+    refundTo?: string;
   } = {},
 ): string => {
   const { settledSlot = 0, landed: count = 0, fee = "30", isReleased = false } = more;
   const { mayRefund = true, closeAbove = null } = more;
-  return `planSettlement ${JSON.stringify({ settledSlot, landed: count, fee, isReleased, mayRefund, closeAbove })}`;
+  const { refundTo } = more;
+  const to = refundTo === undefined ? {} : { refundTo };
+  return `planSettlement ${JSON.stringify({ settledSlot, landed: count, fee, isReleased, mayRefund, closeAbove, ...to })}`;
 };
+const redirection = { isReleased: true, refundTo: "elsewhere" };
+const redirected = plan(redirection);
 const returns = `planReturn ${JSON.stringify({ mint: "other", to: "owner", settledSlot: 0 })}`;
 const collect = (fromSlot: number): string => `planCollection ${JSON.stringify({ fromSlot })}`;
 const timer = (delay: string, state: string): string => `xstate.after.${delay}.deposit-address.${state}`;
@@ -112,6 +118,7 @@ const whileAtRest = (delay: string, state: string, aged: object) =>
     SOME_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
     ALL_READ: ["settling", leaves(delay, `atRest.${state}`), plan(aged)],
     RELEASE: ["settling", leaves(delay, `atRest.${state}`), plan({ isReleased: true, ...aged })],
+    REDIRECT: ["settling", leaves(delay, `atRest.${state}`), plan({ ...redirection, ...aged })],
     RETURN: ["returning", leaves(delay, `atRest.${state}`), returns],
   }) as const;
 
@@ -208,12 +215,13 @@ describe("deposit-address", () => {
         SOME_READ: ["settling", plan(AGED)],
         ALL_READ: ["settling", plan(AGED)],
         RELEASE: ["settling", plan({ isReleased: true, ...AGED })],
+        REDIRECT: ["settling", plan({ ...redirection, ...AGED })],
         RETURN: ["returning", returns],
       },
-      held: { RELEASE: ["settling", plan({ isReleased: true })] },
+      held: { RELEASE: ["settling", plan({ isReleased: true })], REDIRECT: ["settling", redirected] },
     },
     // With a host that screens; see below.
-    passed: ["screening", "heldBack", "settled"],
+    passed: ["screening", "heldBack", "declining", "settled"],
   });
 
   test("each lane is left through one more look at everything, and sixty days follow the first", () => {
@@ -268,11 +276,23 @@ describe("deposit-address", () => {
       null,
       funded,
     ]);
+    // Sent elsewhere: the order ends without paying anybody, and only then is anything sent.
+    const [declining, declined] = transition(depositAddress, back, events.REDIRECT);
+    expect([declining.value, ...effectsOf(declined)]).toEqual([
+      "declining",
+      tell({ type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" }),
+    ]);
+    const [settling, planned] = transition(depositAddress, declining, { type: "OVER", fee: "0" });
+    expect([settling.value, ...effectsOf(planned)]).toEqual([
+      "settling",
+      plan({ fee: "0", isReleased: true, refundTo: "elsewhere" }),
+    ]);
     // Cancelled in the meantime: whatever is decided, it goes back.
     const over = (at: Snapshot, event: Event): unknown =>
       transition(depositAddress, transition(depositAddress, at, events.OVER)[0], event)[0].value;
     expect(over(screening, events.CLEARED)).toBe("settling");
     expect(over(back, events.RELEASE)).toBe("settling");
+    expect(over(back, events.REDIRECT)).toBe("settling");
   });
 
   test("P30: the very reading that is past the window counts what it shows", () => {
@@ -418,7 +438,7 @@ describe("deposit-address", () => {
     const next = new Map<string, Set<string>>();
     for (const { state } of paths) {
       const from = placeOf(state);
-      for (const event of honest.filter(({ type }) => type !== "RELEASE")) {
+      for (const event of honest.filter(({ type }) => type !== "RELEASE" && type !== "REDIRECT")) {
         const to = placeOf(transition(depositAddress, state, event)[0]);
         next.set(from, (next.get(from) ?? new Set()).add(to));
       }

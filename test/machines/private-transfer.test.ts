@@ -25,6 +25,7 @@ const events = {
   FUNDED: { type: "FUNDED" },
   NOTHING_CAME: { type: "WINDOW_CLOSED", received: false },
   TOO_LITTLE_CAME: { type: "WINDOW_CLOSED", received: true },
+  DECLINED: { type: "DECLINED", reason: "REFUNDED_BY_OPERATOR" },
   ROUTED: { type: "ROUTED", payouts: 1, unpaid: 0 },
   ROUTED_TO_NOBODY: { type: "ROUTED", payouts: 0, unpaid: 1 },
   NOT_NOW: { type: "NOT_NOW" },
@@ -81,6 +82,7 @@ describe("private-transfer", () => {
         FUNDED: ["routing", "route undefined"],
         NOTHING_CAME: ["failed", over("0"), announce("failed")],
         TOO_LITTLE_CAME: ["refunding", over("0")],
+        DECLINED: ["refunding", over("0")],
         ...counted("awaitingDeposit"),
       },
       depositDetected: {
@@ -88,9 +90,14 @@ describe("private-transfer", () => {
         FUNDED: ["routing", "route undefined"],
         NOTHING_CAME: ["failed", over("0"), announce("failed")],
         TOO_LITTLE_CAME: ["refunding", over("0")],
+        DECLINED: ["refunding", over("0")],
         ...counted("depositDetected"),
       },
-      checking: { FUNDED: ["routing", "route undefined"], ...counted("checking") },
+      checking: {
+        FUNDED: ["routing", "route undefined"],
+        DECLINED: ["refunding", over("0")],
+        ...counted("checking"),
+      },
       routing: {
         ROUTED_TO_NOBODY: ["refunding", over("0")],
         NOT_NOW: ["waitingForPrice", `arm ${pause} 10000`],

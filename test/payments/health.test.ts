@@ -24,6 +24,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
       ...{ landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
       ...{ unprovable: NOTHING_WATCHED, expired: NOTHING_WATCHED },
     },
+    attention: 0,
   });
 });
 

@@ -68,6 +68,22 @@ const write: fc.Arbitrary<PaymentWrite> = fc.oneof(
       set: { deletedAt },
       ...(expectedVersion === 0 ? {} : { expectedVersion }),
     })),
+  fc
+    .record({
+      id: number(9),
+      at: number(60),
+      amount: fc.bigInt(1n, 9n),
+      since: number(60),
+      total: number(20),
+    })
+    .map(({ id, at, amount, since, total }) => ({
+      table: "volumes" as const,
+      insert: { id: `v${id}`, scope: "s", at, amount },
+      atMost: { total: total === 0 ? null : BigInt(total), since },
+    })),
+  fc
+    .record({ id: number(9), expectVersion: number(3) })
+    .map(({ id, expectVersion }) => ({ table: "webhooks" as const, id: `w${id}`, expectVersion })),
 );
 
 const lease = fc.record({ holder: one("g", "h"), until: number(60) });
@@ -113,6 +129,11 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
       fc.record({ instance, version: number(50), at: number(9), event: fc.json(), value: fc.json() }),
     ).map((history) => ({ history })),
   },
+  {
+    weight: 2,
+    arbitrary: some(fc.record({ task: taskId, dueAt: number(60) })).map((retries) => ({ retries })),
+  },
+  { weight: 1, arbitrary: some(taskId).map((drops) => ({ drops })) },
   { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
 );
 
@@ -153,7 +174,8 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     },
     {
       arbitrary: fc
-        .record({ id: taskId, token, dueAt: number(60) })
+        .record({ id: taskId, token, dueAt: number(60), error: one(undefined, "no") })
+        .map(({ error, ...request }) => ({ ...request, ...(error === undefined ? {} : { error }) }))
         .map((request) => ["release", request] as const),
       weight: 2,
     },
@@ -172,7 +194,7 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     { arbitrary: known.map((request) => ["nextDue", request] as const), weight: 2 },
   )
   .map(([name, argument]) => ({
-    shown: `${name} ${JSON.stringify(argument)}`,
+    shown: `${name} ${fc.stringify(argument)}`,
     make: (storage) => (storage[name] as (argument: unknown) => Promise<unknown>)(argument),
   }));
 
@@ -190,10 +212,13 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   history: await Promise.all(instances.map((id) => storage.history(id, { after: 0, limit: 99 }))),
   watches: await storage.watches({ kind: "signature", shards: [0, 1, 2] }),
   dead: await storage.deadLetters(99),
+  failing: await storage.failingTasks(1, 99),
+  earliest: await storage.earliestTasks(),
   due: await Promise.all(workflows.map((workflow) => storage.nextDue([workflow]))),
   facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
   webhooks: await storage.webhooks("a"),
   window: await storage.limitWindow("a", "requests", -1),
+  volume: await storage.volume("s", -1),
 });
 
 test(

@@ -65,6 +65,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     refusals: [
       ...(["INVALID_RECIPIENT", "INVALID_ASSET", "AMOUNT_TOO_SMALL", "INSUFFICIENT_LIQUIDITY"] as const),
       ...(["AMOUNT_TOO_LARGE", "ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
+      ...(["ROUTING_UNAVAILABLE", "UPSTREAM_ERROR"] as const),
+      ...(["ACCOUNT_SUSPENDED", "SERVICE_PAUSED", "AMOUNT_TOO_LARGE"] as const),
     ],
   },
   "GET /v1/quotes/{id}": {
@@ -78,6 +80,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     refusals: [
       ...(["QUOTE_NOT_FOUND", "INVALID_QUOTE", "INSUFFICIENT_LIQUIDITY", "ROUTING_UNAVAILABLE"] as const),
       ...(["AMOUNT_TOO_SMALL", "AMOUNT_TOO_LARGE", "UPSTREAM_ERROR"] as const),
+      ...(["AMOUNT_TOO_SMALL", "UPSTREAM_ERROR", "IDEMPOTENCY_KEY_REUSED"] as const),
+      ...(["ACCOUNT_SUSPENDED", "SERVICE_PAUSED", "AMOUNT_TOO_LARGE"] as const),
     ],
   },
   "POST /v1/transactions": {
@@ -94,6 +98,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         "AMOUNT_TOO_LARGE",
       ] as const),
       ...(["INSUFFICIENT_LIQUIDITY", "DUPLICATE_TRANSACTION", "UPSTREAM_ERROR"] as const),
+      ...(["ACCOUNT_SUSPENDED", "SERVICE_PAUSED", "AMOUNT_TOO_LARGE", "VOLUME_LIMIT_EXCEEDED"] as const),
     ],
   },
   "GET /v1/transactions": {

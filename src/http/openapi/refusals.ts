@@ -91,6 +91,17 @@ export const DETAILS: { readonly [Code in ErrorCode]: z.ZodType<ErrorDetails[Cod
   RATE_LIMIT_EXCEEDED: z.object({
     ...{ scope: text, limit: whole, windowSeconds: whole, retryAfter: seconds, tier: text },
   }),
+  VOLUME_LIMIT_EXCEEDED: z.object({
+    asset: text,
+    limit: text.describe("In whole units of the asset."),
+    used: text.describe("Taken for the account within the window, in whole units."),
+    windowSeconds: whole,
+  }),
+  ACCOUNT_SUSPENDED: none,
+  SERVICE_PAUSED: z.object({
+    scope: text.describe("`wallet`, or the asset or the type that is paused."),
+    retryAfter: seconds,
+  }),
   INTERNAL_ERROR: none,
   UPSTREAM_ERROR: none,
   ROUTING_UNAVAILABLE: z.object({

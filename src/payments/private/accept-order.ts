@@ -53,12 +53,12 @@ export interface CreatedOrderBody {
 /** Orders without a deposit that an account may have open (CONTRACT section 4). */
 const MOST_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
 /** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
-const LINGER_MS = 15 * 60_000;
-const AGING_MS = 3_600_000;
-const QUIET_MS = 24 * 3_600_000;
-const SLOW_MS = 60 * 24 * 3_600_000;
+export const LINGER_MS = 15 * 60_000;
+export const AGING_MS = 3_600_000;
+export const QUIET_MS = 24 * 3_600_000;
+export const SLOW_MS = 60 * 24 * 3_600_000;
 /** At most one refund per address in this time (CONTRACT section 4). */
-const REFUND_PAUSE_MS = 10 * 60_000;
+export const REFUND_PAUSE_MS = 10 * 60_000;
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;
 

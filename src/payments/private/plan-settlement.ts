@@ -36,7 +36,7 @@ export interface OpenPayment extends OpenWords {
 /** All that the decision depends on. */
 export interface Settlement {
   readonly terms: RoutingTerms;
-  readonly sender: Address;
+  readonly receiver: Address;
   readonly treasury: Address;
   readonly holdings: readonly Holding[];
   readonly open: readonly OpenPayment[];
@@ -100,29 +100,29 @@ export function nextSettlementStep(facts: Settlement): SettlementStep {
  * it land, nothing else is paid under these words.
  */
 function recover(
-  { terms, holdings, planned, sender }: Settlement,
+  { terms, holdings, planned, receiver }: Settlement,
   { words, follows }: OpenPayment,
 ): SettlementStep {
   const plan = replacementPlan(terms, { words, follows }, { leaves: [], leftOut: [] });
   const [first] = holdings;
   if (first === undefined) throw new Error("an address has at least its lamports");
   const mark = `recovery ${planned + 1}: ${words}`;
-  return { do: "recover", kind: "plan", mark, asset: first.asset, to: sender, amount: 0n, plan };
+  return { do: "recover", kind: "plan", mark, asset: first.asset, to: receiver, amount: 0n, plan };
 }
 
-/** The sender gets everything but the refund's own cost, which stays for the sweep. */
+/** The receiver gets everything but the refund's own cost, which stays for the sweep. */
 function refund(facts: Settlement, holding: Holding): SettlementStep {
-  const { terms, sender } = facts;
+  const { terms, receiver } = facts;
   const { asset, refundCost } = holding;
   const { mark, amount, before } = termsOfRefund(facts, holding);
   const loans = loanOf(terms, asset);
-  const leg = { from: terms.address, to: sender, amount, accountPayer: terms.sponsor };
+  const leg = { from: terms.address, to: receiver, amount, accountPayer: terms.sponsor };
   return {
     do: "refund",
     kind: "refund",
     mark,
     asset,
-    to: sender,
+    to: receiver,
     amount,
     plan: {
       feePayer: terms.sponsor,
@@ -142,7 +142,7 @@ function refund(facts: Settlement, holding: Holding): SettlementStep {
  * by all that is left. After that what is left is excess.
  */
 function termsOfRefund(
-  { terms, sender, open, paidIn, excesses, planned }: Settlement,
+  { terms, receiver, open, paidIn, excesses, planned }: Settlement,
   { asset, balance, kept, lent, refundCost }: Holding,
 ): RefundTerms {
   const all = balance - kept - lent - refundCost;
@@ -155,7 +155,7 @@ function termsOfRefund(
   const ownPart = first.amount - refundCost;
   const isPart = open.length > 1 && asset.mint === paidIn && ownPart > 0n && ownPart < all;
   const amount = isPart ? ownPart : all;
-  const words = refundWords(first.words, { mint: asset.mint, amount, to: sender });
+  const words = refundWords(first.words, { mint: asset.mint, amount, to: receiver });
   const before = [...followOf(terms, first.follows), replaceOf(terms, first.words, words)];
   return { mark: label(words), amount, before };
 }

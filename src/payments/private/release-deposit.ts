@@ -30,6 +30,16 @@ export class ReleaseRefused extends Error {
   override readonly name = "ReleaseRefused";
 }
 
+/** How an address is let go of, and what belongs into the same commit. */
+export interface ReleaseOrder {
+  /** `REDIRECT`: what is there goes to another address, and nobody is paid out. */
+  readonly event: { readonly type: "RELEASE" } | { readonly type: "REDIRECT"; readonly to: string };
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** What `releaseDeposit` does without an order. */
+const RELEASE: ReleaseOrder = { event: { type: "RELEASE" }, writes: [] };
+
 /**
  * Lets go of an address, whatever it is held for, and has it settled anew, closed ones included. Works for ever. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
@@ -53,22 +63,35 @@ export async function releaseDeposit(
     readonly addresses: DepositAddressWorkflow;
   },
   transactionId: string,
+  order: ReleaseOrder = RELEASE,
 ): Promise<ReleasedDeposit> {
   const view = await storage.transaction(transactionId);
   const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
   if (view === null || deposit === undefined) {
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
+  if (order.event.type === "RELEASE" && view.transaction.sender === "") {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} was recovered, and its sender is not known: say where its money goes by refundTo`,
+    );
+  }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
   await refuseUnlessRecognised({ ledger, keys }, view, deposit, explained);
   const writes: PaymentWrite[] = [
+    ...order.writes,
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
     ...explained.map((signature): PaymentWrite => ({
       table: "facts",
       insert: { id: explanationOf(signature), value: transactionId },
     })),
   ];
-  const sent = await engine.send(addresses, deposit.id, { type: "RELEASE" }, { writes });
+  const sent = await engine.send(addresses, deposit.id, order.event, { writes });
+  if (sent.kind === "refused" && order.writes.length > 0) {
+    throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
+  }
+  if (sent.kind === "unchanged") {
+    throw new ReleaseRefused(`deposit address ${deposit.id} is at work: try again when it has come to rest`);
+  }
   // Refused: somebody else has released it between our two lines, and that is as good.
   if (sent.kind !== "stepped" && sent.kind !== "refused") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);

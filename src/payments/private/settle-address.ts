@@ -160,14 +160,18 @@ export class AddressSettling implements AddressSettlement {
   async #facts(
     inHand: AddressInHand,
     amounts: readonly bigint[],
-    { fee, mayRefund, closeAbove }: SettlementParams,
+    { fee, mayRefund, closeAbove, refundTo }: SettlementParams,
   ): Promise<Settlement> {
     const { deposit, view } = inHand;
     const { transaction, payments } = view;
+    const receiver = (refundTo ?? transaction.sender) as Address;
     const made = await this.#standingMarkers(inHand);
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>
-        this.#holding(inHand, { asset, fee, balance: amounts[index] ?? 0n, isSwept: made.length > 0 }),
+        this.#holding(inHand, {
+          ...{ asset, fee, receiver, balance: amounts[index] ?? 0n },
+          isSwept: made.length > 0,
+        }),
       ),
     );
     const excesses = payments.filter(
@@ -175,7 +179,7 @@ export class AddressSettling implements AddressSettlement {
     );
     return {
       terms: await termsOf(this.#with, deposit.id),
-      sender: transaction.sender as Address,
+      receiver,
       treasury: this.#with.treasury,
       holdings,
       open: openWords(payments).map((open) => ({
@@ -219,7 +223,7 @@ export class AddressSettling implements AddressSettlement {
   /** One asset at the address, with what of it is whose. Only what the next step may depend on is asked for. */
   async #holding(
     { deposit, view }: AddressInHand,
-    { asset, fee, balance, isSwept }: HeldAsset,
+    { asset, fee, receiver, balance, isSwept }: HeldAsset,
   ): Promise<Holding> {
     const { ledger, refundCost } = this.#with;
     const landed = view.payments
@@ -241,8 +245,7 @@ export class AddressSettling implements AddressSettlement {
     return {
       ...{ asset, balance, kept, lent },
       // Refunds are priced where something is left to refund.
-      refundCost:
-        balance - kept - lent > 0n ? await refundCost(asset, view.transaction.sender as Address) : 0n,
+      refundCost: balance - kept - lent > 0n ? await refundCost(asset, receiver) : 0n,
       // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.
       hasAccount: mint !== null && isSwept && (balance > 0n || (await isThere(mint))),
     };
@@ -254,6 +257,8 @@ interface HeldAsset {
   readonly asset: Token;
   readonly balance: bigint;
   readonly fee: string;
+  /** Who gets refunds. */
+  readonly receiver: Address;
   readonly isSwept: boolean;
 }
 

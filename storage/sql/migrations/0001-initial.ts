@@ -34,6 +34,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     crashes: "integer",
     failures: "integer",
     lastError: "text?",
+    failingSince: "integer?",
     deadAt: "integer?",
   },
   lanes: { lane: "text", workflow: "text", cap: "integer", nextAt: "integer" },
@@ -218,6 +219,22 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   limitHits: { id: "text", accountId: "text", scope: "text", at: "integer" },
 
   spendings: { id: "text", purse: "text", amount: "amount", at: "integer" },
+  gates: { id: "text", version: "integer", rules: "text" },
+  volumes: { id: "text", scope: "text", at: "integer", amount: "amount" },
+  matters: {
+    id: "text",
+    version: "integer",
+    kind: "text",
+    state: "text",
+    transactionId: "text?",
+    accountId: "text?",
+    message: "text",
+    since: "integer",
+    toldAt: "integer?",
+    tellingUntil: "integer?",
+    proposal: "text?",
+  },
+  audit: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
 };
 
 /** Primary keys other than `id`. */
@@ -229,7 +246,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Tables whose rows of one time are told apart by the order in which they came. */
-const sequenced: ReadonlySet<string> = new Set(["tasks", "notices", "announcements"]);
+const sequenced: ReadonlySet<string> = new Set(["tasks", "notices", "announcements", "audit"]);
 
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
@@ -252,6 +269,8 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["deliveryAttempts", "deliveryId", "number", "startedAt"],
   ["limitHits", "accountId", "scope", "at"],
   ["spendings", "purse", "at", "id"],
+  ["volumes", "scope", "at"],
+  ["matters", "state", "since", "id"],
 ];
 
 const uniques: readonly (readonly [table: string, column: string])[] = [
@@ -275,6 +294,23 @@ export async function initial(db: Kysely<unknown>, dialect: SchemaDialect): Prom
     await db.schema.createIndex(`${table}_by_${column}`).unique().on(table).column(column).execute();
   }
   await createTaskIndexes(db);
+  await createAttentionIndexes(db);
+}
+
+/** What needs a person is seldom, and looked for often. */
+async function createAttentionIndexes(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex("deposits_held")
+    .on("deposits")
+    .columns(["createdAt", "id"])
+    .where(sql<boolean>`${sql.ref("heldReason")} is not null`)
+    .execute();
+  await db.schema
+    .createIndex("deliveries_abandoned")
+    .on("deliveries")
+    .columns(["webhookId", "createdAt"])
+    .where(sql<boolean>`status = 'abandoned'`)
+    .execute();
 }
 
 /** A claim seeks in the first two, a lane's next slot in the third; the dead are in none of them. */
@@ -292,6 +328,9 @@ async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("tasks_timers", ["instance", "name"])
     .where(sql<boolean>`kind = 'timer'`)
+    .execute();
+  await index("tasks_failing", ["failingSince", "seq"])
+    .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)
     .execute();
   await index("tasks_dead", ["deadAt", "seq"])
     .where(sql<boolean>`${sql.ref("deadAt")} is not null`)

@@ -8,8 +8,10 @@ import {
   commit,
   either,
   ids,
+  inLane,
   LEASE,
   ok,
+  type PaymentCommit,
   put,
   range,
   startOf,
@@ -222,7 +224,8 @@ const poison: readonly StorageContractCase[] = [
       }
       assert.deepEqual(await storage.deadLetters(9), []);
       assert.deepEqual(await claim(storage, 3 * LEASE), []);
-      assert.deepEqual(await storage.deadLetters(9), [taskOf("poison")]);
+      const dead = { crashes: 3, failures: 0, lastError: null, since: 3 * LEASE };
+      assert.deepEqual(await storage.deadLetters(9), [{ ...taskOf("poison"), ...dead }]);
       assert.deepEqual(await claim(storage, 99 * LEASE), []);
       assert.equal(await storage.nextDue([WORKFLOW]), null);
     },
@@ -248,6 +251,100 @@ const poison: readonly StorageContractCase[] = [
       ]);
       assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 1 } }), ok);
       assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p0"]);
+    },
+  ),
+  promise("failing tasks are listed by how long they fail, with what they said last", async ({ storage }) => {
+    await arm(storage, taskOf("a", { dueAt: 5 }), taskOf("b", { dueAt: 3 }), taskOf("c", { dueAt: 4 }));
+    /** Claims everything and gives it back, one of them with an error. */
+    const failOnce = async (id: string, error: string): Promise<void> => {
+      for (const each of await claim(storage, 10)) {
+        const failed = each.id === id ? { error } : {};
+        await storage.release({ id: each.id, token: each.token, dueAt: each.dueAt, ...failed });
+      }
+    };
+    for (const time of [1, 2, 3]) await failOnce("a", `no ${time}`);
+    for (const time of [1, 2]) await failOnce("b", `no ${time}`);
+    const shown = (await storage.failingTasks(2, 9)).map(({ id, failures, lastError, since }) => [
+      ...[id, failures, lastError, since],
+    ]);
+    assert.deepEqual(shown, [
+      ["b", 2, "no 2", 3],
+      ["a", 3, "no 3", 5],
+    ]);
+    assert.deepEqual(ids(await storage.failingTasks(2, 1)), ["b"]);
+    assert.deepEqual(ids(await storage.failingTasks(3, 9)), ["a"]);
+  }),
+  promise(
+    "a dead letter that is retried begins afresh, one that is dropped is gone",
+    async ({ storage, other }) => {
+      await arm(storage, taskOf("p"), inLane("q", "L", 1), taskOf("r"));
+      await claim(storage, 0);
+      await claim(storage, LEASE, { maxCrashes: 1 });
+      assert.equal((await storage.deadLetters(9)).length, 3);
+      assert.equal(await storage.nextDue([WORKFLOW]), null);
+      const retries = ["p", "q"].map((task) => ({ task, dueAt: 5 * LEASE }));
+      const fact = { table: "facts" as const, insert: { id: "f", value: "" } };
+      assert.deepEqual(await commit(other, { retries, drops: ["r"], writes: [fact] }), ok);
+      assert.equal(await storage.fact("f"), "", "in the same commit");
+      assert.deepEqual(await storage.deadLetters(9), []);
+      assert.equal(await storage.nextDue([WORKFLOW]), 5 * LEASE);
+      assert.deepEqual(await claim(storage, 5 * LEASE - 1), []);
+      const claimed = await claim(storage, 5 * LEASE, { maxCrashes: 1 });
+      assert.deepEqual(
+        claimed
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+          .map(({ id, token, crashes, failures }) => [id, token, crashes, failures]),
+        [
+          ["p", 2, 0, 0],
+          ["q", 2, 0, 0],
+        ],
+      );
+    },
+  ),
+  promise(
+    "a failing task that is retried is due at once, and its failures still count",
+    async ({ storage }) => {
+      await arm(storage, taskOf("t"));
+      await claimOne(storage, 0);
+      await storage.release({ id: "t", token: 1, dueAt: 1_000_000, error: "no" });
+      await put(storage, { retries: [{ task: "t", dueAt: 7 }] });
+      const again = await claimOne(storage, 7);
+      assert.deepEqual([again.token, again.failures], [2, 1]);
+    },
+  ),
+  promise(
+    "what is in hand, has not failed or is gone is neither retried nor dropped",
+    async ({ storage }) => {
+      await arm(storage, taskOf("held"), taskOf("fresh", { dueAt: 1_000_000 }));
+      await claimOne(storage, 0);
+      const refusedAs = async (item: PaymentCommit): Promise<void> => {
+        const writes = [{ table: "facts" as const, insert: { id: "f", value: "" } }];
+        assert.deepEqual(await commit(storage, { ...item, writes }), lost);
+      };
+      for (const task of ["held", "fresh", "none"]) {
+        await refusedAs({ retries: [{ task, dueAt: 0 }] });
+        await refusedAs({ drops: [task] });
+      }
+      assert.equal(await storage.fact("f"), null);
+      assert.deepEqual(await claim(storage, 0), []);
+    },
+  ),
+  promise(
+    "the earliest tasks are told of every workflow, known or not, laned or not",
+    async ({ storage }) => {
+      assert.deepEqual(await storage.earliestTasks(), []);
+      await arm(
+        storage,
+        taskOf("a", { dueAt: 9 }),
+        taskOf("b", { dueAt: 7, workflow: "unknown@7" }),
+        inLane("c", "L", 2, { dueAt: 3, workflow: "laned@1" }),
+        inLane("d", "L", 2, { dueAt: 5 }),
+      );
+      assert.deepEqual(await storage.earliestTasks(), [
+        { workflow: "laned@1", dueAt: 3 },
+        { workflow: WORKFLOW, dueAt: 5 },
+        { workflow: "unknown@7", dueAt: 7 },
+      ]);
     },
   ),
   promise("the next due time is that of the earliest task of known workflows", async ({ storage }) => {

@@ -1,7 +1,7 @@
 /** The storage contract on the named reads, and on the inserts that count before they insert. */
 import assert from "node:assert/strict";
 import type { PaymentTables } from "../../../storage/records.ts";
-import type { PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";
@@ -241,5 +241,134 @@ const reads: readonly StorageContractCase[] = [
   }),
 ];
 
+const volumeOf = (id: string, at: number, amount: bigint, scope = "s"): PaymentTables["volumes"] => ({
+  ...{ id, scope, at, amount },
+});
+
+const operating: readonly StorageContractCase[] = [
+  promise("deposit addresses that are held are listed, the oldest first", async ({ storage, other }) => {
+    const insert = (id: string, createdAt: number, heldReason: string | null): PaymentWrite => ({
+      table: "deposits",
+      insert: { ...fullRows.deposits, id, transactionId: id, createdAt, heldReason },
+    });
+    await put(storage, {
+      writes: [insert("b", 2, "x"), insert("free", 0, null), insert("c", 1, ""), insert("a", 2, "y")],
+    });
+    assert.deepEqual(ids(await other.heldDeposits(9)), ["c", "a", "b"]);
+    assert.deepEqual(ids(await other.heldDeposits(1)), ["c"]);
+    await put(storage, { writes: [{ table: "deposits", id: "a", set: { heldReason: null } }] });
+    assert.deepEqual(ids(await other.heldDeposits(9)), ["c", "b"]);
+  }),
+  promise("abandoned deliveries are summed by webhook", async ({ storage, other }) => {
+    const insert = (
+      id: string,
+      webhookId: string,
+      createdAt: number,
+      status: PaymentTables["deliveries"]["status"] = "abandoned",
+    ): PaymentWrite => ({
+      table: "deliveries",
+      insert: { ...fullRows.deliveries, id, webhookId, createdAt, status },
+    });
+    await put(storage, {
+      writes: [
+        ...[insert("1", "w", 5), insert("2", "w", 3), insert("3", "v", 9), insert("4", "w", 1, "delivered")],
+        ...[insert("5", "w", 99, "pending"), insert("6", "u", 7, "dropped")],
+      ],
+    });
+    const v = { webhookId: "v", count: 1, oldest: 9, newest: 9 };
+    assert.deepEqual(await other.abandonedDeliveries(9), [
+      v,
+      { webhookId: "w", count: 2, oldest: 3, newest: 5 },
+    ]);
+    assert.deepEqual(await other.abandonedDeliveries(1), [v]);
+  }),
+  promise("matters are open until their end was told, the oldest first", async ({ storage, other }) => {
+    const insert = (
+      id: string,
+      since: number,
+      state: PaymentTables["matters"]["state"] = "waiting",
+    ): PaymentWrite => ({ table: "matters", insert: { ...fullRows.matters, id, since, state } });
+    await put(storage, {
+      writes: [insert("b", 2), insert("over", 0, "over"), insert("c", 1, "ending"), insert("a", 2)],
+    });
+    assert.deepEqual(ids(await other.openMatters(9)), ["c", "a", "b"]);
+    assert.deepEqual(ids(await other.openMatters(2)), ["c", "a"]);
+    await put(storage, { writes: [{ table: "matters", id: "c", set: { state: "over" } }] });
+    assert.deepEqual(ids(await other.openMatters(9)), ["a", "b"]);
+    assert.deepEqual(ids(await other.matters(["c", "none", "c"])), ["c"]);
+  }),
+  promise(
+    "of twenty amounts at once a window takes as much as it may, to the last unit",
+    async ({ storage, other }) => {
+      const huge = 2n ** 64n;
+      await put(storage, {
+        writes: [
+          { table: "volumes", insert: volumeOf("first", 60, huge) },
+          { table: "volumes", insert: volumeOf("others", 60, huge, "t") },
+        ],
+      });
+      const take = (id: string, amount: bigint, from: PaymentStorage) =>
+        commit(from, {
+          writes: [
+            { table: "volumes", insert: volumeOf(id, 100, amount), atMost: { total: huge + 75n, since: 50 } },
+          ],
+        });
+      const race = range(20).map((index) => take(`v${index}`, 10n, either(index, storage, other)));
+      const results = await Promise.all(race);
+      assert.equal(results.filter((result) => result.ok).length, 7);
+      assert.ok(results.every((result) => result.ok || result.conflict === "write"));
+      assert.equal(await other.volume("s", 50), huge + 70n);
+      assert.deepEqual(await take("six", 6n, other), refusedWrite(0));
+      assert.deepEqual(await take("five", 5n, other), ok);
+      assert.deepEqual(await take("one", 1n, storage), refusedWrite(0));
+    },
+  ),
+  promise(
+    "a sum slides: what is as old as its window's beginning counts no more, and is removed",
+    async ({ storage }) => {
+      const take = (id: string, at: number, since: number, total: bigint | null) =>
+        commit(storage, {
+          writes: [{ table: "volumes", insert: volumeOf(id, at, 10n), atMost: { total, since } }],
+        });
+      assert.deepEqual(await take("1", 10, 0, 20n), ok);
+      assert.deepEqual(await take("2", 20, 0, 20n), ok);
+      assert.deepEqual(await take("3", 30, 9, 20n), refusedWrite(0));
+      assert.equal(await storage.volume("s", 9), 20n);
+      assert.equal(await storage.volume("s", 10), 10n);
+      assert.deepEqual(await take("3", 30, 10, 20n), ok);
+      assert.equal(await storage.volume("s", -1), 20n, "the first is gone");
+      assert.deepEqual(await take("4", 40, 10, null), ok, "without a total nothing is refused");
+      assert.equal(await storage.volume("s", -1), 30n);
+      assert.deepEqual(await take("5", 50, 40, null), ok);
+      assert.equal(await storage.volume("s", -1), 10n, "and what is older is removed all the same");
+      assert.equal(await storage.volume("none", -1), 0n);
+    },
+  ),
+  promise("gates are listed by id, page by page", async ({ storage, other }) => {
+    const insert = (id: string): PaymentWrite => ({
+      table: "gates",
+      insert: { ...fullRows.gates, id },
+    });
+    await put(storage, { writes: ["service", "account b", "account a"].map(insert) });
+    assert.deepEqual(ids(await other.gatesAfter("", 2)), ["account a", "account b"]);
+    assert.deepEqual(ids(await other.gatesAfter("account b", 2)), ["service"]);
+    assert.deepEqual(await other.gates([]), []);
+  }),
+  promise("the audit log is read in the order of its commits, page by page", async ({ storage, other }) => {
+    // Neither ids nor times tell the order: clocks of several processes differ.
+    const insert = (id: string, at: number): PaymentWrite => ({
+      table: "audit",
+      insert: { ...fullRows.audit, id, at },
+    });
+    await put(storage, { writes: [insert("c", 9), insert("a", 3)] });
+    await put(other, { writes: [insert("b", 5)] });
+    assert.deepEqual(ids((await storage.audit(null, 9)) ?? []), ["c", "a", "b"]);
+    assert.deepEqual(ids((await other.audit(null, 2)) ?? []), ["c", "a"]);
+    assert.deepEqual(ids((await storage.audit("a", 9)) ?? []), ["b"]);
+    assert.deepEqual(await storage.audit("b", 9), []);
+    assert.equal(await storage.audit("none", 9), null);
+  }),
+];
+
 /** Reads and counted inserts. */
-export const readCases: readonly StorageContractCase[] = [...counted, ...reads];
+export const readCases: readonly StorageContractCase[] = [...counted, ...reads, ...operating];

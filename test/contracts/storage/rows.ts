@@ -195,6 +195,22 @@ export const fullRows: Rows = {
   },
   limitHits: { id: "hit", accountId: "account", scope: "scope", at: LATEST },
   spendings: { id: "spending", purse: TEXT, amount: LARGEST, at: LATEST },
+  gates: { id: "gate", version: 3, rules: TEXT },
+  volumes: { id: "volume", scope: "scope", at: LATEST, amount: LARGEST },
+  matters: {
+    id: "matter",
+    version: 5,
+    kind: "held",
+    state: "waiting",
+    transactionId: "transaction",
+    accountId: "account",
+    message: TEXT,
+    since: LATEST,
+    toldAt: 0,
+    tellingUntil: LATEST,
+    proposal: TEXT,
+  },
+  audit: { id: "audit", at: LATEST, actor: TEXT, reason: TEXT, act: "pause", what: TEXT },
 };
 
 /** The same rows with null wherever it is allowed, and empty bytes. */
@@ -233,4 +249,8 @@ export const nullRows: Rows = {
     deletedAt: null,
   },
   deliveryAttempts: { ...fullRows.deliveryAttempts, httpStatus: null, error: null, excerpt: null },
+  matters: {
+    ...fullRows.matters,
+    ...{ transactionId: null, accountId: null, toldAt: null, tellingUntil: null, proposal: null },
+  },
 };

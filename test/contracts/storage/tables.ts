@@ -31,9 +31,21 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
     return count === 1 ? { id: "hit", accountId: "account", scope: "scope", at: oldest } : undefined;
   },
   spendings: async (storage) => (await storage.spendings(fullRows.spendings.purse, 0))[0],
+  gates: async (storage) => (await storage.gates(["gate"]))[0],
+  volumes: async (storage) => {
+    const amount = await storage.volume("scope", 0);
+    return amount === 0n ? undefined : { id: "volume", scope: "scope", at: LATEST_AT, amount };
+  },
+  matters: async (storage) => (await storage.matters(["matter"]))[0],
+  audit: async (storage) => (await storage.audit(null, 1))?.[0],
 };
 
+/** When the sample volume is: the port shows sums only. */
+const LATEST_AT = fullRows.volumes.at;
+
 const names = Object.keys(fullRows) as TableName[];
+/** Those whose rows may be changed. */
+const changeable = names.filter((name) => name !== "audit");
 
 // The union of writes ties row to table; a loop over the names loses the tie.
 const inserting = (table: TableName, rows: typeof fullRows): PaymentWrite =>
@@ -53,13 +65,19 @@ const roundTrips = names.flatMap((table): StorageContractCase[] => [
     assert.deepEqual(await readers[table](storage), fullRows[table]);
     assert.deepEqual(await readers[table](await reopen()), fullRows[table]);
   }),
+  promise(`a row of ${table} takes every null, and refuses its id twice`, async ({ storage, other }) => {
+    await put(storage, { writes: names.map((name) => inserting(name, nullRows)) });
+    assert.deepEqual(await readers[table](storage), nullRows[table]);
+    const twice = { writes: [inserting(table, fullRows)] };
+    assert.deepEqual(await commit(other, twice), { ok: false, conflict: "write", index: 0 });
+  }),
+]);
+
+const everyChange = changeable.flatMap((table): StorageContractCase[] => [
   promise(
-    `a row of ${table} takes every null and every change, and refuses its id twice`,
+    `a row of ${table} takes every change, and refuses one that is absent`,
     async ({ storage, other }) => {
       await put(storage, { writes: names.map((name) => inserting(name, nullRows)) });
-      assert.deepEqual(await readers[table](storage), nullRows[table]);
-      const twice = { writes: [inserting(table, fullRows)] };
-      assert.deepEqual(await commit(other, twice), { ok: false, conflict: "write", index: 0 });
       await put(other, { writes: [updating(table, fullRows)] });
       const { version } = fullRows[table] as { readonly version?: number };
       const grown = version === undefined ? {} : { version: version + 1 };
@@ -75,6 +93,14 @@ const roundTrips = names.flatMap((table): StorageContractCase[] => [
 ]);
 
 const updates: readonly StorageContractCase[] = [
+  promise("a row of audit is never changed: a commit that tries rejects whole", async ({ storage }) => {
+    await put(storage, { writes: [inserting("audit", fullRows)] });
+    const changed: PaymentWrite = { table: "audit", id: "audit", set: { reason: "another" } };
+    const fact: PaymentWrite = { table: "facts", insert: { id: "f", value: "" } };
+    await assert.rejects(storage.commit([{ writes: [fact, changed] }]));
+    assert.deepEqual(await storage.audit(null, 9), [fullRows.audit]);
+    assert.equal(await storage.fact("f"), null);
+  }),
   promise("an update changes the fields it names and no others", async ({ storage }) => {
     await put(storage, { writes: [inserting("transactions", nullRows)] });
     await put(storage, {
@@ -108,6 +134,39 @@ const updates: readonly StorageContractCase[] = [
         [(await storage.quote("quote"))?.usedBy, (await storage.quote("quote"))?.version],
         ["w", 44],
       );
+    },
+  ),
+  promise(
+    "a commit that expects a version is refused by any other, and changes nothing by expecting",
+    async ({ storage, other }) => {
+      const expecting = (id: string, expectVersion: number, fact: string) =>
+        commit(other, {
+          writes: [
+            { table: "facts", insert: { id: fact, value: "" } },
+            { table: "gates", id, expectVersion },
+          ],
+        });
+      assert.deepEqual(await expecting("gate", 0, "absent"), ok);
+      assert.deepEqual(await expecting("gate", 1, "none"), refusedWrite(1));
+      await put(storage, { writes: [inserting("gates", fullRows)] });
+      assert.deepEqual(await expecting("gate", 3, "present"), ok);
+      assert.deepEqual(await expecting("gate", 3, "again"), ok);
+      for (const version of [0, 2, 4]) {
+        assert.deepEqual(await expecting("gate", version, "none"), refusedWrite(1));
+      }
+      assert.deepEqual(await storage.gates(["gate", "gate", "none"]), [fullRows.gates]);
+      await put(storage, {
+        writes: [{ table: "gates", id: "gate", set: { rules: "" }, expectedVersion: 3 }],
+      });
+      assert.deepEqual(await expecting("gate", 3, "none"), refusedWrite(1));
+      assert.equal(await storage.fact("none"), null);
+      // Within one commit what was written before counts.
+      const both: PaymentWrite[] = [
+        { table: "gates", id: "gate", set: { rules: "x" } },
+        { table: "gates", id: "gate", expectVersion: 5 },
+      ];
+      assert.deepEqual(await commit(storage, { writes: both }), ok);
+      await assert.rejects(storage.commit([{ writes: [{ table: "facts", id: "f", expectVersion: 1 }] }]));
     },
   ),
   promise(
@@ -154,4 +213,4 @@ const updates: readonly StorageContractCase[] = [
 ];
 
 /** The tables of the payment service: what goes in comes out, and a refused write changes nothing. */
-export const tableCases: readonly StorageContractCase[] = [...roundTrips, ...updates];
+export const tableCases: readonly StorageContractCase[] = [...roundTrips, ...everyChange, ...updates];

@@ -1,0 +1,80 @@
+/** What the operator's commands print for people. */
+import type { Matter } from "../../payments/operator/attention/matter.ts";
+import type { AuditEntry } from "../../payments/operator/audit-log.ts";
+import type { LimitEntry } from "../../payments/operator/intake/limiting.ts";
+import type { PausedEntry, PausedScope } from "../../payments/operator/intake/pausing.ts";
+import type { SuspendedAccount } from "../../payments/operator/intake/suspending.ts";
+import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
+import type { Resolution } from "../../payments/operator/resolve/command.ts";
+import { table } from "../table.ts";
+
+/** Two lines for each matter: what it is, and what can be done about it. */
+export function attentionPage(matters: readonly Matter[]): string {
+  if (matters.length === 0) return "Nothing needs a person.";
+  return matters
+    .map(({ id, transactionId, accountId, since, message, actions }) => {
+      const of = [transactionId, accountId].filter((each) => each !== undefined).join(", ");
+      const todo = actions.length === 0 ? "" : `\n    paystate resolve ${id} --action ${actions.join("|")}`;
+      return `${since}  ${message}${of === "" ? "" : ` (${of})`}${todo}`;
+    })
+    .join("\n");
+}
+
+/** What came of a resolution. */
+export function resolutionPage({ id, action, state }: Resolution): string {
+  return state === "done"
+    ? `${id}: ${action} is decided. A service at work carries it out.`
+    : `${id}: ${action} waits for another person: paystate approve ${id}`;
+}
+
+/** What is paused, in the words of the options. */
+export function scopeInWords({ mode, asset, type, accountId }: PausedScope): string {
+  const named = [mode, asset, type, accountId].filter((each) => each !== undefined);
+  return named.length === 0 ? "everything" : named.join(", ");
+}
+
+/** Pauses and suspended accounts. */
+export function pausedPage(pauses: readonly PausedEntry[], accounts: readonly SuspendedAccount[]): string {
+  const rows = [
+    ...pauses.map((each) => [each.since, "paused", scopeInWords(each), each.actor, each.reason]),
+    ...accounts.map((each) => [each.since, "suspended", each.accountId, each.actor, each.reason]),
+  ];
+  return table(
+    ["since", "what", "whom", "actor", "reason"],
+    rows,
+    "Nothing is paused, and no account is suspended.",
+  );
+}
+
+/** Every limit. */
+export function limitsPage(limits: readonly LimitEntry[]): string {
+  const rows = limits.map(({ accountId, asset, direction, perTransaction, perDay, actor, reason }) => [
+    ...[accountId ?? "every account", asset, direction, perTransaction ?? "-", perDay ?? "-"],
+    ...[actor, reason],
+  ]);
+  const headings = ["account", "asset", "direction", "per transaction", "per day", "actor", "reason"];
+  return table(headings, rows, "There are no limits.");
+}
+
+/** The log, and from where the next page goes on. */
+export function auditPage(entries: readonly AuditEntry[]): string {
+  const rows = entries.map(({ at, actor, act, what, reason }) => [
+    at,
+    actor,
+    act,
+    JSON.stringify(what),
+    reason,
+  ]);
+  const last = entries.at(-1);
+  const page = table(["at", "actor", "act", "what", "reason"], rows, "Nothing more was done.");
+  return last === undefined ? page : `${page}\n\nGoes on with --after ${last.id}`;
+}
+
+/** Every address of a recovery, and what lies there. */
+export function recoveryPage(addresses: readonly RecoveredAddress[]): string {
+  const rows = addresses.map(({ transactionId, address, state, heldReason, holdings }) => [
+    ...[transactionId, address, state, heldReason ?? "-"],
+    holdings.map(({ asset, amount }) => `${amount} ${asset}`).join(", "),
+  ]);
+  return table(["transaction", "address", "state", "held for", "holds"], rows, "The list is empty.");
+}

@@ -1,0 +1,77 @@
+/** Who acts and why: every act of an operator says so, and is written down in the commit that carries it out. */
+import { z } from "zod";
+import type { PaymentWrite } from "../../../storage/storage.ts";
+import type { Clock, Random } from "../../runtime.ts";
+import { newId } from "../ids.ts";
+import { OperatorRefused } from "./operator-refused.ts";
+
+/** Who acts and why, each 1 to 200 characters. Both are kept in the audit log: put no secret into them. */
+export interface ActedBy {
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** Every act that the audit log knows. */
+export type ActName =
+  | "pause"
+  | "resume"
+  | "suspend"
+  | "restore"
+  | "set_limits"
+  | "retry"
+  | "drop"
+  | "release"
+  | "refund_to"
+  | "request_refund_to"
+  | "write_off"
+  | "settle"
+  | "recover";
+
+/** One act in full; `what` is kept as JSON and must hold no secret. */
+export interface Act {
+  readonly by: ActedBy;
+  readonly act: ActName;
+  readonly what: Readonly<Record<string, unknown>>;
+}
+
+const MAX_LENGTH = 200;
+
+const words = z.string().trim().min(1).max(MAX_LENGTH);
+const actedBy = z.strictObject({ actor: words, reason: words });
+
+/** Checks who acts and why. Throws `OperatorRefused` that names the field. */
+export function readActedBy(by: unknown): ActedBy {
+  return readCommand(actedBy, by);
+}
+
+/** Checks what an operator gave. Throws `OperatorRefused` with a sentence for each field that is wrong. */
+export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unknown): z.output<Schema> {
+  const read = schema.safeParse(given);
+  if (read.success) return read.data;
+  const sentences = read.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join(".")}: ${message}`,
+  );
+  throw new OperatorRefused(sentences.join("; "));
+}
+
+/** Makes the rows of the audit log. */
+export type WriteAct = (act: Act) => PaymentWrite;
+
+/** The row of one act; it belongs into the commit that carries the act out. */
+export function createWriteAct({
+  clock,
+  random,
+}: {
+  readonly clock: Clock;
+  readonly random: Random;
+}): WriteAct {
+  return ({ by: { actor, reason }, act, what }) => ({
+    table: "audit",
+    insert: {
+      id: newId("audit", random),
+      at: clock.now(),
+      ...{ actor, reason, act },
+      what: JSON.stringify(what),
+    },
+  });
+}

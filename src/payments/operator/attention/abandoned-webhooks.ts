@@ -1,0 +1,34 @@
+/** Webhooks that did not take their notices, which are no longer sent. */
+import type { PaymentStorage } from "../../../../storage/storage.ts";
+import { matterId } from "./matter.ts";
+import type { AttentionSource, FoundMatter } from "./matter.ts";
+
+/** The fact up to which time of a delivery's making an operator has dropped a webhook's abandoned deliveries. */
+export function droppedUpToFact(webhookId: string): string {
+  return `abandonedDropped:${webhookId}`;
+}
+
+/** One matter for a webhook, however many deliveries it did not take; over when it is deleted, or the matter is dropped. */
+export function abandonedWebhooks(
+  storage: Pick<PaymentStorage, "abandonedDeliveries" | "webhook" | "fact">,
+): AttentionSource {
+  return async (limit) => {
+    const found = await Promise.all(
+      (await storage.abandonedDeliveries(limit)).map(async ({ webhookId, count, oldest, newest }) => {
+        const webhook = await storage.webhook(webhookId);
+        const droppedUpTo = Number((await storage.fact(droppedUpToFact(webhookId))) ?? 0);
+        if (webhook === null || webhook.deletedAt !== null || newest <= droppedUpTo) return [];
+        const matter: FoundMatter = {
+          kind: "abandoned_webhook",
+          id: matterId("abandoned_webhook", webhookId),
+          accountId: webhook.accountId,
+          since: droppedUpTo > 0 ? null : oldest,
+          message: `webhook ${webhookId} did not take ${count} of its notices, which are no longer sent`,
+          actions: ["drop"],
+        };
+        return [matter];
+      }),
+    );
+    return found.flat();
+  };
+}

@@ -1,0 +1,47 @@
+/** Deposit addresses that are held: nothing is signed for them until an operator has decided. */
+import type { PaymentStorage } from "../../../../storage/storage.ts";
+import { UNKNOWN_SPENDING } from "../../private/unknown-spending.ts";
+import { matterId } from "./matter.ts";
+import type { AttentionSource, FoundMatter, MatterAction, MatterKind } from "./matter.ts";
+
+/** What a held address says of itself once an operator has written it off: it stays held, and is no matter any more. */
+export const WRITTEN_OFF = "written_off";
+/** What an address says of itself that was brought back from its order's id. */
+export const RECOVERED = "recovered";
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  screening: "the host's screening refuses somebody who paid in, or it cannot be told who did",
+  sponsor_cap: "its order has cost the sponsor all that one order may cost",
+  payment_fails: "a payment out of it has failed again and again",
+  payment_cannot_be_made: "a payment out of it cannot be made",
+  [UNKNOWN_SPENDING]: "it has signed transactions that this database does not know of",
+  [RECOVERED]: "it was brought back from its order's id, and who sent the money is not known",
+};
+
+/** The kind of a held address, by the reason it is held for. */
+function kindOfHold(heldReason: string): MatterKind {
+  return heldReason === UNKNOWN_SPENDING ? "unexplained" : "held";
+}
+
+/** `isRouting`: whether private mode is on; without it nothing can be sent anywhere. */
+export function heldAddresses(
+  storage: Pick<PaymentStorage, "heldDeposits">,
+  isRouting: boolean,
+): AttentionSource {
+  const actionsOf = (heldReason: string): readonly MatterAction[] => {
+    if (!isRouting) return ["writeOff"];
+    return heldReason === RECOVERED ? ["refundTo", "writeOff"] : ["release", "refundTo", "writeOff"];
+  };
+  return async (limit) =>
+    (await storage.heldDeposits(limit))
+      .filter(({ heldReason }) => heldReason !== WRITTEN_OFF)
+      .map(({ id, transactionId, accountId, heldReason }): FoundMatter => {
+        const reason = heldReason ?? "";
+        const kind = kindOfHold(reason);
+        return {
+          ...{ kind, id: matterId(kind, id), transactionId, accountId, since: null },
+          message: `deposit address ${id} is held: ${SENTENCES[reason] ?? reason}`,
+          actions: actionsOf(reason),
+        };
+      });
+}

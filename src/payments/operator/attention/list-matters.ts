@@ -1,0 +1,47 @@
+/** All that needs a person, from every source, oldest first. */
+import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { Clock } from "../../../runtime.ts";
+import { isoTime } from "../../iso-time.ts";
+import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.ts";
+
+/** What a look found. */
+export interface Look {
+  /** Oldest first. */
+  readonly matters: readonly (FoundMatter & { readonly since: number })[];
+  /** Kinds of which there may be more than were looked for. */
+  readonly truncated: ReadonlySet<MatterKind>;
+}
+
+/** Looks for up to `limit` matters of each source. */
+export type LookForMatters = (limit: number) => Promise<Look>;
+
+export function createLookForMatters({
+  sources,
+  storage,
+  clock,
+}: {
+  readonly sources: readonly AttentionSource[];
+  readonly storage: Pick<PaymentStorage, "matters">;
+  readonly clock: Clock;
+}): LookForMatters {
+  return async (limit) => {
+    const found = await Promise.all(sources.map((source) => source(limit)));
+    const all = found.flat();
+    const rows = all.length === 0 ? [] : await storage.matters(all.map(({ id }) => id));
+    const firstSeen = new Map(
+      rows.filter(({ state }) => state === "waiting").map(({ id, since }) => [id, since]),
+    );
+    const now = clock.now();
+    const matters = all.map((each) => ({ ...each, since: each.since ?? firstSeen.get(each.id) ?? now }));
+    const full = found.filter(({ length }) => length >= limit).flat();
+    return {
+      matters: matters.toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1)),
+      truncated: new Set(full.map(({ kind }) => kind)),
+    };
+  };
+}
+
+/** A matter as it is shown. */
+export function shownMatter({ since, ...matter }: Look["matters"][number]): Matter {
+  return { ...matter, since: isoTime(since) };
+}

@@ -1,0 +1,58 @@
+/** What needs a person: the shape of one matter, and of the functions that find them. */
+
+/** Why a person is needed. */
+export type MatterKind =
+  /** A deposit address is held: nothing is signed for it. */
+  | "held"
+  /** Nobody can tell from the chain what became of a transaction. */
+  | "unprovable"
+  /** A task was set aside because each process that took it ended without giving it back. */
+  | "dead_letter"
+  /** A task has failed many times in a row and is still tried. */
+  | "failing_task"
+  /** Tasks are due that no process at work knows the workflow of. */
+  | "orphan"
+  /** A purse of the service's own will soon be empty. */
+  | "low_purse"
+  /** Money has moved that the database cannot explain. */
+  | "unexplained"
+  /** Nothing has been heard of something that is watched for too long. */
+  | "stuck_watch"
+  /** A webhook did not take notices, and they are no longer sent. */
+  | "abandoned_webhook";
+
+/** What an operator can do about a matter; see `Operator.resolve`. */
+export type MatterAction = "retry" | "refundTo" | "writeOff" | "settle" | "release" | "drop";
+
+/** One matter as its source finds it. */
+export interface FoundMatter {
+  readonly kind: MatterKind;
+  /** Unique among all matters, and the same each time it is found: the kind, a colon, and a key of the source's own. */
+  readonly id: string;
+  readonly transactionId?: string;
+  readonly accountId?: string;
+  /** Milliseconds since the Unix epoch; null where only the first look that found it tells. */
+  readonly since: number | null;
+  /** One sentence for the operator: what is wrong, and what to do. Holds no secret. */
+  readonly message: string;
+  /** The actions that `resolve` takes for it, the usual one first. May be empty. */
+  readonly actions: readonly MatterAction[];
+}
+
+/** One matter as it is listed. */
+export interface Matter extends Omit<FoundMatter, "since"> {
+  /** ISO 8601 in UTC. */
+  readonly since: string;
+}
+
+/**
+ * Finds the matters of one kind or a few, oldest first, at most `limit` of them. Reads what is stored, asks no node and
+ * changes nothing: it is called every half minute, and with each question for the service's health. Rejects only when the
+ * storage does.
+ */
+export type AttentionSource = (limit: number) => Promise<readonly FoundMatter[]>;
+
+/** The id of a matter. */
+export function matterId(kind: MatterKind, key: string): string {
+  return `${kind}:${key}`;
+}

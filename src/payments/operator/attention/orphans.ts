@@ -1,0 +1,27 @@
+/** Tasks that are due and that no process at work knows the workflow of. */
+import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { Clock } from "../../../runtime.ts";
+import { matterId } from "./matter.ts";
+import type { AttentionSource } from "./matter.ts";
+
+/** During an upgrade, or with private mode on in some processes only, another process does them within seconds. */
+const OVERDUE_MS = 60_000;
+
+/** `known` are the workflows of this process, as `name@version`. */
+export function orphans(
+  storage: Pick<PaymentStorage, "earliestTasks">,
+  clock: Clock,
+  known: readonly string[],
+): AttentionSource {
+  return async (limit) =>
+    (await storage.earliestTasks())
+      .filter(({ workflow, dueAt }) => !known.includes(workflow) && dueAt + OVERDUE_MS <= clock.now())
+      .slice(0, limit)
+      .map(({ workflow, dueAt }) => ({
+        kind: "orphan",
+        id: matterId("orphan", workflow),
+        since: dueAt,
+        message: `tasks of ${workflow} are due, and no process does them: start one that knows this workflow`,
+        actions: [],
+      }));
+}

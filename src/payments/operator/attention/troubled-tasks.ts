@@ -1,0 +1,46 @@
+/** Tasks of the engine that nobody does any more, or that fail each time they are done. */
+import type { PaymentStorage, TroubledTask } from "../../../../storage/storage.ts";
+import { matterId } from "./matter.ts";
+import type { AttentionSource, FoundMatter } from "./matter.ts";
+import { ownerOf } from "./task-owner.ts";
+
+type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "deadLetters" | "failingTasks">;
+
+/** The pauses between so many tries add up to about a quarter of an hour: no node that restarts is away for so long. */
+const MANY_FAILURES = 20;
+
+/** Tasks that were set aside because each process that took them ended without giving them back. */
+export function deadLetters(storage: Asked): AttentionSource {
+  return async (limit) => {
+    const found = await Promise.all(
+      (await storage.deadLetters(limit)).map(async (task): Promise<FoundMatter> => ({
+        kind: "dead_letter",
+        id: matterId("dead_letter", task.id),
+        ...(await ownerOf(storage, task)),
+        since: task.since,
+        message: `${nameOf(task)} was set aside: ${task.crashes} processes that took it ended without giving it back`,
+        actions: ["retry", "drop"],
+      })),
+    );
+    return found.toReversed();
+  };
+}
+
+/** Tasks that have failed many times in a row, and are still tried. */
+export function failingTasks(storage: Asked): AttentionSource {
+  return async (limit) =>
+    Promise.all(
+      (await storage.failingTasks(MANY_FAILURES, limit)).map(async (task): Promise<FoundMatter> => ({
+        kind: "failing_task",
+        id: matterId("failing_task", task.id),
+        ...(await ownerOf(storage, task)),
+        since: task.since,
+        message: `${nameOf(task)} has failed ${task.failures} times, at last with: ${task.lastError ?? ""}`,
+        actions: ["retry"],
+      })),
+    );
+}
+
+function nameOf({ id, name, workflow }: TroubledTask): string {
+  return `task ${id} (${name} of ${workflow})`;
+}

@@ -1,0 +1,6 @@
+/** The refusal of an operator's command. */
+
+/** The command was refused and nothing was changed. The message names what is wrong and what would be right. */
+export class OperatorRefused extends Error {
+  override readonly name = "OperatorRefused";
+}

@@ -1,0 +1,110 @@
+/** The operator's room: what an operator sees, decides and sets, each act of it kept in the audit log. */
+import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock, Logger, Random } from "../../runtime.ts";
+import type { Assets } from "../assets.ts";
+import { createWriteAct } from "./act.ts";
+import type { WriteAct } from "./act.ts";
+import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
+import type { Matter } from "./attention/matter.ts";
+import { attentionSources } from "./attention/sources.ts";
+import { createMatterReport } from "./attention/tell-matters.ts";
+import type { MatterReport, OnAttention } from "./attention/tell-matters.ts";
+import { readAuditLog } from "./audit-log.ts";
+import type { AuditEntry, AuditPage } from "./audit-log.ts";
+import { OperatorRefused } from "./operator-refused.ts";
+import { createGateBook } from "./intake/gate-book.ts";
+import { createLimiting } from "./intake/limiting.ts";
+import type { Limiting } from "./intake/limiting.ts";
+import { createPausing } from "./intake/pausing.ts";
+import type { Pausing } from "./intake/pausing.ts";
+import { createSuspending } from "./intake/suspending.ts";
+import type { Suspending } from "./intake/suspending.ts";
+import type { Recover } from "./recovery/recover.ts";
+import type { SettleWithEvidence } from "./resolve/command.ts";
+import { createDepositResolving } from "./resolve/resolve-deposits.ts";
+import type { DepositControl } from "./resolve/resolve-deposits.ts";
+import { createTaskResolving } from "./resolve/resolve-tasks.ts";
+import { createResolver } from "./resolve/resolve.ts";
+import type { Resolver } from "./resolve/resolve.ts";
+
+/**
+ * What an operator can do. Every act takes who acts and why, and is one commit with its row in the audit log. A command
+ * that cannot be carried out rejects with `OperatorRefused`, whose message says why, and changes nothing. None of it
+ * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
+ * host's own to guard.
+ */
+export interface Operator extends Pausing, Suspending, Limiting, Resolver {
+  /** What needs a person, oldest first; up to 1,000 of each kind. Reads what is stored and asks no node. */
+  attention(): Promise<readonly Matter[]>;
+  /**
+   * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
+   * database was lost; `ids` are transactions' ids or entries of a `recovery` journal. Where money is, the address becomes
+   * a matter: it is held until `refundTo` says where its money goes. One that has paid already is held as unexplained.
+   * Rejects with `OperatorRefused` that names every id which is no transaction's, which this database knows, or whose
+   * master secret is not given, and then restores none; with `LedgerUnavailable` when the chain cannot be read. Done again
+   * it goes on where it has ended.
+   */
+  readonly recover: Recover;
+  /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */
+  auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
+}
+
+/** The room, and what the service does for it while it runs. */
+export interface OperatorParts {
+  readonly operator: Operator;
+  readonly report: MatterReport;
+  /** How many matters wait, for the service's health; up to 200 of each kind. */
+  readonly countMatters: () => Promise<number>;
+}
+
+const MAX_LISTED = 1_000;
+const MAX_COUNTED = 200;
+
+const refuseRecovery: Recover = async () => {
+  throw new OperatorRefused("private mode is off: start a service with privateRouting");
+};
+
+export function createOperator(deps: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly assets: Assets;
+  /** The workflows of this process, as `name@version`. */
+  readonly workflowKeys: readonly string[];
+  /** Null while private mode is off. */
+  readonly control: DepositControl | null;
+  /** Null while private mode is off. */
+  readonly recovery: ((writeAct: WriteAct) => Recover) | null;
+  /** Null where nothing can read the evidence of a transaction. */
+  readonly settle: SettleWithEvidence | null;
+  readonly onAttention: OnAttention | null;
+  /** How many people it takes to send money to another address. */
+  readonly approvals: 1 | 2;
+}): OperatorParts {
+  const { storage, clock, assets, control } = deps;
+  const writeAct = createWriteAct(deps);
+  const gates = createGateBook({ storage, writeAct });
+  const sources = attentionSources({ ...deps, isRouting: control !== null });
+  const lookForMatters = createLookForMatters({ sources, storage, clock });
+  const resolver = createResolver({
+    ...{ ...deps, lookForMatters, writeAct },
+    tasks: createTaskResolving({ storage, clock, writeAct }),
+    deposits: createDepositResolving({ ...deps, writeAct }),
+  });
+  return {
+    operator: {
+      ...createPausing({ gates, clock, assets }),
+      ...createSuspending({ gates, clock }),
+      ...createLimiting({ gates, clock, assets }),
+      ...resolver,
+      recover: deps.recovery?.(writeAct) ?? refuseRecovery,
+      attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
+      auditLog: (page) => readAuditLog(storage, page),
+    },
+    report: createMatterReport({ ...deps, lookForMatters }),
+    countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,
+  };
+}

@@ -1,0 +1,58 @@
+/** A recovery journal in a file: one line of JSON for each order, appended and synced. */
+import { open, readFile } from "node:fs/promises";
+import { z } from "zod";
+import { OperatorRefused } from "../operator-refused.ts";
+import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
+
+/**
+ * A journal for one machine: `recovery: recoveryFile("/backup/orders.jsonl")`. Put the file on another disk than the
+ * database, or copy it away as it grows. It is made with mode 0600 when it is not there. Several processes may append to
+ * one file: a line is written by one call.
+ */
+export function recoveryFile(path: string): RecoveryJournal {
+  return async ({ id, masterVersion, createdAt }) => {
+    const file = await open(path, "a", 0o600);
+    try {
+      // On a line of its own, also behind one that a crash has torn.
+      await file.appendFile(`\n${JSON.stringify({ id, masterVersion, createdAt })}\n`);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  };
+}
+
+const entryLine = z.object({
+  id: z.string(),
+  masterVersion: z.number().int().min(1),
+  createdAt: z.number().int().min(0),
+});
+
+/**
+ * The orders of a file, as `recoveryFile` has written them or as plain ids, one in a line. Empty lines are left out, and so
+ * are entries that a crash has torn: no address is handed out before its whole entry is on the disk. Throws `OperatorRefused` that names the first line which is neither.
+ */
+export async function readRecoveryFile(path: string): Promise<readonly (string | RecoveryEntry)[]> {
+  const text = await readFile(path, "utf8");
+  return text.split("\n").flatMap((line, index): (string | RecoveryEntry)[] => {
+    const trimmed = line.trim();
+    if (trimmed === "") return [];
+    if (!trimmed.startsWith("{")) return [trimmed];
+    const read = entryOf(trimmed);
+    if (read !== null) return [read];
+    const isTorn = !trimmed.endsWith("}");
+    if (isTorn) return [];
+    throw new OperatorRefused(
+      `${path}: line ${index + 1} is neither an id nor an entry of a recovery journal`,
+    );
+  });
+}
+
+function entryOf(line: string): RecoveryEntry | null {
+  try {
+    const read = entryLine.safeParse(JSON.parse(line));
+    return read.success ? read.data : null;
+  } catch {
+    return null;
+  }
+}

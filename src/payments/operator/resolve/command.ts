@@ -1,0 +1,61 @@
+/** What an operator decides about a matter, and what came of it. */
+import { z } from "zod";
+import type { PaymentWrite } from "../../../../storage/storage.ts";
+import type { FoundMatter, MatterAction } from "../attention/matter.ts";
+import type { ActedBy } from "../act.ts";
+
+/** What is to be done about a matter. */
+export type ResolveCommand =
+  /** A task is tried again at once. */
+  | { readonly action: "retry" }
+  /** A dead letter is removed, or what a webhook did not take is no matter any more. What waits for it waits for good. */
+  | { readonly action: "drop" }
+  /**
+   * A deposit address may be signed for again: its order pays out, or what is there goes back to the sender. It says that
+   * every transaction the address has signed was rightly signed, and that those who paid in may be served.
+   */
+  | { readonly action: "release" }
+  /** As `release`, but nobody is paid out: what is there goes to this address, which the host's screening must let pass. */
+  | { readonly action: "refundTo"; readonly address: string }
+  /** Nothing moves: the address stays held, is no matter any more, and frees what was reserved for its order. */
+  | { readonly action: "writeOff" }
+  /** A transaction is settled by what the chain shows of this signature. */
+  | { readonly action: "settle"; readonly signature: string };
+
+/** What came of a command. */
+export interface Resolution {
+  /** The matter's id. */
+  readonly id: string;
+  readonly action: MatterAction;
+  /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
+  readonly state: "done" | "awaits_approval";
+  readonly transactionId?: string;
+}
+
+/** A command that is being carried out. */
+export interface Resolving {
+  readonly matter: FoundMatter;
+  readonly by: ActedBy;
+  /** Belongs into the commit: of several operators who decide about one matter at once, one does. */
+  readonly guard: PaymentWrite;
+}
+
+/** What `resolve` takes. */
+export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("action", [
+  z.strictObject({ action: z.literal("retry") }),
+  z.strictObject({ action: z.literal("drop") }),
+  z.strictObject({ action: z.literal("release") }),
+  z.strictObject({ action: z.literal("refundTo"), address: z.string().min(1).max(64) }),
+  z.strictObject({ action: z.literal("writeOff") }),
+  z.strictObject({ action: z.literal("settle"), signature: z.string().min(1).max(128) }),
+]);
+
+/**
+ * Settles a transaction by the evidence that the chain has of a signature, in one commit with these writes. Throws
+ * `OperatorRefused` where the evidence is not enough; then nothing is changed.
+ */
+export type SettleWithEvidence = (settling: {
+  readonly transactionId: string;
+  readonly signature: string;
+  readonly writes: readonly PaymentWrite[];
+}) => Promise<void>;

@@ -1,0 +1,348 @@
+/** What needs a person: found where it is stored, told once over all processes, and once when it is over. */
+import { describe, expect, test } from "vitest";
+import { createLookForMatters } from "../../../src/payments/operator/attention/list-matters.ts";
+import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
+import { createMatterReport } from "../../../src/payments/operator/attention/tell-matters.ts";
+import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
+import { silentLogger } from "../../../src/runtime.ts";
+import type { ClaimedTask, PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import { fullRows } from "../../contracts/storage/rows.ts";
+import { taskOf } from "../../contracts/storage/samples.ts";
+import { recorder } from "../../core/recorder.ts";
+import { adapters } from "../../kit/adapters.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
+import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
+import type { IntakeWorld } from "./intake-world.ts";
+
+closeWorlds();
+
+const HALF_MINUTE = 30_000;
+
+async function put(storage: PaymentStorage, ...writes: readonly PaymentWrite[]): Promise<void> {
+  const [result] = await storage.commit([{ writes }]);
+  expect(result).toEqual({ ok: true });
+}
+
+/** A process that takes what is due and ends. */
+const ghost = async (
+  { storage, service, clock }: IntakeWorld,
+  maxCrashes = 9,
+): Promise<readonly ClaimedTask[]> =>
+  storage.claim({
+    ...{ holder: "ghost", now: clock.now(), leaseMs: 1_000, free: 100, laned: 100, maxCrashes },
+    workflows: service.workflows.map(({ key }) => key),
+  });
+
+/** A send whose broadcast was set aside; the service is stopped. */
+async function deadBroadcast(world: IntakeWorld): Promise<{ transactionId: string; accountId: string }> {
+  const caller = await world.caller();
+  await world.service.stop();
+  const { transactionId } = await world.send(caller, {
+    from: world.alice,
+    to: world.bob.address,
+    amount: "5",
+  });
+  await ghost(world);
+  world.clock.advance(1_001);
+  await ghost(world, 1);
+  return { transactionId, accountId: caller.accountId };
+}
+
+describe.each(adapters)("on $name", (adapter) => {
+  test("a dead letter is listed with its transaction, retried by command, and done by the next service", async () => {
+    const world = await intakeWorld(adapter);
+    const { transactionId, accountId } = await deadBroadcast(world);
+    const { operator } = world.service;
+    const matters = await operator.attention();
+    expect(matters[0]).toMatchObject({
+      ...{ kind: "dead_letter", transactionId, accountId, actions: ["retry", "drop"] },
+      since: new Date(world.clock.now()).toISOString(),
+    });
+    expect(await world.service.health()).toMatchObject({ attention: matters.length });
+    for (const { id } of matters) {
+      expect(await operator.resolve(id, { action: "retry" }, BY)).toMatchObject({ id, state: "done" });
+    }
+    expect(await operator.attention()).toEqual([]);
+    // Nobody was at work: the process that was told has ended, another does it.
+    const next = world.another();
+    await next.start();
+    await next.settled();
+    world.chain.advance(2);
+    await next.settled();
+    world.chain.advance(40);
+    await next.settled();
+    expect((await world.storage.transaction(transactionId))?.transaction.status).toBe("completed");
+    await next.stop();
+    expect((await operator.auditLog()).map(({ act }) => act)).toEqual(matters.map(() => "retry"));
+  });
+
+  test("a dead letter that is dropped is gone, and of two operators one drops it", async () => {
+    const world = await intakeWorld(adapter);
+    await deadBroadcast(world);
+    const [first] = await world.service.operator.attention();
+    const id = first?.id ?? "";
+    const drops = [world.service, world.another()].map(({ operator }) =>
+      operator.resolve(id, { action: "drop" }, BY),
+    );
+    const settled = await Promise.allSettled(drops);
+    expect(settled.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(settled.find((each) => each.status === "rejected")?.reason).toMatchObject({
+      name: "OperatorRefused",
+    });
+    expect((await world.service.operator.attention()).map((each) => each.id)).not.toContain(id);
+    expect(await world.service.operator.auditLog()).toHaveLength(1);
+  });
+
+  test("D3: a task that fails again and again is listed with what it says, and is due at once by command", async () => {
+    const world = await intakeWorld(adapter);
+    const { storage, clock } = world;
+    const caller = await world.caller();
+    await world.service.stop();
+    await world.send(caller, { from: world.alice, to: world.bob.address, amount: "5" });
+    const dueAt = clock.now();
+    const failOnce = async (): Promise<void> => {
+      for (const { id, token } of await ghost(world)) {
+        await storage.release({ id, token, dueAt: clock.now(), error: "no route to the node" });
+      }
+    };
+    for (let failures = 0; failures < 19; failures++) await failOnce();
+    expect(await world.service.operator.attention()).toEqual([]);
+    await failOnce();
+    const matters = await world.service.operator.attention();
+    expect(matters[0]).toMatchObject({
+      ...{ kind: "failing_task", accountId: caller.accountId, actions: ["retry"] },
+      since: new Date(dueAt).toISOString(),
+    });
+    expect(matters[0]?.message).toMatch(/has failed 20 times, at last with: no route to the node$/);
+    const [task] = await storage.failingTasks(20, 1);
+    const held = (await ghost(world)).find(({ id }) => id === task?.id);
+    const { operator } = world.service;
+    const id = matters.find((each) => each.id.endsWith(task?.id ?? ""))?.id ?? "";
+    await expect(operator.resolve(id, { action: "retry" }, BY)).rejects.toThrow(
+      `${id}: the task is done, or a process is doing it right now`,
+    );
+    await storage.release({
+      id: held?.id ?? "",
+      token: held?.token ?? 0,
+      dueAt: clock.now() + 60_000,
+      error: "no",
+    });
+    await operator.resolve(id, { action: "retry" }, BY);
+    expect((await ghost(world)).map((each) => each.id)).toContain(task?.id);
+    await expect(operator.resolve(id, { action: "drop" }, BY)).rejects.toThrow(
+      `${id} takes retry, and not drop`,
+    );
+  });
+
+  test("D3: tasks of a workflow that no process knows are one matter, once they are a minute overdue", async () => {
+    const world = await intakeWorld(adapter);
+    const { storage, clock } = world;
+    const dueAt = clock.now();
+    const tasks = ["1", "2"].map((id) => ({ task: taskOf(id, { workflow: "future@9", dueAt }) }));
+    await storage.commit([{ arms: tasks }]);
+    expect(await world.service.operator.attention()).toEqual([]);
+    clock.advance(60_000);
+    expect(await world.service.operator.attention()).toEqual([
+      {
+        ...{ kind: "orphan", id: "orphan:future@9", since: new Date(dueAt).toISOString(), actions: [] },
+        message: "tasks of future@9 are due, and no process does them: start one that knows this workflow",
+      },
+    ]);
+  });
+
+  test("a webhook that did not take its notices is one matter until it is dropped, deleted, or fails again", async () => {
+    const world = await intakeWorld(adapter);
+    const { storage, clock } = world;
+    const { operator } = world.service;
+    const caller = await world.caller();
+    const webhookId = "wh_1";
+    const delivery = (id: string): PaymentWrite => ({
+      table: "deliveries",
+      insert: { ...fullRows.deliveries, id, webhookId, status: "abandoned", createdAt: clock.now() },
+    });
+    await put(
+      storage,
+      {
+        table: "webhooks",
+        insert: { ...fullRows.webhooks, id: webhookId, accountId: caller.accountId, deletedAt: null },
+      },
+      ...[delivery("dlv_1"), delivery("dlv_2")],
+    );
+    const [matter] = await operator.attention();
+    expect(matter).toMatchObject({
+      ...{ kind: "abandoned_webhook", id: "abandoned_webhook:wh_1", accountId: caller.accountId },
+      message: "webhook wh_1 did not take 2 of its notices, which are no longer sent",
+    });
+    await operator.resolve("abandoned_webhook:wh_1", { action: "drop" }, BY);
+    expect(await operator.attention()).toEqual([]);
+    await expect(operator.resolve("abandoned_webhook:wh_1", { action: "drop" }, BY)).rejects.toThrow(
+      "there is no matter abandoned_webhook:wh_1: see attention()",
+    );
+    clock.advance(1);
+    await put(storage, delivery("dlv_3"));
+    expect(await operator.attention()).toHaveLength(1);
+    await put(storage, { table: "webhooks", id: webhookId, set: { deletedAt: clock.now() } });
+    expect(await operator.attention()).toEqual([]);
+  });
+
+  test("matters come oldest first, whichever source they are from", async () => {
+    const world = await intakeWorld(adapter);
+    const { storage, clock } = world;
+    await storage.commit([
+      { arms: [{ task: taskOf("o", { workflow: "future@9", dueAt: clock.now() - 90_000 }) }] },
+    ]);
+    await deadBroadcast(world);
+    await put(storage, {
+      table: "deposits",
+      insert: { ...fullRows.deposits, id: "held", transactionId: "tx_held", heldReason: "screening" },
+    });
+    const kinds = (await world.service.operator.attention()).map(({ kind }) => kind);
+    expect(kinds[0]).toBe("orphan");
+    expect(new Set(kinds)).toEqual(new Set(["orphan", "dead_letter", "held"]));
+    const times = (await world.service.operator.attention()).map(({ since }) => since);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test("the host is told by a service at work within half a minute, and a line stands in the log", async () => {
+    const { lines, logger } = recorder();
+    const news: AttentionNews[] = [];
+    let wake: () => void = () => {};
+    const heard = (): Promise<void> =>
+      new Promise((resolve) => {
+        wake = resolve;
+      });
+    const world = await intakeWorld(adapter, {
+      logger,
+      onAttention: (each) => {
+        news.push(each);
+        wake();
+      },
+    });
+    await put(world.storage, {
+      table: "deposits",
+      insert: { ...fullRows.deposits, id: "held", transactionId: "tx_held", heldReason: "screening" },
+    });
+    const began = heard();
+    world.clock.advance(HALF_MINUTE);
+    await began;
+    expect(news).toMatchObject([{ state: "waiting", matter: { kind: "held", transactionId: "tx_held" } }]);
+    await put(world.storage, { table: "deposits", id: "held", set: { heldReason: null } });
+    // A look begins half a minute after the one before has ended.
+    const ended = heard();
+    while (news.length < 2) {
+      world.clock.advance(HALF_MINUTE);
+      await Promise.race([ended, new Promise((resolve) => setImmediate(resolve))]);
+    }
+    expect(news[1]).toMatchObject({ state: "over", matter: { id: "held:held", actions: [] } });
+    const said = lines.find(({ fields }) => fields["kind"] === "held");
+    expect(said).toMatchObject({ level: "warn" });
+    expect(said?.message).toMatch(/^needs a person: deposit address held is held/);
+  });
+});
+
+/** Reports of several processes on one storage, over matters that a test names. */
+async function reports(adapter: (typeof adapters)[number]) {
+  const underTest = await adapter.make();
+  const storage = await underTest.open();
+  const clock = virtualClock();
+  const waiting = new Set<string>();
+  const source: AttentionSource = async () =>
+    [...waiting].map((key): FoundMatter => ({
+      ...{ kind: "orphan", id: `orphan:${key}`, since: null, message: key, actions: [] },
+    }));
+  const news: string[] = [];
+  const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
+  const report = (host: OnAttention = onAttention, on: PaymentStorage = storage) =>
+    createMatterReport({
+      ...{ storage: on, clock, log: silentLogger, onAttention: host },
+      lookForMatters: createLookForMatters({ sources: [source], storage, clock }),
+    });
+  const close = async (): Promise<void> => {
+    await storage.close();
+    await underTest.destroy();
+  };
+  return { storage, clock, waiting, news, report, close };
+}
+
+describe.each(adapters)("telling on $name", (adapter) => {
+  test("two processes that look at once tell a matter once, and its end once; a restart repeats nothing", async () => {
+    const { waiting, news, report, clock, close } = await reports(adapter);
+    const [one, other] = [report(), report()];
+    waiting.add("a").add("b");
+    await Promise.all([one.look(), other.look()]);
+    expect(news.toSorted()).toEqual(["waiting a", "waiting b"]);
+    clock.advance(HALF_MINUTE);
+    await Promise.all([one.look(), other.look(), report().look()]);
+    expect(news).toHaveLength(2);
+    waiting.delete("a");
+    await Promise.all([one.look(), other.look()]);
+    await report().look();
+    expect(news.slice(2)).toEqual(["over a"]);
+    waiting.add("a");
+    await Promise.all([one.look(), other.look()]);
+    expect(news.slice(3)).toEqual(["waiting a"]);
+    await close();
+  });
+
+  test("a host that rejects is told again a minute later, and not of the end of what it never heard of", async () => {
+    const { waiting, news, report, clock, close } = await reports(adapter);
+    let isDown = true;
+    const flaky = report(async ({ state, matter }) => {
+      if (isDown) throw new Error("the pager is down");
+      news.push(`${state} ${matter.message}`);
+    });
+    waiting.add("a").add("b");
+    await flaky.look();
+    await flaky.look();
+    waiting.delete("b");
+    clock.advance(60_000);
+    isDown = false;
+    await flaky.look();
+    expect(news).toEqual(["waiting a"]);
+    await flaky.look();
+    expect(news).toEqual(["waiting a"]);
+    await close();
+  });
+
+  test("a process that ends while it tells is followed by another a minute later", async () => {
+    const { waiting, news, report, storage, clock, close } = await reports(adapter);
+    const dying: PaymentStorage = {
+      ...storage,
+      commit: (items) =>
+        items.some(({ writes = [] }) => writes.some((write) => "set" in write))
+          ? new Promise(() => {})
+          : storage.commit(items),
+    };
+    waiting.add("a");
+    void report(undefined, dying).look();
+    const other = report();
+    while (news.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await other.look();
+    expect(news).toEqual(["waiting a"]);
+    clock.advance(60_000);
+    await other.look();
+    // At least once: nobody can tell whether the first was heard.
+    expect(news).toEqual(["waiting a", "waiting a"]);
+    await other.look();
+    expect(news).toHaveLength(2);
+    await close();
+  });
+
+  test("a host that does not answer within ten seconds counts as one that rejects", async () => {
+    const { waiting, report, storage, clock, close } = await reports(adapter);
+    let called: () => void = () => {};
+    const wasCalled = new Promise<void>((resolve) => {
+      called = resolve;
+    });
+    waiting.add("a");
+    const look = report(() => {
+      called();
+      return new Promise<void>(() => {});
+    }).look();
+    await wasCalled;
+    clock.advance(10_000);
+    await look;
+    expect((await storage.openMatters(9)).map(({ toldAt }) => toldAt)).toEqual([null]);
+    await close();
+  });
+});

@@ -1,0 +1,282 @@
+/** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
+import { afterEach, describe, expect, test } from "vitest";
+import type { Screen } from "../../../src/payments/private/screening.ts";
+import type { PaymentServiceOptions } from "../../../src/payment-service-options.ts";
+import { adapters } from "../../kit/adapters.ts";
+import type { Adapter } from "../../kit/adapters.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { DAY, MINUTE, scene, SOL } from "../private/scene.ts";
+import type { Ordered, Scene } from "../private/scene.ts";
+
+const BY = { actor: "ann", reason: "drill" };
+const BEA = { actor: "bea", reason: "checked with the bank" };
+
+/** A host's screening: who is refused, and whether it answers at all. */
+interface Screening {
+  readonly screen: Screen;
+  readonly refused: Set<string>;
+  readonly asked: string[];
+  isDown: boolean;
+}
+
+function screening(): Screening {
+  const made: Screening = {
+    refused: new Set(),
+    asked: [],
+    isDown: false,
+    screen: async (address, { role }) => {
+      if (made.isDown) throw new Error("the list is out of reach");
+      made.asked.push(`${role} ${address}`);
+      return made.refused.has(address) ? "refused" : "ok";
+    },
+  };
+  return made;
+}
+
+interface Room extends Scene {
+  readonly screened: Screening;
+  readonly carol: Wallet;
+  readonly dave: Wallet;
+  /** An order whose deposit came from somebody who is refused; its payee has not been paid. */
+  heldOrder(): Promise<Ordered>;
+  /** A cancelled order to which money came from somebody who is refused. */
+  heldAfterCancel(): Promise<Ordered>;
+  /** Whether anything is reserved for it of the sponsor. */
+  isReserved(order: Ordered): Promise<boolean>;
+}
+
+let room: Room;
+let destroy: () => Promise<void> = async () => {};
+afterEach(async () => {
+  await room.close();
+  await room.storage.close();
+  await destroy();
+});
+
+async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOptions> = {}): Promise<void> {
+  const underTest = await make();
+  const screened = screening();
+  const world = await scene({ ...options, storage: await underTest.open() }, { screen: screened.screen });
+  destroy = () => underTest.destroy();
+  const carol = world.wallet("carol", { lamports: 2n * SOL, usdc: 90_000_000n });
+  screened.refused.add(carol.address);
+  room = {
+    ...world,
+    ...{ screened, carol, dave: world.wallet("dave", { lamports: SOL }) },
+    async heldOrder() {
+      const order = await world.sendTo();
+      await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+      await world.payTokens(carol, order.address, "USDC", order.due);
+      await world.settle(4);
+      return order;
+    },
+    async heldAfterCancel() {
+      const order = await world.sendTo();
+      await world.service.cancelTransaction(world.customer, order.id);
+      await world.openAccount({ ...carol, address: order.address as never }, "USDC");
+      await world.payTokens(carol, order.address, "USDC", order.due);
+      await world.passAndSettle(6 * MINUTE, 4);
+      return order;
+    },
+    async isReserved({ id }) {
+      const open = await world.storage.reservations(`sponsor ${world.sponsor.address}`);
+      return open.some((row) => row.id === id);
+    },
+  };
+}
+
+const usdcOf = async (wallet: { readonly address: string }): Promise<bigint> =>
+  (await room.held(wallet.address))[1];
+
+describe.each(adapters)("on $name", (adapter) => {
+  test("M10: what a refused depositor sent goes to another address after screening, its payee gets nothing, its reservation ends", async () => {
+    await openRoom(adapter);
+    const { service, dave, bob } = room;
+    const order = await room.heldOrder();
+    const id = `held:${order.address}`;
+    expect(await service.operator.attention()).toMatchObject([
+      {
+        ...{ kind: "held", id, transactionId: order.id, accountId: room.customer.accountId },
+        actions: ["release", "refundTo", "writeOff"],
+      },
+    ]);
+    expect(await room.isReserved(order)).toBe(true);
+    // Decided by a process that ends at once: the one at work carries it out.
+    const resolution = await room
+      .another()
+      .operator.resolve(id, { action: "refundTo", address: dave.address }, BY);
+    expect(resolution).toEqual({ id, action: "refundTo", state: "done", transactionId: order.id });
+    await room.settle(8);
+    await room.passAndSettle(11 * MINUTE, 6);
+    expect(await room.shown(order)).toMatchObject({
+      ...{ status: "failed", reason: "REFUNDED_BY_OPERATOR", fee: "0" },
+      refunds: [{ asset: "USDC", status: "paid" }],
+    });
+    expect(await usdcOf(bob)).toBe(0n);
+    expect(await usdcOf(room.alice)).toBe(1n);
+    expect(await usdcOf(dave)).toBeGreaterThan(order.due - 1_000_000n);
+    expect(room.screened.asked).toContain(`recipient ${dave.address}`);
+    expect(await room.isReserved(order)).toBe(false);
+    expect(await service.operator.attention()).toEqual([]);
+    expect(await service.operator.auditLog()).toMatchObject([
+      { ...BY, act: "refund_to", what: { id, transactionId: order.id, address: dave.address } },
+    ]);
+    await room.judge();
+  });
+
+  test("M10: an order that is released pays its payee, and its reservation ends when its address has come to rest", async () => {
+    await openRoom(adapter);
+    const order = await room.heldOrder();
+    await room.service.operator.resolve(`held:${order.address}`, { action: "release" }, BY);
+    await room.settle(10);
+    expect(await room.shown(order)).toMatchObject({ status: "completed" });
+    expect(await usdcOf(room.bob)).toBe(5_000_000n);
+    expect(await room.isReserved(order)).toBe(false);
+    expect(await room.service.operator.auditLog()).toMatchObject([{ act: "release" }]);
+    await room.judge();
+  });
+
+  test("a late deposit that is held goes to another address, and so does what comes after it", async () => {
+    await openRoom(adapter);
+    const order = await room.heldAfterCancel();
+    expect(await room.stateOf(order)).toBe("held");
+    const { operator } = room.service;
+    await operator.resolve(`held:${order.address}`, { action: "refundTo", address: room.dave.address }, BY);
+    await room.settle(8);
+    await room.passAndSettle(11 * MINUTE, 4);
+    expect(await room.shown(order)).toMatchObject({ status: "cancelled", refunds: [{ status: "paid" }] });
+    const first = await usdcOf(room.dave);
+    expect(first).toBeGreaterThan(0n);
+    await room.deposit(order.address, { usdc: 7_000_000n });
+    await room.passAndSettle(11 * MINUTE, 6);
+    expect(await usdcOf(room.dave)).toBeGreaterThan(first);
+    expect(await usdcOf(room.alice)).toBe(1n);
+    await room.judge({ exceptSums: true });
+  });
+
+  test("M10: what is written off stays held, is no matter any more, frees its reservation, and can still be released", async () => {
+    await openRoom(adapter);
+    const order = await room.heldOrder();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    await operator.resolve(
+      id,
+      { action: "writeOff" },
+      { actor: "ann", reason: "the police have asked for it" },
+    );
+    expect(await operator.attention()).toEqual([]);
+    expect(await room.isReserved(order)).toBe(false);
+    await room.passAndSettle(DAY, 4);
+    expect(await usdcOf(room.bob)).toBe(0n);
+    expect((await room.storage.deposits([order.address]))[0]?.heldReason).toBe("written_off");
+    await expect(operator.resolve(id, { action: "writeOff" }, BY)).rejects.toThrow(
+      `there is no matter ${id}`,
+    );
+    await room.service.releaseDeposit(order.id);
+    await room.settle(10);
+    expect(await usdcOf(room.bob)).toBe(5_000_000n);
+    await room.judge();
+  });
+
+  test("with two approvals nothing moves before another person confirms, and then once", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const order = await room.heldOrder();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    const command = { action: "refundTo", address: room.dave.address } as const;
+    await expect(operator.approve(id, BEA)).rejects.toThrow(`nothing of ${id} waits for an approval`);
+    expect(await operator.resolve(id, command, BY)).toMatchObject({ state: "awaits_approval" });
+    for (const actor of ["ann", " Ann ", "ANN"]) {
+      await expect(operator.approve(id, { actor, reason: "me again" })).rejects.toThrow(
+        "ann has asked for it: another actor has to approve",
+      );
+    }
+    await room.passAndSettle(DAY, 4);
+    expect(await usdcOf(room.dave)).toBe(0n);
+    // Screened again: much may have happened since.
+    room.screened.refused.add(room.dave.address);
+    await expect(operator.approve(id, BEA)).rejects.toThrow("the host's screening refuses");
+    room.screened.refused.delete(room.dave.address);
+    const both = await Promise.allSettled([
+      operator.approve(id, BEA),
+      room.another().operator.approve(id, { actor: "cid", reason: "checked" }),
+    ]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    await room.settle(8);
+    await room.passAndSettle(11 * MINUTE, 4);
+    expect(await usdcOf(room.dave)).toBeGreaterThan(0n);
+    expect(await operator.auditLog()).toMatchObject([
+      { actor: "ann", act: "request_refund_to", what: { address: room.dave.address } },
+      { act: "refund_to", what: { address: room.dave.address, requestedBy: "ann" } },
+    ]);
+    expect(await operator.auditLog()).toHaveLength(2);
+    await room.judge();
+  });
+
+  test("what was decided otherwise meanwhile is not approved any more", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const order = await room.heldOrder();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    await operator.resolve(id, { action: "refundTo", address: room.dave.address }, BY);
+    await operator.resolve(id, { action: "release" }, BY);
+    await expect(operator.approve(id, BEA)).rejects.toThrow(`nothing of ${id} waits for an approval`);
+    await room.settle(10);
+    expect(await room.shown(order)).toMatchObject({ status: "completed" });
+    await room.judge();
+  });
+
+  test("of two who decide about one matter at once one does, and only that is carried out", async () => {
+    await openRoom(adapter);
+    const order = await room.heldOrder();
+    const id = `held:${order.address}`;
+    const settled = await Promise.allSettled([
+      room.service.operator.resolve(id, { action: "release" }, BY),
+      room.another().operator.resolve(id, { action: "refundTo", address: room.dave.address }, BEA),
+      room.another().operator.resolve(id, { action: "writeOff" }, BEA),
+    ]);
+    expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    const names = settled.map((each) => (each.status === "rejected" ? (each.reason as Error).name : "done"));
+    expect(names.toSorted()).toEqual(["OperatorRefused", "OperatorRefused", "done"]);
+    await room.settle(10);
+    expect(await room.service.operator.auditLog()).toHaveLength(1);
+  });
+
+  test("what cannot be done is refused by name, and nothing moves", async () => {
+    await openRoom(adapter);
+    const order = await room.heldOrder();
+    const free = await room.sendTo({ amount: "3" });
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    const to = (address: string) => operator.resolve(id, { action: "refundTo", address }, BY);
+    await expect(to("nobody")).rejects.toThrow("address: nobody is no address (wrong_length)");
+    await expect(to(room.sponsor.address)).rejects.toThrow("is one of the service's own");
+    await expect(to(room.treasury.address)).rejects.toThrow("is one of the service's own");
+    await expect(to(free.address)).rejects.toThrow("is one of the service's own");
+    await expect(to(room.mints.USDC)).rejects.toThrow("cannot be paid (mint): name a wallet");
+    await expect(to(room.carol.address)).rejects.toThrow("the host's screening refuses");
+    room.screened.isDown = true;
+    await expect(to(room.dave.address)).rejects.toThrow("cannot tell about");
+    room.screened.isDown = false;
+    await expect(operator.resolve(`held:${free.address}`, { action: "release" }, BY)).rejects.toThrow(
+      `there is no matter held:${free.address}: see attention()`,
+    );
+    await expect(operator.resolve("held:nothing", { action: "release" }, BY)).rejects.toThrow(
+      "there is no matter",
+    );
+    await expect(operator.resolve(id, { action: "drop" }, BY)).rejects.toThrow(
+      `${id} takes release, refundTo, writeOff, and not drop`,
+    );
+    await expect(operator.resolve(id, { action: "settle", signature: "s" }, BY)).rejects.toThrow(
+      "and not settle",
+    );
+    await expect(operator.resolve(id, { action: "pay" } as never, BY)).rejects.toThrow(/^action: /);
+    await expect(operator.resolve(id, { action: "release" }, { actor: "ann", reason: "" })).rejects.toThrow(
+      /^reason: /,
+    );
+    await room.passAndSettle(DAY, 4);
+    expect(await operator.auditLog()).toEqual([]);
+    expect((await room.storage.deposits([order.address]))[0]?.heldReason).toBe("screening");
+    expect(await usdcOf(room.dave)).toBe(0n);
+  });
+});
