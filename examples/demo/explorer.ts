@@ -17,17 +17,6 @@ export async function usdcOf(
   });
 }
 
-/** Whether an address holds nothing at all: no lamport, no token account. */
-export async function isEmpty({ rpcUrl, mints }: ChainReady, address: string): Promise<boolean> {
-  const owner = new PublicKey(address);
-  const connection = connect(rpcUrl);
-  const [lamports, { value: accounts }] = await Promise.all([
-    connection.getBalance(owner),
-    connection.getTokenAccountsByOwner(owner, { mint: new PublicKey(mints.USDC) }),
-  ]);
-  return lamports === 0 && accounts.length === 0;
-}
-
 /** Every address that a transaction names. */
 export async function addressesIn({ rpcUrl }: ChainReady, signature: string): Promise<readonly string[]> {
   const found = await connect(rpcUrl).getTransaction(signature, { maxSupportedTransactionVersion: 0 });

@@ -220,7 +220,7 @@ test("M6: one of two nodes says of bytes that never landed that they are final: 
   await live(15);
   expect(await world.shown(order)).toMatchObject({
     status: "processing",
-    recipients: [{ status: "unpaid" }],
+    recipients: [{ status: "pending" }],
   });
   expect((await world.held(world.bob.address))[1]).toBe(0n);
   end();

@@ -180,7 +180,7 @@ test.each(["USDC", "SOL"] as const)(
 );
 
 test("E15: rent that rises between a payout's plan and its signature is lent anew", async () => {
-  world = await scene();
+  world = await scene({}, { maxMarkerRent: SOL });
   const order = await world.sendTo({ asset: "SOL", amount: "0.001" });
   const before = await world.ledger.rentMinimum(0);
   // Planned with the old price, simulated with the new one.
