@@ -37,7 +37,7 @@ beforeEach(async () => {
     ...{ reference: null, createdAt: 0 },
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
-  const ledger: Pick<Ledger, "statuses" | "fates" | "receipts" | "broadcast"> = {
+  const ledger: Pick<Ledger, "statuses" | "fates" | "landings" | "broadcast"> = {
     statuses: async (signatures) => {
       if (isSilent) throw new LedgerUnavailable("no node answers");
       asked.push(...signatures.map((signature) => `status ${signature}`));
@@ -45,11 +45,17 @@ beforeEach(async () => {
         landed.has(signature) ? { commitment: "finalized", slot: 1, error: null } : null,
       );
     },
-    receipts: async (signatures) => {
-      asked.push(...signatures.map((signature) => `receipt ${signature}`));
-      return signatures.map(() => ({ slot: 1, blockTime: 1, fee: 5_000n, error: null }));
+    landings: async (those) => {
+      asked.push(...those.map(({ signature }) => `landing ${signature}`));
+      return those.map(({ signature }) => ({
+        signature,
+        slot: 1,
+        blockTime: 1,
+        fee: 5_000n,
+        error: null,
+      }));
     },
-    fates: async (attempts) => attempts.map(({ signature }) => fates.get(signature) ?? "open"),
+    fates: async (those) => those.map(({ signature }) => fates.get(signature) ?? "open"),
     broadcast: async (bytes) => {
       onSend();
       sent.push(bytes.at(-1) === 0 ? "one" : "two");
@@ -93,13 +99,13 @@ test("E7: what is proved dead is sent no more", async () => {
   expect(await sentBy("one", "two")).toEqual(["two"]);
 });
 
-test("M16: a receipt whose instance cannot be told is kept and told later, and the chain is not asked for it again", async () => {
+test("M16: a landing whose instance cannot be told is kept and told later, and the chain is not asked for it again", async () => {
   landed.add("one");
   const look = notedLook();
   look.deaf.add("tx_one");
   await watcher.poll(watchesOf("one", "two"), look);
   expect(look.left.map(({ key }) => key)).toEqual(["one"]);
-  expect(asked).toEqual(["status one", "status two", "receipt one"]);
+  expect(asked).toEqual(["status one", "status two", "landing one"]);
   look.deaf.clear();
   await watcher.poll(watchesOf("one", "two"), look);
   expect(look.told).toMatchObject([{ instance: "tx_one", event: { type: "FINALIZED", fee: "5000" } }]);
