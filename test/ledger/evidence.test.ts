@@ -153,6 +153,10 @@ describe("M6: one endpoint's word ends nothing", () => {
       one.rule = callingAllFinal(fixture.chain.slot() - 50, err);
       expect(await fateOf(ledgerOver(), attempt)).toBe("unprovable");
       expect(await ledgerOver().landings([attempt])).toEqual([null]);
+      // Two others with all the evidence of its death do not outvote it either.
+      const third = oddEndpoint(fixture.chain, "third");
+      const three = ledgerOver({}, [one.option, two.option, third.option]);
+      expect(await fateOf(three, attempt)).toBe("unprovable");
       one.rule = undefined;
       expect(await fateOf(ledgerOver(), attempt)).toBe("dead");
     });
@@ -186,6 +190,10 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await three.landings([attempt])).toMatchObject([{ slot, error: null }]);
     const four = ledgerOver({}, [third, fourth, one.option, two.option]);
     expect(await four.landings([attempt])).toEqual([null]);
+    expect(await fateOf(four, attempt)).toBe("open");
+    expire(attempt);
+    expect(await fateOf(four, attempt)).toBe("unprovable");
+    expect(await fateOf(three, attempt)).toBe("landed");
     const strict = ledgerOver({ witnesses: 3 }, [third, one.option, two.option]);
     expect(await strict.landings([attempt])).toEqual([null]);
   });
