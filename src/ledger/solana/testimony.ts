@@ -8,6 +8,7 @@ import { walkBlocks } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
+import { finalizedEnd, type FinalizedEnd } from "./routing/heights.ts";
 import { statusesOf } from "./statuses.ts";
 
 /**
@@ -50,15 +51,9 @@ export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<
 const UNSAID: Finding = { kind: "unsaid" };
 
 async function beginLook(nodes: Nodes, connection: Connection, endpoint: Endpoint): Promise<Look> {
-  const { blockHeight, absoluteSlot } = await connection.getEpochInfo("finalized");
-  expectShape(blockHeight !== undefined && blockHeight <= absoluteSlot, "block height");
-  return new Look(nodes, connection, endpoint, { slot: absoluteSlot, height: blockHeight });
-}
-
-/** The finalized block that a look begins with. */
-interface FinalizedBlock {
-  readonly slot: number;
-  readonly height: number;
+  const finalized = await finalizedEnd(connection);
+  expectShape(finalized.blockHeight <= finalized.slot, "block height");
+  return new Look(nodes, connection, endpoint, finalized);
 }
 
 /** One look of one endpoint, after its finalized block was read. */
@@ -66,9 +61,9 @@ class Look {
   readonly #nodes: Nodes;
   readonly #connection: Connection;
   readonly #endpoint: Endpoint;
-  readonly #finalized: FinalizedBlock;
+  readonly #finalized: FinalizedEnd;
 
-  constructor(nodes: Nodes, connection: Connection, endpoint: Endpoint, finalized: FinalizedBlock) {
+  constructor(nodes: Nodes, connection: Connection, endpoint: Endpoint, finalized: FinalizedEnd) {
     this.#nodes = nodes;
     this.#connection = connection;
     this.#endpoint = endpoint;
@@ -112,7 +107,7 @@ class Look {
 
   /** The block at its last valid height + 1 still takes it; a finalized height above it is at least that block. */
   #isPast({ lastValidBlockHeight }: Attempt): boolean {
-    return this.#finalized.height > lastValidBlockHeight;
+    return this.#finalized.blockHeight > lastValidBlockHeight;
   }
 
   /** The first block of the endpoint's ledger. Null answers for what is older mean nothing. */
