@@ -30,8 +30,8 @@ function ofBytes(transaction: TransactionRecord): RecipientOutcome {
   const { status: shown, signature, landedSignature, landedAfterCancel } = transaction;
   // Cancelled here and broadcast by its caller all the same.
   const status = landedAfterCancel ? "paid" : (OF_BYTES[shown] ?? "pending");
-  const isSeen = status === "confirmed" || status === "paid";
-  return { status, signature: isSeen ? (landedSignature ?? signature) : null };
+  const hasLanded = status === "confirmed" || status === "paid";
+  return { status, signature: hasLanded ? (landedSignature ?? signature) : null };
 }
 
 /** In private mode each share is paid by one of several transactions. */

@@ -71,10 +71,10 @@ const news = (
   });
 const routed = (payouts: number, unpaid: number): string =>
   tell("private-transfer", "tx_1", { type: "ROUTED", payouts, unpaid });
-const landed = (payment: string, slot: number, signature: string): string =>
+const landed = (landing: string, slot: number, signature: string): string =>
   tell("deposit-address", "address", {
     type: "PAYMENT_LANDED",
-    payment,
+    payment: landing,
     slot,
     signature,
     movements: input.movements,
