@@ -59,6 +59,7 @@ describe.each(adapters)("on $name", ({ make }) => {
     await world.deposit(done.address, { lamports: done.due });
     await world.settle(10);
     expect(await world.shown(done)).toMatchObject({ status: "completed" });
+    await world.sweep();
     await world.service.stop();
     // Nobody sees these come; the third to a token account of the address that is not the associated one.
     world.chain.fund(paid.address, { usdc: paid.due, lamports: 5_000_000n });
@@ -105,9 +106,11 @@ describe.each(adapters)("on $name", ({ make }) => {
     for (const { address } of [paid, stray]) {
       await operator.resolve(`held:${address}`, { action: "refundTo", address: safe.address }, BY);
     }
-    for (let hour = 0; hour < 3; hour++) {
+    // Refunds and pauses, and then until markers may be closed.
+    for (const minutes of [11, 11, 11, 16, 61, 11]) {
       await settleOn(world, service);
-      world.clock.advance(11 * MINUTE);
+      world.chain.advance(200);
+      world.clock.advance(minutes * MINUTE);
     }
     await settleOn(world, service);
     expect((await world.held(safe.address))[1]).toBeGreaterThan(paid.due + 4_000_000n - 2_000_000n);
@@ -123,6 +126,7 @@ describe.each(adapters)("on $name", ({ make }) => {
     const order = await world.sendTo();
     await world.deposit(order.address, { usdc: order.due });
     await world.settle(10);
+    await world.sweep();
     await world.service.stop();
     world.chain.fund(order.address, { usdc: 9_000_000n });
     world.chain.advance(35);

@@ -116,6 +116,7 @@ describe.each(adapters)("on $name", (adapter) => {
     expect(await usdcOf(room.alice)).toBe(1n);
     expect(await usdcOf(dave)).toBeGreaterThan(order.due - 1_000_000n);
     expect(room.screened.asked).toContain(`recipient ${dave.address}`);
+    await room.sweep();
     expect(await room.isReserved(order)).toBe(false);
     expect(await service.operator.attention()).toEqual([]);
     expect(await service.operator.auditLog()).toMatchObject([
@@ -131,6 +132,7 @@ describe.each(adapters)("on $name", (adapter) => {
     await room.settle(10);
     expect(await room.shown(order)).toMatchObject({ status: "completed" });
     expect(await usdcOf(room.bob)).toBe(5_000_000n);
+    await room.sweep();
     expect(await room.isReserved(order)).toBe(false);
     expect(await room.service.operator.auditLog()).toMatchObject([{ act: "release" }]);
     await room.judge();
