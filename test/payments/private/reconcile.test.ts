@@ -76,6 +76,7 @@ test("E12: a send is explained at every slot of its way, in flight as well, and 
     await world.service.settled();
     expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
   }
+  await world.sweep();
   const reconciliation = await world.service.reconcile();
   expect(reconciliation).toMatchObject({ addresses: 1, isExplained: true });
   const fee = due - 5_000_000n;
@@ -146,6 +147,7 @@ test("the sponsor's lamports that stay promised to an order at rest are found", 
   const ordered = await orderFor();
   await world.deposit(ordered.address, { usdc: ordered.due });
   await world.settle();
+  await world.sweep();
   await world.storage.commit([
     { writes: [{ table: "reservations", id: ordered.id, set: { releasedAt: null } }] },
   ]);
@@ -159,7 +161,10 @@ test("what comes to a closed address is explained, and waits for a release that 
   const { alice, address, due, id } = await orderFor();
   await world.deposit(address, { usdc: due });
   await world.settle();
-  await world.pass(62 * DAY);
+  await world.sweep();
+  await world.pass(1.1 * DAY);
+  await world.settle(2);
+  await world.pass(61 * DAY);
   await world.settle();
   expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
   await world.deposit(address, { usdc: 4_000_000n });
@@ -172,6 +177,7 @@ test("what comes to a closed address is explained, and waits for a release that 
   await world.service.releaseDeposit(id);
   await world.settle(10);
   expect((await world.held(alice.address))[1]).toBeGreaterThan(3_500_000n);
+  await world.sweep();
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
   expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
 });
@@ -308,8 +314,7 @@ test(
         await world.pass(31 * MINUTE);
         await world.settle(8);
         await give(true);
-        await world.pass(60 * MINUTE);
-        await world.settle(8);
+        await world.sweep();
 
         const reconciliation = await world.service.reconcile();
         expect(reconciliation).toMatchObject({ isExplained: true, findings: [], addresses: chosen.length });
