@@ -116,6 +116,9 @@ describe.each(adapters)("on $name", ({ make }) => {
     expect((await world.held(safe.address))[1]).toBeGreaterThan(paid.due + 4_000_000n - 2_000_000n);
     expect(await world.held(paid.address)).toEqual([0n, 0n, 0n]);
     expect(await operator.attention()).toEqual([]);
+    // What was reserved for it ends as an order's does, and nothing of it fails and is tried for ever.
+    expect(await storage.reservations(`sponsor ${world.sponsor.address}`)).toEqual([]);
+    expect(await storage.failingTasks(1, 9)).toEqual([]);
     expect((await operator.auditLog()).map(({ act }) => act)).toEqual([
       ...["recover", "recover", "refund_to", "refund_to"],
     ]);

@@ -1,5 +1,5 @@
 /** Bringing deposit addresses back from the ids of their orders, where the database that knew them is lost. */
-import type { DepositRecord, TransactionRecord } from "../../../../storage/records.ts";
+import type { DepositRecord, ReservationRecord, TransactionRecord } from "../../../../storage/records.ts";
 import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../../../storage/storage.ts";
 import type { Address } from "../../../address.ts";
 import { SOL_MINT } from "../../../address.ts";
@@ -15,6 +15,8 @@ import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../private/other-mints.ts";
 import type { PrivateRouting } from "../../private/private-routing.ts";
 import { routingCost } from "../../private/routing-cost.ts";
+import { shareOfDay } from "../../private/sponsor-limit.ts";
+import { sponsorPurse } from "../../spending.ts";
 import { sponsorCap } from "../../private/sponsor-allowance.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../../private/unknown-spending.ts";
 import { readActedBy } from "../act.ts";
@@ -136,12 +138,12 @@ export function createRecover({
   ): Promise<string> => {
     const spent = await unknownSpending({ storage, ledger }, address);
     const heldReason = spent.length > 0 ? UNKNOWN_SPENDING : RECOVERED;
-    const cost = await routingCost(
-      ledger,
-      { sponsor: terms.sponsor.address, treasury: terms.treasury },
-      assets.named(SOL_MINT),
-      { recipients: 1, pricedAccounts: 0 },
-    );
+    const { depositWindowMs } = terms;
+    const sponsor = terms.sponsor.address;
+    const cost = await routingCost(ledger, { sponsor, treasury: terms.treasury }, assets.named(SOL_MINT), {
+      recipients: 1,
+      pricedAccounts: 0,
+    });
     const now = clock.now();
     const transaction: TransactionRecord = {
       ...{ id: transactionId, accountId: NOBODYS_ACCOUNT, quoteId: "", type: "send", mode: "private" },
@@ -155,10 +157,22 @@ export function createRecover({
       ...{ id: address, transactionId, accountId: NOBODYS_ACCOUNT, masterVersion, mint: SOL_MINT },
       ...{ amount: 0n, expiresAt: createdAt, waitEndedAt: now, heldReason, createdAt },
     };
+    // What sending the money on may cost the sponsor is reserved like any order's, and ends as an order's does.
+    const reservation: ReservationRecord = {
+      ...{ id: transactionId, version: 1, resource: sponsorPurse(sponsor), amount: sponsorCap(cost) },
+      ...{ createdAt: now, lapsesAt: null, releasedAt: null },
+    };
+    const share = await shareOfDay(
+      storage,
+      { transactionId, sponsor, cost, depositWindowMs },
+      { mostPerDay: null, now },
+    );
     const audit = writeAct({ by, act: "recover", what: { transactionId, address, heldReason } });
     const writes: PaymentWrite[] = [
       { table: "transactions", insert: transaction },
       { table: "deposits", insert: deposit },
+      { table: "reservations", insert: reservation },
+      share.take,
       audit,
     ];
     const starts = [
@@ -166,9 +180,9 @@ export function createRecover({
       startOf(addresses, address, {
         ...{ address, order: transactionId, mint: SOL_MINT, required: String(LARGEST_AMOUNT) },
         smallest: Object.fromEntries(assets.tokens.map((each) => [each.mint, String(smallestAmount(each))])),
-        ...{ rentMint: SOL_MINT, expiresAt: createdAt, quietMs: QUIET_MS, slowMs: SLOW_MS },
-        ...{ lingerMs: LINGER_MS, agingMs: AGING_MS },
-        ...{ refundPauseMs: REFUND_PAUSE_MS, sponsorCap: String(sponsorCap(cost)) },
+        ...{ rentMint: SOL_MINT, expiresAt: createdAt, lingerMs: LINGER_MS, agingMs: AGING_MS },
+        ...{ quietMs: QUIET_MS, slowMs: SLOW_MS, refundPauseMs: REFUND_PAUSE_MS },
+        sponsorCap: String(reservation.amount),
         ...{ isScreened: terms.screen !== null, isRecovered: true },
       }),
     ];

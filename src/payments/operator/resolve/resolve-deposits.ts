@@ -9,9 +9,11 @@ import type { Clock } from "../../../runtime.ts";
 import { ReleaseRefused } from "../../private/release-deposit.ts";
 import type { ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../private/screening.ts";
+import { releaseShareOfDay } from "../../private/sponsor-limit.ts";
+import { releaseShare } from "../../private/sponsor-share.ts";
 import { checkRecipientsOnChain } from "../../recipients.ts";
 import type { WriteAct } from "../act.ts";
-import { RECOVERED, WRITTEN_OFF } from "../attention/held-addresses.ts";
+import { WRITTEN_OFF } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { Resolving } from "./command.ts";
 
@@ -130,12 +132,15 @@ export function createDepositResolving({
 
     async writeOff(resolving) {
       const { matter, by, guard } = resolving;
-      const { id, transactionId, heldReason } = await depositOf(resolving);
+      const { id, transactionId, heldReason, waitEndedAt } = await depositOf(resolving);
       if (heldReason === null) throw new OperatorRefused(`${matter.id}: deposit address ${id} is not held`);
-      const reserved: PaymentWrite[] =
-        heldReason === RECOVERED
-          ? []
-          : [{ table: "reservations", id: transactionId, set: { releasedAt: clock.now() } }];
+      const now = clock.now();
+      const reserved: PaymentWrite[] = [
+        { table: "reservations", id: transactionId, set: { releasedAt: now } },
+        releaseShareOfDay(transactionId, now),
+        // Its account's share ended when it stopped waiting.
+        ...(waitEndedAt === null ? [releaseShare(transactionId, now)] : []),
+      ];
       const what = { id: matter.id, transactionId, heldReason };
       const [result] = await storage.commit([
         {
