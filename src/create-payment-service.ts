@@ -57,15 +57,10 @@ import type {
   WebhookUpdate,
 } from "./payments/requests.ts";
 import { openPurses } from "./payments/operator/open-purses.ts";
-import type { OperatorPurses } from "./payments/operator/purses.ts";
 import { createAmountChecks } from "./payments/operator/intake/amounts.ts";
 import { journaled } from "./payments/operator/recovery/journal.ts";
-import { createRecover } from "./payments/operator/recovery/recover.ts";
-import type { Recover } from "./payments/operator/recovery/recover.ts";
-import type { WriteAct } from "./payments/operator/act.ts";
 import { createIntake } from "./payments/operator/intake/intake.ts";
-import type { DepositControl } from "./payments/operator/resolve/resolve-deposits.ts";
-import { createOperator } from "./payments/operator/operator.ts";
+import { openOperator } from "./payments/operator/open-operator.ts";
 import type { Operator } from "./payments/operator/operator.ts";
 import { createSealing } from "./payments/sealing.ts";
 import { acceptOrder } from "./payments/private/accept-order.ts";
@@ -73,7 +68,6 @@ import type { AcceptOrder } from "./payments/private/accept-order.ts";
 import { depositKeys } from "./payments/private/deposit-keys.ts";
 import { hasDeposit } from "./payments/private/has-deposit.ts";
 import { openPrivateRouting } from "./payments/private/private-routing.ts";
-import type { PrivateRouting } from "./payments/private/private-routing.ts";
 import { orderReturn } from "./payments/private/order-return.ts";
 import type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
 import { releaseDeposit } from "./payments/private/release-deposit.ts";
@@ -253,7 +247,7 @@ export interface PaymentService extends ApiKeys {
    */
   returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
   /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
-  readonly operator: Operator & OperatorPurses;
+  readonly operator: Operator;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
    * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
@@ -268,9 +262,6 @@ export interface PaymentService extends ApiKeys {
    */
   subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
 }
-
-/** States in which a deposit address takes another receiver of its money. */
-const REDIRECTABLE: ReadonlySet<unknown> = new Set(["held", "heldBack", "resting", "slowLane", "closed"]);
 
 /** How long `stop` waits by default. */
 const STOP_MS = 5_000;
@@ -367,41 +358,13 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   const testWebhook = webhookTests(aboutHooks);
   const sent = webhookDeliveries({ storage, clock, engine, workflow: deliveries });
 
-  const { operator, report, countMatters } = createOperator({
-    ...{ ...shared, log, settle: null },
-    workflowKeys: workflows.map(({ key }) => key),
-    control: routing === null ? null : depositControl(routing),
-    recovery: routing === null ? null : (writeAct) => recovery(routing, writeAct),
+  const { operator, report, countMatters } = openOperator({
+    ...{ ...shared, log, engine, workflows, transfers, routing, exchanger, purses },
+    masterVersions: masterSecrets.map(({ version }) => version),
+    bindToChain: () => bindToChain(),
     onAttention: checked.onAttention ?? null,
     approvals: checked.approvals,
   });
-
-  /** What the operator's room needs of private mode. */
-  function depositControl(routes: PrivateRouting): DepositControl {
-    const { terms } = routes;
-    const desk = exchanger?.direct ?? null;
-    return {
-      screen: terms.screen,
-      ownAddresses: [
-        ...[terms.sponsor.address, terms.treasury],
-        ...(desk === null ? [] : [desk.signer.address]),
-      ],
-      canRedirect: async ({ id }) => REDIRECTABLE.has((await engine.read(id))?.value),
-      async release(transactionId, order) {
-        await bindToChain();
-        return releaseDeposit({ storage, ledger, engine, ...routes }, transactionId, order);
-      },
-    };
-  }
-
-  function recovery(routes: PrivateRouting, writeAct: WriteAct): Recover {
-    const masterVersions = masterSecrets.map(({ version }) => version);
-    const recover = createRecover({ ...shared, engine, routing: routes, masterVersions, writeAct });
-    return async (ids, by) => {
-      await bindToChain();
-      return recover(ids, by);
-    };
-  }
 
   /** Each order is written down by the host before its address is known to anybody. */
   function withJournal(accept: AcceptOrder): AcceptOrder {
@@ -505,7 +468,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
       const sponsor = terms.sponsor.address;
       return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
     },
-    operator: { ...operator, purses: () => purses.read() },
+    operator,
     countRefused: async (caller, scope) =>
       (await countHit({ storage, clock, random }, caller, scope)).standing,
     limitStanding: (caller, scope) => limitStanding({ storage, clock }, caller, scope),

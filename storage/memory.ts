@@ -184,6 +184,7 @@ export function memoryStorage(): PaymentStorage {
         .toSorted((a, b) => a.since - b.since || (a.id < b.id ? -1 : 1))
         .slice(0, limit)
         .map((row) => domain.matters.copy(row)),
+    decision: async (id) => one("decisions", id),
     volume: async (scope, since) =>
       domain.volumes
         .under(scope)

@@ -349,8 +349,15 @@ export interface MatterRecord {
   readonly toldAt: number | null;
   /** Until then one process is telling it, and others leave it alone. */
   readonly tellingUntil: number | null;
+}
+
+/** What operators have decided about a matter. `id` is the matter's; a decision expects the version that it has read. */
+export interface DecisionRecord {
+  readonly id: string;
+  readonly version: number;
   /** An action that waits for a second person, as JSON text. */
   readonly proposal: string | null;
+  readonly decidedAt: number;
 }
 
 /** One act of an operator. Rows are only added, never changed. */
@@ -391,6 +398,7 @@ export interface PaymentTables {
   gates: GateRecord;
   volumes: VolumeRecord;
   matters: MatterRecord;
+  decisions: DecisionRecord;
   audit: AuditRecord;
 }
 

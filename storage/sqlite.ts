@@ -186,6 +186,7 @@ function storageOn(
         [...new Set(ids)].map((id) => domain.get("matters", id)).filter((row) => row !== null),
       ),
     openMatters: (limit) => many("matters", () => reads.openMatters.all({ limit })),
+    decision: (id) => one("decisions", id),
     volume: (scope, since) =>
       connection.read(() =>
         reads.volumeParts.all({ scope, since }).reduce((sum, { amount }) => sum + BigInt(amount), 0n),

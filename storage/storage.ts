@@ -16,6 +16,7 @@ import type {
   ApiKeyRecord,
   AttemptRecord,
   AuditRecord,
+  DecisionRecord,
   DeliveryAttemptRecord,
   DeliveryRecord,
   DepositRecord,
@@ -421,6 +422,8 @@ export interface PaymentStorage extends EngineStorage<PaymentTables> {
   matters(ids: readonly string[]): Promise<readonly MatterRecord[]>;
   /** Up to `limit` matters that are not over and told to be, the oldest first. */
   openMatters(limit: number): Promise<readonly MatterRecord[]>;
+  /** What operators have decided about a matter; null while nothing was. */
+  decision(id: string): Promise<DecisionRecord | null>;
   /** The sum of a scope's volumes with `at > since`. */
   volume(scope: string, since: number): Promise<bigint>;
   /**

@@ -307,10 +307,10 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       since: "integer",
       toldAt: "integer?",
       tellingUntil: "integer?",
-      proposal: "text?",
     },
     lookup: "state",
   },
+  decisions: { columns: { id: "text", version: "integer", proposal: "text?", decidedAt: "integer" } },
   audit: {
     columns: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
     appendOnly: true,

@@ -211,6 +211,40 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     expect(events).toEqual(["transaction.pending", "transaction.confirmed", "transaction.completed"]);
   });
 
+  test("M5: in the operator's room it is a matter, settled or written off together with its row in the audit log", async () => {
+    const by = { actor: "ann", reason: "seen in an explorer" };
+    const scene = await landedUnseen();
+    const { one, two, id, signature } = scene;
+    const { operator } = await goOnOver(scene, [one.option, two.option]);
+    const matter = `unprovable:${id}`;
+    expect(await operator.attention()).toMatchObject([
+      {
+        ...{ kind: "unprovable", id: matter, transactionId: id, accountId: scene.caller.accountId },
+        actions: ["settle", "writeOff"],
+      },
+    ]);
+    const settle = { action: "settle", signature } as const;
+    await expect(operator.resolve(matter, settle, by)).rejects.toMatchObject({ name: "OperatorRefused" });
+    one.rule = undefined;
+    await expect(operator.resolve(matter, { action: "writeOff" }, by)).rejects.toThrow(
+      "settle it by its signature",
+    );
+    expect(await operator.auditLog()).toEqual([]);
+    expect(await operator.resolve(matter, settle, by)).toMatchObject({ state: "done", transactionId: id });
+    expect(await scene.shown(id)).toMatchObject({ status: "completed", attention: null });
+    expect(await operator.attention()).toEqual([]);
+    await expect(operator.resolve(matter, settle, by)).rejects.toThrow(`there is no matter ${matter}`);
+    expect(await operator.auditLog()).toMatchObject([
+      { ...by, act: "settle", what: { id: matter, transactionId: id, signature } },
+    ]);
+
+    const unseen = await landedUnseen();
+    const other = (await goOnOver(unseen, [unseen.one.option, unseen.two.option])).operator;
+    await other.resolve(`unprovable:${unseen.id}`, { action: "writeOff" }, by);
+    expect(await unseen.shown(unseen.id)).toMatchObject({ status: "failed", reason: "expired" });
+    expect(await other.auditLog()).toMatchObject([{ act: "write_off", what: { transactionId: unseen.id } }]);
+  });
+
   test("M5: it is not written off while an endpoint shows it; what nobody shows is, and its landing found later", async () => {
     const scene = await landedUnseen();
     const { one, two, id, signature } = scene;

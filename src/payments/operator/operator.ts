@@ -1,5 +1,6 @@
 /** The operator's room: what an operator sees, decides and sets, each act of it kept in the audit log. */
 import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { KindWatching } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
@@ -7,7 +8,7 @@ import { createWriteAct } from "./act.ts";
 import type { WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
 import type { Matter } from "./attention/matter.ts";
-import { attentionSources } from "./attention/sources.ts";
+import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
 import { createMatterReport } from "./attention/tell-matters.ts";
 import type { MatterReport, OnAttention } from "./attention/tell-matters.ts";
 import { readAuditLog } from "./audit-log.ts";
@@ -21,10 +22,11 @@ import type { Pausing } from "./intake/pausing.ts";
 import { createSuspending } from "./intake/suspending.ts";
 import type { Suspending } from "./intake/suspending.ts";
 import type { Recover } from "./recovery/recover.ts";
-import type { SettleWithEvidence } from "./resolve/command.ts";
+import type { EvidenceControl } from "./resolve/command.ts";
 import { createDepositResolving } from "./resolve/resolve-deposits.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
 import { createTaskResolving } from "./resolve/resolve-tasks.ts";
+import type { OperatorPurses, PurseWatch } from "./purses.ts";
 import { createResolver } from "./resolve/resolve.ts";
 import type { Resolver } from "./resolve/resolve.ts";
 
@@ -34,8 +36,8 @@ import type { Resolver } from "./resolve/resolve.ts";
  * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
  * host's own to guard.
  */
-export interface Operator extends Pausing, Suspending, Limiting, Resolver {
-  /** What needs a person, oldest first; up to 1,000 of each kind. Reads what is stored and asks no node. */
+export interface Operator extends Pausing, Suspending, Limiting, Resolver, OperatorPurses {
+  /** What needs a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
    * Derives the deposit addresses of these orders again, from the master secret and the ids alone, such as after the
@@ -78,8 +80,10 @@ export function createOperator(deps: {
   readonly control: DepositControl | null;
   /** Null while private mode is off. */
   readonly recovery: ((writeAct: WriteAct) => Recover) | null;
-  /** Null where nothing can read the evidence of a transaction. */
-  readonly settle: SettleWithEvidence | null;
+  readonly evidence: EvidenceControl;
+  readonly purses: Pick<PurseWatch, "low" | "read">;
+  /** What this process follows on the chain. */
+  readonly watching: () => Readonly<Record<string, KindWatching>>;
   readonly onAttention: OnAttention | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
@@ -87,7 +91,10 @@ export function createOperator(deps: {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
   const gates = createGateBook({ storage, writeAct });
-  const sources = attentionSources({ ...deps, isRouting: control !== null });
+  const surroundings = { ...deps, isRouting: control !== null };
+  const stored = attentionSources(surroundings);
+  const lookForStored = createLookForMatters({ sources: stored, storage, clock });
+  const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createLookForMatters({ sources, storage, clock });
   const resolver = createResolver({
     ...{ ...deps, lookForMatters, writeAct },
@@ -102,9 +109,10 @@ export function createOperator(deps: {
       ...resolver,
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
+      purses: () => deps.purses.read(),
       auditLog: (page) => readAuditLog(storage, page),
     },
-    report: createMatterReport({ ...deps, lookForMatters }),
+    report: createMatterReport({ ...deps, lookForMatters: lookForStored }),
     countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,
   };
 }

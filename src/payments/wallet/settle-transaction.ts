@@ -42,7 +42,8 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
  * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
  * endpoint must show this very message finalized under `signature`, and none may contradict it; the operator, who has seen
  * it elsewhere, takes the place of the other witnesses. Works at any time: one that was failed as expired, or cancelled, is
- * shown as landed then, and its status stays. Done twice it changes nothing more.
+ * shown as landed then, and its status stays. Done twice it changes nothing more. `writes` belong into the commit that
+ * settles; with them it throws `SettleRefused` where nothing is left to settle.
  *
  * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, and `LedgerUnavailable` when no
  * endpoint answers; then nothing is changed.
@@ -51,6 +52,7 @@ export async function settleTransaction(
   settlement: Settlement,
   transactionId: string,
   signature: string,
+  writes: readonly PaymentWrite[] = [],
 ): Promise<SettledTransaction> {
   const { engine, ledger, transfers } = settlement;
   const { attempt } = await findAttempt(settlement, transactionId);
@@ -62,9 +64,10 @@ export async function settleTransaction(
   }
   const { landed } = answer;
   const event: WalletTransferEvent = landingEvent(attempt, landed);
-  const sent = await engine.send(transfers, transactionId, event);
+  const sent = await engine.send(transfers, transactionId, event, { writes });
+  if (sent.kind === "refused") throw overtaken(transactionId);
   // Its chart has ended or waits for nothing: what is over is only shown as landed, what has not begun settles by itself.
-  if (sent.kind !== "stepped") await showAsLanded(settlement, transactionId, attempt, landed);
+  if (sent.kind !== "stepped") await showAsLanded(settlement, { transactionId, attempt, landed, writes });
   const { transaction } = await findAttempt(settlement, transactionId);
   return { transactionId, status: transaction.status, landing: landed };
 }
@@ -79,6 +82,7 @@ export async function settleTransaction(
 export async function writeOffTransaction(
   settlement: Settlement,
   transactionId: string,
+  writes: readonly PaymentWrite[] = [],
 ): Promise<SettledTransaction> {
   const { engine, ledger, transfers } = settlement;
   const { attempt, transaction } = await findAttempt(settlement, transactionId);
@@ -92,7 +96,8 @@ export async function writeOffTransaction(
   if (!("refused" in named) || named.refused !== "unknown") {
     refuse("an endpoint shows it finalized: settle it by its signature");
   }
-  await engine.send(transfers, transactionId, { type: "EXPIRED" });
+  const sent = await engine.send(transfers, transactionId, { type: "EXPIRED" }, { writes });
+  if (sent.kind !== "stepped" && writes.length > 0) throw overtaken(transactionId);
   const after = await findAttempt(settlement, transactionId);
   return { transactionId, status: after.transaction.status, landing: null };
 }
@@ -116,26 +121,48 @@ async function findAttempt(
   return { transaction: view.transaction, attempt: attemptOf(stored) };
 }
 
+/** A landing that is shown beside a status which stays. */
+interface LandingToShow {
+  readonly transactionId: string;
+  readonly attempt: Attempt;
+  readonly landed: Landing;
+  readonly writes: readonly PaymentWrite[];
+}
+
+function overtaken(transactionId: string): SettleRefused {
+  return new SettleRefused(`somebody else has just settled transaction ${transactionId}`);
+}
+
 /** A landing after the end of the chart changes no status; it is shown beside it. */
 async function showAsLanded(
   settlement: Settlement,
-  transactionId: string,
-  attempt: Attempt,
-  { error, signature, blockTime }: Landing,
+  { transactionId, attempt, landed: { error, signature, blockTime }, writes }: LandingToShow,
 ): Promise<void> {
+  const isOrdered = writes.length > 0;
+  const settled = new SettleRefused(`transaction ${transactionId} is settled already`);
   const { transaction } = await findAttempt(settlement, transactionId);
   const { status, landedAfterCancel } = transaction;
-  if (status === "completed" || landedAfterCancel) return;
+  if (status === "completed" || landedAfterCancel) {
+    if (isOrdered) throw settled;
+    return;
+  }
   const wasGivenUp = status === "cancelled" || (status === "failed" && transaction.reason === "expired");
   if (!wasGivenUp) {
-    if (status === "failed") return;
+    if (status === "failed") {
+      if (isOrdered) throw settled;
+      return;
+    }
     throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
   }
   // A landing with an error moved nothing but its fee: what is shown is true as it is.
-  if (error !== null) return;
+  if (error !== null) {
+    if (isOrdered) throw settled;
+    return;
+  }
   const landedSignature = signature === attempt.signature ? null : signature;
   const set = { landedAfterCancel: true, landedSignature, blockTime };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
-  const [stored] = await settlement.storage.commit([{ writes: [write] }]);
+  const [stored] = await settlement.storage.commit([{ writes: [write, ...writes] }]);
+  if (stored?.ok !== true && isOrdered) throw overtaken(transactionId);
   if (stored?.ok !== true) throw new Error(`the landing of ${transactionId} could not be stored`);
 }

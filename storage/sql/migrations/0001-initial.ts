@@ -232,8 +232,8 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     since: "integer",
     toldAt: "integer?",
     tellingUntil: "integer?",
-    proposal: "text?",
   },
+  decisions: { id: "text", version: "integer", proposal: "text?", decidedAt: "integer" },
   audit: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
 };
 

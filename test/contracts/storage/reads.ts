@@ -120,6 +120,7 @@ const reads: readonly StorageContractCase[] = [
       storage.idempotency("x"),
       storage.notice("x"),
       storage.webhook("x"),
+      storage.decision("x"),
     ];
     assert.deepEqual(
       await Promise.all(singles),

@@ -208,8 +208,8 @@ export const fullRows: Rows = {
     since: LATEST,
     toldAt: 0,
     tellingUntil: LATEST,
-    proposal: TEXT,
   },
+  decisions: { id: "matter", version: 2, proposal: TEXT, decidedAt: LATEST },
   audit: { id: "audit", at: LATEST, actor: TEXT, reason: TEXT, act: "pause", what: TEXT },
 };
 
@@ -251,6 +251,7 @@ export const nullRows: Rows = {
   deliveryAttempts: { ...fullRows.deliveryAttempts, httpStatus: null, error: null, excerpt: null },
   matters: {
     ...fullRows.matters,
-    ...{ transactionId: null, accountId: null, toldAt: null, tellingUntil: null, proposal: null },
+    ...{ transactionId: null, accountId: null, toldAt: null, tellingUntil: null },
   },
+  decisions: { ...fullRows.decisions, proposal: null },
 };

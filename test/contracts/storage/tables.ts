@@ -37,6 +37,7 @@ const readers: { readonly [T in TableName]: (storage: PaymentStorage) => Promise
     return amount === 0n ? undefined : { id: "volume", scope: "scope", at: LATEST_AT, amount };
   },
   matters: async (storage) => (await storage.matters(["matter"]))[0],
+  decisions: (storage) => storage.decision("matter"),
   audit: async (storage) => (await storage.audit(null, 1))?.[0],
 };
 

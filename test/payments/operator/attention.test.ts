@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { createLookForMatters } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
+import { sourcesOfThisProcess } from "../../../src/payments/operator/attention/sources.ts";
+import type { SourceSurroundings } from "../../../src/payments/operator/attention/sources.ts";
 import { createMatterReport } from "../../../src/payments/operator/attention/tell-matters.ts";
 import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
@@ -10,6 +12,7 @@ import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
+import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
 import type { IntakeWorld } from "./intake-world.ts";
@@ -238,6 +241,41 @@ describe.each(adapters)("on $name", (adapter) => {
     expect(said).toMatchObject({ level: "warn" });
     expect(said?.message).toMatch(/^needs a person: deposit address held is held/);
   });
+});
+
+test("watches that nothing was found out about for five minutes are listed, and told to nobody", async () => {
+  const clock = virtualClock();
+  const late = { landing: 299_999, deposits: 300_000 };
+  const watching = () =>
+    Object.fromEntries(
+      Object.entries(late).map(([kind, lateMs]) => [kind, { watched: 3, oldestMs: lateMs + 1_000, lateMs }]),
+    );
+  const surroundings = { clock, watching } as unknown as SourceSurroundings;
+  const [source] = sourcesOfThisProcess(surroundings);
+  expect(await source?.(9)).toEqual([
+    {
+      ...{ kind: "stuck_watch", id: "stuck_watch:deposits", since: clock.now() - 301_000, actions: [] },
+      message: expect.stringContaining("3 watches (deposits)") as string,
+    },
+  ]);
+});
+
+test("a purse that is low is a matter of the room", async () => {
+  const [adapter] = adapters;
+  if (adapter === undefined) throw new Error("there is an adapter");
+  const world = await intakeWorld(adapter);
+  expect(await world.service.operator.attention()).toEqual([]);
+  const poor = world.wallet("poor sponsor", { lamports: 1_000_000n });
+  world.chain.advance(35);
+  const { keypairSigner } = await import("../../../src/ledger/sign-transaction.ts");
+  const service = world.another({
+    privateRouting: {
+      sponsor: keypairSigner(poor.secretKey),
+      ...{ treasury: world.treasury.address, prices: solAt150(world) },
+    },
+  });
+  expect(await service.operator.attention()).toMatchObject([{ kind: "low_purse", actions: [] }]);
+  expect(await service.operator.purses()).toMatchObject([{ purse: "sponsor", isLow: true }, {}, {}, {}]);
 });
 
 /** Reports of several processes on one storage, over matters that a test names. */

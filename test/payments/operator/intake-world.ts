@@ -58,6 +58,8 @@ export async function intakeWorld(
     },
     destroy: () => underTest.destroy(),
   });
+  // Purses are read finalized.
+  world.chain.advance(35);
   return {
     ...world,
     alice: world.wallet("alice", { lamports: 10_000_000_000n, usdc: 900_000_000n, usdt: 900_000_000n }),

@@ -107,7 +107,7 @@ describe.each(adapters)("on $name", (adapter) => {
       .operator.resolve(id, { action: "refundTo", address: dave.address }, BY);
     expect(resolution).toEqual({ id, action: "refundTo", state: "done", transactionId: order.id });
     await room.settle(8);
-    await room.passAndSettle(11 * MINUTE, 6);
+    await room.sweep();
     expect(await room.shown(order)).toMatchObject({
       ...{ status: "failed", reason: "REFUNDED_BY_OPERATOR", fee: "0" },
       refunds: [{ asset: "USDC", status: "paid" }],

@@ -46,9 +46,9 @@ export interface Matter extends Omit<FoundMatter, "since"> {
 }
 
 /**
- * Finds the matters of one kind or a few, oldest first, at most `limit` of them. Reads what is stored, asks no node and
- * changes nothing: it is called every half minute, and with each question for the service's health. Rejects only when the
- * storage does.
+ * Finds the matters of one kind or a few, oldest first, at most `limit` of them. Reads what is stored, asks a node
+ * once a minute at most, and changes nothing: it is called every half minute, and with each question for the service's
+ * health. Rejects only when the storage does.
  */
 export type AttentionSource = (limit: number) => Promise<readonly FoundMatter[]>;
 

@@ -1,11 +1,16 @@
 /** Everywhere that matters come from; another source is added here, as a file of its own and one line. */
 import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
+import type { PurseWatch } from "../purses.ts";
 import { abandonedWebhooks } from "./abandoned-webhooks.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
+import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
+import { stuckWatches } from "./stuck-watches.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
+import { unprovableTransactions } from "./unprovable.ts";
 
 /** What the sources are made with. */
 export interface SourceSurroundings {
@@ -15,14 +20,18 @@ export interface SourceSurroundings {
   readonly workflowKeys: readonly string[];
   /** Whether private mode is on. */
   readonly isRouting: boolean;
+  readonly purses: Pick<PurseWatch, "low">;
+  /** What this process follows on the chain. */
+  readonly watching: () => Readonly<Record<string, KindWatching>>;
 }
 
-/** Every source of matters. */
+/** Sources of matters that every process on a database finds alike. */
 export function attentionSources({
   storage,
   clock,
   workflowKeys,
   isRouting,
+  purses,
 }: SourceSurroundings): readonly AttentionSource[] {
   return [
     heldAddresses(storage, isRouting),
@@ -30,5 +39,12 @@ export function attentionSources({
     failingTasks(storage),
     orphans(storage, clock, workflowKeys),
     abandonedWebhooks(storage),
+    unprovableTransactions(storage),
+    lowPurses(purses),
   ];
+}
+
+/** Sources of what this process alone can know: listed, and told to nobody. */
+export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock)];
 }

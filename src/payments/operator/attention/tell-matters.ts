@@ -94,7 +94,6 @@ export function createMatterReport({
     const set = {
       ...{ kind, state: "waiting" as const, transactionId, accountId, message, since },
       ...{ toldAt: null, tellingUntil: now + TELLING_MS },
-      proposal: isKnown ? row.proposal : null,
     };
     const next: MatterRecord = { id, version: (row?.version ?? 0) + 1, ...set };
     const write: PaymentWrite =
@@ -121,7 +120,7 @@ export function createMatterReport({
     const { id, version } = row;
     // Whose beginning nobody was told of has no end to be told.
     const isSilent = row.state === "waiting" && row.toldAt === null;
-    const over = { state: "over" as const, tellingUntil: null, proposal: null };
+    const over = { state: "over" as const, tellingUntil: null };
     if (isSilent) {
       await commit({ table: "matters", id, set: over, expectedVersion: version });
       return;

@@ -17,7 +17,10 @@ export type ResolveCommand =
   | { readonly action: "release" }
   /** As `release`, but nobody is paid out: what is there goes to this address, which the host's screening must let pass. */
   | { readonly action: "refundTo"; readonly address: string }
-  /** Nothing moves: the address stays held, is no matter any more, and frees what was reserved for its order. */
+  /**
+   * Nothing moves. A deposit address stays held, is no matter any more, and frees what was reserved for its order. An
+   * unprovable transaction fails, on the operator's word that it never landed.
+   */
   | { readonly action: "writeOff" }
   /** A transaction is settled by what the chain shows of this signature. */
   | { readonly action: "settle"; readonly signature: string };
@@ -50,12 +53,24 @@ export const resolveCommand: z.ZodType<ResolveCommand> = z.discriminatedUnion("a
   z.strictObject({ action: z.literal("settle"), signature: z.string().min(1).max(128) }),
 ]);
 
-/**
- * Settles a transaction by the evidence that the chain has of a signature, in one commit with these writes. Throws
- * `OperatorRefused` where the evidence is not enough; then nothing is changed.
- */
-export type SettleWithEvidence = (settling: {
+/** A decision about a transaction of which the chain does not tell enough. */
+export interface Settling {
   readonly transactionId: string;
-  readonly signature: string;
+  /** Belong into the commit that settles it. */
   readonly writes: readonly PaymentWrite[];
-}) => Promise<void>;
+}
+
+/**
+ * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
+ * not enough; then nothing is changed.
+ */
+export type SettleWithEvidence = (settling: Settling & { readonly signature: string }) => Promise<void>;
+
+/** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
+export type WriteOffUnprovable = (settling: Settling) => Promise<void>;
+
+/** What can be decided about unprovable transactions. */
+export interface EvidenceControl {
+  readonly settle: SettleWithEvidence;
+  readonly writeOff: WriteOffUnprovable;
+}

@@ -1,14 +1,16 @@
 /** Resolving matters: the command is checked against what waits, a second person is asked for, and it is carried out. */
 import { z } from "zod";
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { DecisionRecord } from "../../../../storage/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { Clock } from "../../../runtime.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy, WriteAct } from "../act.ts";
 import type { Look, LookForMatters } from "../attention/list-matters.ts";
 import type { MatterAction } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { resolveCommand } from "./command.ts";
-import type { Resolution, ResolveCommand, Resolving, SettleWithEvidence } from "./command.ts";
-import { guardOf, rowOf } from "./matter-rows.ts";
+import type { EvidenceControl, Resolution, ResolveCommand, Resolving } from "./command.ts";
+import { decisionWrite } from "./decisions.ts";
 import type { DepositResolving } from "./resolve-deposits.ts";
 import type { TaskResolving } from "./resolve-tasks.ts";
 
@@ -36,20 +38,21 @@ const proposal = z.object({
 
 export function createResolver({
   storage,
+  clock,
   lookForMatters,
   writeAct,
   tasks,
   deposits,
-  settle,
+  evidence,
   approvals,
 }: {
-  readonly storage: Pick<PaymentStorage, "matters" | "commit">;
+  readonly storage: Pick<PaymentStorage, "decision" | "commit">;
+  readonly clock: Clock;
   readonly lookForMatters: LookForMatters;
   readonly writeAct: WriteAct;
   readonly tasks: TaskResolving;
   readonly deposits: DepositResolving;
-  /** Null where nothing can read the evidence. */
-  readonly settle: SettleWithEvidence | null;
+  readonly evidence: EvidenceControl;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
 }): Resolver {
@@ -60,6 +63,9 @@ export function createResolver({
     return found;
   };
 
+  const guardOf = (id: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite =>
+    decisionWrite(id, before, { proposal: waiting, decidedAt: clock.now() });
+
   const done = (
     { id, transactionId }: Look["matters"][number],
     action: MatterAction,
@@ -69,7 +75,7 @@ export function createResolver({
   /** Keeps what was asked for until somebody else confirms it. */
   const propose = async (matter: Look["matters"][number], by: ActedBy, address: string): Promise<void> => {
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message });
-    const guard = guardOf(matter, await rowOf(storage, matter.id), text);
+    const guard = guardOf(matter.id, await storage.decision(matter.id), text);
     const what = { id: matter.id, address };
     const audit = writeAct({ by, act: "request_refund_to", what });
     const [result] = await storage.commit([{ writes: [guard, audit] }]);
@@ -91,7 +97,9 @@ export function createResolver({
       case "refundTo":
         return deposits.refundTo(resolving, await deposits.checkReceiver(resolving, command.address), null);
       case "writeOff":
-        return deposits.writeOff(resolving);
+        return resolving.matter.kind === "unprovable"
+          ? writeOffUnprovable(resolving)
+          : deposits.writeOff(resolving);
       case "settle":
         return settleBy(resolving, command.signature);
     }
@@ -99,11 +107,16 @@ export function createResolver({
 
   const settleBy = async ({ matter, by, guard }: Resolving, signature: string): Promise<void> => {
     const { id, transactionId } = matter;
-    if (settle === null || transactionId === undefined) {
-      throw new OperatorRefused(`${id}: evidence cannot be read here`);
-    }
+    if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
     const audit = writeAct({ by, act: "settle", what: { id, transactionId, signature } });
-    await settle({ transactionId, signature, writes: [guard, audit] });
+    await evidence.settle({ transactionId, signature, writes: [guard, audit] });
+  };
+
+  const writeOffUnprovable = async ({ matter, by, guard }: Resolving): Promise<void> => {
+    const { id, transactionId } = matter;
+    if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
+    const audit = writeAct({ by, act: "write_off", what: { id, transactionId } });
+    await evidence.writeOff({ transactionId, writes: [guard, audit] });
   };
 
   return {
@@ -111,13 +124,13 @@ export function createResolver({
       const acted = readActedBy(by);
       const command = readCommand(resolveCommand, given);
       const { action } = command;
-      const row = await rowOf(storage, id);
+      const before = await storage.decision(id);
       const matter = await find(id);
       if (!matter.actions.includes(action)) {
         const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
         throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
       }
-      const resolving: Resolving = { matter, by: acted, guard: guardOf(matter, row, null) };
+      const resolving: Resolving = { matter, by: acted, guard: guardOf(id, before, null) };
       if (command.action === "refundTo" && approvals === 2) {
         await propose(matter, acted, await deposits.checkReceiver(resolving, command.address));
         return done(matter, action, "awaits_approval");
@@ -128,11 +141,11 @@ export function createResolver({
 
     async approve(id, by) {
       const acted = readActedBy(by);
-      const row = await rowOf(storage, id);
-      if (row === undefined || row.proposal === null) {
+      const before = await storage.decision(id);
+      if (before === null || before.proposal === null) {
         throw new OperatorRefused(`nothing of ${id} waits for an approval`);
       }
-      const { address, actor, message } = proposal.parse(JSON.parse(row.proposal));
+      const { address, actor, message } = proposal.parse(JSON.parse(before.proposal));
       if (isSamePerson(actor, acted.actor)) {
         throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
       }
@@ -140,7 +153,7 @@ export function createResolver({
       if (matter.message !== message) {
         throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
       }
-      const resolving: Resolving = { matter, by: acted, guard: guardOf(matter, row, null) };
+      const resolving: Resolving = { matter, by: acted, guard: guardOf(id, before, null) };
       await deposits.refundTo(resolving, await deposits.checkReceiver(resolving, address), actor);
       return done(matter, "refundTo");
     },

@@ -1,0 +1,26 @@
+/** Wallet transactions of which the chain does not tell whether they have landed. */
+import { ALL_SHARDS } from "../../../engine/poll-watches.ts";
+import type { PaymentStorage } from "../../../../storage/storage.ts";
+import { messageOf } from "../../attention.ts";
+import { matterId } from "./matter.ts";
+import type { AttentionSource, FoundMatter } from "./matter.ts";
+
+/** Each is watched until a node that has the history of its time tells, or an operator settles it. */
+export function unprovableTransactions(
+  storage: Pick<PaymentStorage, "watches" | "transaction">,
+): AttentionSource {
+  return async (limit) => {
+    const watches = await storage.watches({ kind: "unprovable", shards: ALL_SHARDS });
+    return Promise.all(
+      watches.slice(0, limit).map(async ({ instance: transactionId }): Promise<FoundMatter> => {
+        const accountId = (await storage.transaction(transactionId))?.transaction.accountId;
+        return {
+          ...{ kind: "unprovable", id: matterId("unprovable", transactionId), transactionId, since: null },
+          ...(accountId === undefined ? {} : { accountId }),
+          message: messageOf("unprovable"),
+          actions: ["settle", "writeOff"],
+        };
+      }),
+    );
+  };
+}
