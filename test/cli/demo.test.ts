@@ -76,7 +76,7 @@ test("all acts are played in turn, as plain text, and leave nothing", async () =
   expect(counts.at(-1)).toBe(99);
   expect(payroll).toMatch(/→ failed\n +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
   expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
-  expect(payroll).toMatch(/✓ 154\.04192 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.54492 kept/);
+  expect(payroll).toMatch(/✓ 154\.04792 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.55092 kept/);
   expect(noticesIn(payroll)).toEqual(expect.arrayContaining(["pending", "failed"]));
 
   expect(swap).toMatch(

@@ -21,8 +21,8 @@ import {
   TWO_WAYS,
   UNPAYABLE,
 } from "./scenarios.ts";
+import { THOROUGH } from "../kit/thorough.ts";
 
-const THOROUGH = process.env["MODE"] === "long";
 
 /** Longer than every way in the scenarios that end. */
 const TO_THE_END = 60;

@@ -7,6 +7,7 @@ import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import type { Death, MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
+import { THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
@@ -49,7 +50,6 @@ export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest";
 export type Plan = Readonly<Record<string, Thoroughness>>;
 
 // What `vitest --mode` sets.
-const THOROUGH = process.env["MODE"] === "long";
 const SEED = Number(process.env["PAYSTATE_SEED"] ?? 1);
 const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonly other: number }>> = {
   every: { changing: 1, other: 1 },

@@ -153,8 +153,8 @@ function bodyOf(purse: Purse, now: number): PurseBody {
   };
 }
 
-/** A reading that is asked for again only after so long: every look at the service's health asks for it. */
-const REMEMBERED_MS = 60_000;
+/** The chain is asked again only after so long, whether it has answered or not: a reading is some ten questions. */
+const REMEMBERED_MS = 5 * 60_000;
 
 /** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
 export interface LowPurse {
@@ -166,7 +166,7 @@ export interface LowPurse {
 export class PurseWatch {
   readonly #deps: PurseReading;
   readonly #low = new Map<string, LowPurse>();
-  #readAt = -Infinity;
+  #askedAt = -Infinity;
 
   constructor(deps: PurseReading) {
     this.#deps = deps;
@@ -175,8 +175,8 @@ export class PurseWatch {
   /** As they are now. Throws `LedgerUnavailable`. */
   async read(): Promise<readonly PurseBody[]> {
     const now = this.#deps.clock.now();
+    this.#askedAt = now;
     const bodies = await readPurses(this.#deps);
-    this.#readAt = now;
     for (const body of bodies) {
       const key = `${body.purse} ${body.asset}`;
       if (body.isLow) this.#low.set(key, { body, since: this.#low.get(key)?.since ?? now });
@@ -185,9 +185,9 @@ export class PurseWatch {
     return bodies;
   }
 
-  /** Those that are low, as read a minute ago at most; while the chain cannot be read, as they were last. */
+  /** Those that are low, as read five minutes ago at most; while the chain cannot be read, as they were last. */
   async low(): Promise<readonly LowPurse[]> {
-    if (Math.abs(this.#deps.clock.now() - this.#readAt) >= REMEMBERED_MS) {
+    if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= REMEMBERED_MS) {
       await this.read().catch((error: unknown) => {
         if (!(error instanceof LedgerUnavailable)) throw error;
       });

@@ -6,6 +6,17 @@ import type { Ordered, Scene } from "./scene.ts";
 let world: Scene;
 afterEach(() => world.close());
 
+/** Turns the clock until it has ended: the tries of a call that fails are pauses of the clock. */
+async function turning<T>(ending: Promise<T>): Promise<T> {
+  let isOver = false;
+  const ended = ending.finally(() => (isOver = true));
+  while (!isOver) {
+    world.clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return ended;
+}
+
 const cancel = (order: Ordered): Promise<unknown> =>
   world.service.cancelTransaction(world.customer, order.id);
 
@@ -64,17 +75,12 @@ test("P5: while the chain cannot be read DELETE is an upstream failure and chang
   world = await scene();
   const order = await world.sendTo();
   const lift = world.chain.faults.add(() => ({ kind: "refuse", status: 503 }));
-  const refused = cancel(order).catch((error: unknown) => error);
-  // The tries in between are pauses of the clock.
-  let isOver = false;
-  void refused.finally(() => (isOver = true));
-  while (!isOver) {
-    world.clock.advance(100);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  const refused = turning(cancel(order).catch((error: unknown) => error));
   expect(await refused).toMatchObject({ name: "LedgerUnavailable" });
   lift();
   expect(await world.shown(order)).toMatchObject({ status: "pending", cancelledAt: null });
+  // A look that began during the outage still pauses before its next try.
+  await turning(world.service.settled());
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });

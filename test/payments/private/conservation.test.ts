@@ -5,9 +5,10 @@ import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";
 import { anyLife } from "./random-life.ts";
 import type { Life } from "./random-life.ts";
+import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 
 // `npm run test:long` lives through many times as many lives, and others each time.
-const [LIVES, ALWAYS_THE_SAME] = process.env["MODE"] === "long" ? [1_000, {}] : [25, { seed: 21 }];
+const [LIVES, ALWAYS_THE_SAME] = THOROUGH ? [1_000, {}] : [25, { seed: 21 }];
 /** A failure prints its seed and path; given these, the same life is lived again. */
 const { PAYSTATE_SEED: SEED, PAYSTATE_PATH: PATH } = process.env;
 
@@ -23,7 +24,7 @@ async function brokenIn(life: Life): Promise<readonly string[]> {
 
 test(
   "E12: after random deposits, cancels, crashes, restored copies and rents, every base unit is with a recipient, the treasury, the sponsor or the sender, or recorded, and nobody was paid twice",
-  { timeout: 3_600_000 },
+  { timeout: EXPLORING_MS },
   async () => {
     await fc.assert(
       fc.asyncProperty(anyLife, async (life) => {

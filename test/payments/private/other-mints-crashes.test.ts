@@ -7,6 +7,7 @@ import { SOL_MINT } from "../../../src/address.ts";
 import { mortalProcess } from "../../kit/mortal.ts";
 import type { Death, MortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
+import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 import { foreignMint } from "./foreign-mint.ts";
 import type { ForeignMint } from "./foreign-mint.ts";
 import { scene } from "./scene.ts";
@@ -23,7 +24,7 @@ const SLOTS_PER_MINUTE = 105;
 const MOST_SLOTS = 210;
 /** Each of these is died at; of the others, which change nothing, one in so many. */
 const CHANGING: ReadonlySet<string> = new Set(["commit", "broadcast", "sign"]);
-const ONE_IN = process.env["MODE"] === "long" ? 3 : 20;
+const ONE_IN = THOROUGH ? 3 : 20;
 
 async function live(death?: Death): Promise<{ calls: readonly string[]; broken: readonly string[] }> {
   const world = await scene();
@@ -102,7 +103,7 @@ async function brokenIn(world: Scene, { order, foreign }: Given): Promise<readon
   return broken;
 }
 
-test("E5, P11: returned tokens arrive once, wherever the process dies", { timeout: 3_600_000 }, async () => {
+test("E5, P11: returned tokens arrive once, wherever the process dies", { timeout: EXPLORING_MS }, async () => {
   const { calls, broken } = await live();
   const found = broken.map((each) => `never killed: ${each}`);
   for (const [index, method] of calls.entries()) {

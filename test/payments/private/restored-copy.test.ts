@@ -8,6 +8,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { THOROUGH } from "../../kit/thorough.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 
 let world: PrivateFixture;
@@ -18,7 +19,7 @@ const MINUTE = 60_000;
 const LEASE_OVER = 20_000;
 
 /** All of a send's in the long run; of longer stories so many, evenly spread. */
-const MOST_COPIES = process.env["MODE"] === "long" ? 20 : 8;
+const MOST_COPIES = THOROUGH ? 20 : 8;
 
 function atMost<T>(most: number, all: readonly T[]): readonly T[] {
   const step = Math.max(1, all.length / most);

@@ -27,7 +27,7 @@ export interface MatterReport {
   look(): Promise<void>;
   /** Looks twice a minute until `stop`. */
   run(): void;
-  /** Ends the looks, and waits up to `timeoutMs` for one that is under way. */
+  /** Ends the looks, and waits up to `timeoutMs` for what the host is being told. */
   stop(timeoutMs: number): Promise<void>;
 }
 
@@ -132,9 +132,7 @@ export function createMatterReport({
     }
   };
 
-  const look = async (): Promise<void> => {
-    const open = await storage.openMatters(MAX_TOLD * 10);
-    const { matters, truncated } = await lookForMatters(MAX_TOLD);
+  const report = async (open: readonly MatterRecord[], { matters, truncated }: Look): Promise<void> => {
     const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));
     const known = new Map(rows.map((row) => [row.id, row]));
     for (const found of matters) await tellBeginning(found, known.get(found.id));
@@ -144,30 +142,39 @@ export function createMatterReport({
   };
 
   let running: AbortController | null = null;
-  let looking: Promise<void> = Promise.resolve();
+  let reporting: Promise<void> = Promise.resolve();
+
+  /** A look reads the chain too, which may take long: `stop` waits only for what is told. */
+  const look = async (signal?: AbortSignal): Promise<void> => {
+    const open = await storage.openMatters(MAX_TOLD * 10);
+    const found = await lookForMatters(MAX_TOLD);
+    if (signal?.aborted === true) return;
+    reporting = report(open, found);
+    await reporting;
+  };
 
   const keepLooking = async (signal: AbortSignal): Promise<void> => {
     for (;;) {
       await clock.sleep(LOOK_MS, signal);
       if (signal.aborted) return;
-      await look().catch((err: unknown) => {
-        log.error({ err }, "it could not be looked for what needs a person");
+      await look(signal).catch((err: unknown) => {
+        if (!signal.aborted) log.error({ err }, "it could not be looked for what needs a person");
       });
     }
   };
 
   return {
-    look,
+    look: () => look(),
     run() {
       if (running !== null) return;
       running = new AbortController();
-      looking = keepLooking(running.signal);
+      void keepLooking(running.signal);
     },
     async stop(timeoutMs) {
       running?.abort();
       running = null;
       const patience = new AbortController();
-      await Promise.race([looking, clock.sleep(timeoutMs, patience.signal)]);
+      await Promise.race([reporting.catch(() => undefined), clock.sleep(timeoutMs, patience.signal)]);
       patience.abort();
     },
   };
