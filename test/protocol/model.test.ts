@@ -23,7 +23,6 @@ import {
 } from "./scenarios.ts";
 import { THOROUGH } from "../kit/thorough.ts";
 
-
 /** Longer than every way in the scenarios that end. */
 const TO_THE_END = 60;
 

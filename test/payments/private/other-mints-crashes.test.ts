@@ -103,19 +103,23 @@ async function brokenIn(world: Scene, { order, foreign }: Given): Promise<readon
   return broken;
 }
 
-test("E5, P11: returned tokens arrive once, wherever the process dies", { timeout: EXPLORING_MS }, async () => {
-  const { calls, broken } = await live();
-  const found = broken.map((each) => `never killed: ${each}`);
-  for (const [index, method] of calls.entries()) {
-    if (!CHANGING.has(method) && index % ONE_IN !== 0) continue;
-    for (const moment of ["before", "after"] as const) {
-      const place = `killed ${moment} call ${index + 1} (${method})`;
-      const life = await live({ call: index + 1, moment }).catch((cause: unknown) => {
-        throw new Error(place, { cause });
-      });
-      found.push(...life.broken.map((each) => `${place}: ${each}`));
+test(
+  "E5, P11: returned tokens arrive once, wherever the process dies",
+  { timeout: EXPLORING_MS },
+  async () => {
+    const { calls, broken } = await live();
+    const found = broken.map((each) => `never killed: ${each}`);
+    for (const [index, method] of calls.entries()) {
+      if (!CHANGING.has(method) && index % ONE_IN !== 0) continue;
+      for (const moment of ["before", "after"] as const) {
+        const place = `killed ${moment} call ${index + 1} (${method})`;
+        const life = await live({ call: index + 1, moment }).catch((cause: unknown) => {
+          throw new Error(place, { cause });
+        });
+        found.push(...life.broken.map((each) => `${place}: ${each}`));
+      }
     }
-  }
-  const missing = [...CHANGING].filter((method) => !calls.includes(method));
-  expect([...found, ...missing.map((method) => `nobody was killed at ${method}`)]).toEqual([]);
-});
+    const missing = [...CHANGING].filter((method) => !calls.includes(method));
+    expect([...found, ...missing.map((method) => `nobody was killed at ${method}`)]).toEqual([]);
+  },
+);
