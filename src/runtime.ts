@@ -12,7 +12,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Chance: `bytes(16)` makes an id, `bytes(32)` a secret. Must be cryptographically strong in production. */
+/** Chance: `bytes(10)` makes an id unique, `bytes(32)` a secret. Must be cryptographically strong in production. */
 export interface Random {
   bytes(length: number): Uint8Array;
 }

@@ -64,8 +64,9 @@ export function createApiKeys({
 
   return {
     async createAccount({ name, tier }) {
-      const id = newId("acct", random);
-      await insert({ writes: [{ table: "accounts", insert: { id, name, tier, createdAt: clock.now() } }] });
+      const createdAt = clock.now();
+      const id = newId("acct", createdAt, random);
+      await insert({ writes: [{ table: "accounts", insert: { id, name, tier, createdAt } }] });
       return { accountId: id };
     },
 

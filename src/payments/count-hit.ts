@@ -58,7 +58,7 @@ export async function countHit(
   const limit = perTier[tier];
   const at = clock.now();
   const since = at - windowSeconds * 1_000;
-  const hit: LimitHitRecord = { id: newId("hit", random), accountId, scope, at };
+  const hit: LimitHitRecord = { id: newId("hit", at, random), accountId, scope, at };
   const [result] = await storage.commit([
     { writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }] },
   ]);

@@ -220,8 +220,8 @@ export function createTransactionIntake(deps: {
     requestHash: string,
   ): Decision<CreatedTransferBody> {
     const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = examined.verified;
-    const id = newId("tx", random);
     const createdAt = clock.now();
+    const id = newId("tx", createdAt, random);
     const transaction: TransactionRecord = {
       id,
       accountId,

@@ -1,20 +1,33 @@
-/** Ids: a readable prefix and 128 bits, random where something new is named, derived where the same must come out twice. */
+/**
+ * Ids: a readable prefix, the time, and 80 bits that are random where something new is named and derived where the same
+ * must come out twice. Ids that begin with the time keep rows that are made together together in the database's indexes: beside
+ * 100,000 rows a commit with random ids costs several times as much.
+ */
 import { createHash } from "node:crypto";
 import type { Random } from "../runtime.ts";
 
 /** What an id names; accounts, hits and payments never leave the house, and `tx_test` is no transaction. */
 export type IdPrefix = "tx" | "tx_test" | "quote" | "wh" | "evt" | "dlv" | "acct" | "hit" | "pay" | "audit";
 
-const ID_BYTES = 16;
+/** 48 bits of milliseconds since the Unix epoch. */
+const TIME_DIGITS = 12;
+/** What tells ids of one millisecond apart. */
+const TAIL_BYTES = 10;
 
-/** A new id of 128 random bits. */
-export function newId(prefix: IdPrefix, random: Random): string {
-  return `${prefix}_${Buffer.from(random.bytes(ID_BYTES)).toString("hex")}`;
+/** A new id, made `at` so many milliseconds since the Unix epoch. It tells when it was made and nothing else. */
+export function newId(prefix: IdPrefix, at: number, random: Random): string {
+  const time = at.toString(16).padStart(TIME_DIGITS, "0");
+  return `${prefix}_${time}${Buffer.from(random.bytes(TAIL_BYTES)).toString("hex")}`;
 }
 
-/** The one id that belongs to these parts, so that doing the same thing twice names the same thing. */
-export function derivedId(prefix: IdPrefix, ...parts: readonly string[]): string {
-  return `${prefix}_${sha256Hex(parts.join("\n")).slice(0, ID_BYTES * 2)}`;
+/**
+ * The one id that belongs to these parts of a parent, so that doing the same thing twice names the same thing. It has the
+ * parent's time, which is the second word of the parent's id.
+ */
+export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly string[]): string {
+  const digits = parentId.slice(parentId.lastIndexOf("_") + 1);
+  const tail = sha256Hex([parentId, ...parts].join("\n")).slice(0, TAIL_BYTES * 2);
+  return `${prefix}_${digits.slice(0, TIME_DIGITS)}${tail}`;
 }
 
 /** SHA-256 as lowercase hexadecimal. */

@@ -92,7 +92,7 @@ export function createQuotes(deps: {
           const admission = await intake.admit(caller, askedBy(asked));
           const bound = {
             ...asked,
-            id: newId("quote", random),
+            id: newId("quote", now, random),
             accountId: caller.accountId,
             version: 1,
             createdAt: now,

@@ -55,11 +55,11 @@ export function webhookTests(deps: {
       const webhook = await ownWebhook(storage, caller, webhookId);
       const event = readEvent(request.event);
       const now = clock.now();
-      const text = noticeBody(sampleNotice(event, newId("tx_test", random), now));
+      const text = noticeBody(sampleNotice(event, newId("tx_test", now, random), now));
       const headers = signatureHeaders({
         body: text,
         ...secretsOf(sealing, webhook, now),
-        noticeId: newId("evt", random),
+        noticeId: newId("evt", now, random),
         timestampSeconds: Math.floor(now / 1_000),
       });
       const { ok, httpStatus, error, durationMs } = await delivery.attempt({
@@ -69,7 +69,7 @@ export function webhookTests(deps: {
       });
       return {
         body: {
-          ...{ deliveryId: newId("dlv", random), webhookId, event, delivered: ok },
+          ...{ deliveryId: newId("dlv", now, random), webhookId, event, delivered: ok },
           ...{ httpStatus, durationMs, error: shownError(error) },
         },
         commit: async (writes) => writes.length === 0 || commit(writes),

@@ -63,7 +63,8 @@ export function createWebhooks(deps: {
         await refuseWhenFull(caller);
         // One answer for every cause, so that this is no scanner of the operator's network (CONTRACT section 2).
         if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
-        const id = newId("wh", random);
+        const createdAt = clock.now();
+        const id = newId("wh", createdAt, random);
         const { accountId, tier } = caller;
         const { secret } = request;
         const webhook: WebhookRecord = {
@@ -72,7 +73,7 @@ export function createWebhooks(deps: {
           ...(secret === undefined ? {} : { sealedSecret: sealedSecret(sealing, { id, accountId }, secret) }),
           disabledAt: null,
           disabledReason: null,
-          createdAt: clock.now(),
+          createdAt,
           deletedAt: null,
         };
         const insert: PaymentWrite = {

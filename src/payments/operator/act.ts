@@ -65,13 +65,9 @@ export function createWriteAct({
   readonly clock: Clock;
   readonly random: Random;
 }): WriteAct {
-  return ({ by: { actor, reason }, act, what }) => ({
-    table: "audit",
-    insert: {
-      id: newId("audit", random),
-      at: clock.now(),
-      ...{ actor, reason, act },
-      what: JSON.stringify(what),
-    },
-  });
+  return ({ by: { actor, reason }, act, what }) => {
+    const at = clock.now();
+    const id = newId("audit", at, random);
+    return { table: "audit", insert: { id, at, actor, reason, act, what: JSON.stringify(what) } };
+  };
 }

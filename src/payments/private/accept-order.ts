@@ -169,13 +169,13 @@ export function acceptOrder({
     ]).catch(unlessReachable);
     const worstCase = sponsorCap(cost);
 
-    const id = newId("tx", random);
+    const createdAt = clock.now();
+    const id = newId("tx", createdAt, random);
     const key = { masterVersion: keys.newestVersion, transactionId: id };
     const address = keys.address(key);
     // Derived a second time: an address whose key cannot be brought back is never shown to anybody.
     if (keys.address(key) !== address) throw new Error("a deposit address did not derive to itself");
 
-    const createdAt = clock.now();
     const transaction: TransactionRecord = {
       id,
       accountId: caller.accountId,

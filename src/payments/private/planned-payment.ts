@@ -45,7 +45,7 @@ export type StartPayment = (planned: PlannedPayment) => StartedPayment;
 export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): StartPayment {
   return (planned) => {
     const { transactionId, address, kind, mark, mint, legs, plan, role } = planned;
-    const id = derivedId("pay", address, mark);
+    const id = derivedId("pay", transactionId, address, mark);
     const reserved = planned.reserve?.(id) ?? { names: [], writes: [] };
     const leaves = plan.leaves?.flatMap(({ indexes }) => indexes) ?? [];
     const start = startOf(workflow(), id, {
