@@ -384,6 +384,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     const { timeoutMs = STOP_MS } = stopOptions;
     waiters.stop();
     await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs)]);
+    await delivery.endIdle();
   };
 
   return {

@@ -1,9 +1,10 @@
-/** One attempt to deliver one notice: a single POST over a connection of its own, within one absolute deadline. */
+/** One attempt to deliver one notice: a single POST over a guarded connection, within one absolute deadline. */
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
-import { exchange } from "./exchange.ts";
+import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
+import { ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 import { readExcerpt } from "./response-excerpt.ts";
@@ -34,6 +35,8 @@ export interface AttemptResult {
   readonly durationMs: number;
   /** The beginning of the answer's body as text; null when there was none. */
   readonly excerpt: string | null;
+  /** How long each stage of opening its connection took; null where a kept one served it, and where none was opened. */
+  readonly opening: OpeningTimes | null;
 }
 
 /** What to deliver, and where to. */
@@ -60,7 +63,7 @@ export interface DeliveryOptions {
   readonly ca?: string | readonly string[];
 }
 
-/** Delivers notices. Holds no connection and no other state between two attempts: no receiver can hurt another. */
+/** Delivers notices. Keeps nothing between two attempts but idle connections, each for one URL. */
 export interface Delivery {
   /**
    * Posts once and follows nothing. The outcome is decided by the status line; what of the body comes within the same
@@ -70,17 +73,20 @@ export interface Delivery {
   attempt(request: AttemptRequest): Promise<AttemptResult>;
   /** Whether anything at `url` answers HTTP: a HEAD without payload and secret, any status counts. Never rejects. */
   reach(url: string): Promise<boolean>;
+  /** Ends the connections that nobody uses. A process need not wait for it: idle ones do not keep it alive. */
+  endIdle(): Promise<void>;
 }
 
 /** Makes the deliverer of webhooks. Every connection is guarded: see `openReceiverSocket`. */
 export function createDelivery(options: DeliveryOptions): Delivery {
   const { clock, allowAddress, acceptAny2xx = false } = options;
-  const socketOptions = {
+  const connections = new ReceiverConnections({
+    clock,
     lookup: options.lookup ?? dnsLookup(),
     allowAddress,
     // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
     secureContext: createSecureContext(options.ca === undefined ? {} : { ca: [options.ca].flat() }),
-  };
+  });
 
   return {
     attempt: ({ url, body, headers, signal: caller }) =>
@@ -90,23 +96,31 @@ export function createDelivery(options: DeliveryOptions): Delivery {
         const duration = (): number => Math.max(0, clock.now() - startedAt);
         try {
           const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
-          return await exchange(url, request, socketOptions, signal, async ({ statusCode, body: answer }) => {
-            const durationMs = duration();
-            const error = judge(statusCode, acceptAny2xx);
-            const excerpt = await readExcerpt(answer);
-            return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt };
-          });
+          return await connections.exchange(
+            { text: url, request, signal },
+            async ({ statusCode, body: answer }, opening) => {
+              const durationMs = duration();
+              const error = judge(statusCode, acceptAny2xx);
+              const excerpt = await readExcerpt(answer);
+              return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
+            },
+          );
         } catch (thrown) {
           const error = faultOf(thrown, signal);
-          return { ok: false, httpStatus: null, error, durationMs: duration(), excerpt: null };
+          const nothing = { httpStatus: null, excerpt: null, opening: null };
+          return { ok: false, error, durationMs: duration(), ...nothing };
         }
       }),
 
     reach: (url) =>
       withDeadline(REACH_DEADLINE_MS, clock, undefined, async (signal) => {
         const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
-        return exchange(url, request, socketOptions, signal, () => Promise.resolve(true)).catch(() => false);
+        return connections
+          .exchangeAlone({ text: url, request, signal }, () => Promise.resolve(true))
+          .catch(() => false);
       }),
+
+    endIdle: () => connections.endIdle(),
   };
 }
 
@@ -126,6 +140,7 @@ function faultOf(thrown: unknown, signal: AbortSignal): AttemptError {
   }
   if (thrown instanceof ReceiverConnectError) return thrown.fault;
   const { code } = thrown as { readonly code?: unknown };
+  if (thrown instanceof TooManyInterimAnswers) return "headers_too_large";
   if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers_too_large";
   if (code === "UND_ERR_INVALID_ARG") throw thrown;
   return "reset";

@@ -1,6 +1,7 @@
-/** Opens the guarded TLS connection of one attempt: look up, judge, connect, judge again, verify the certificate. */
+/** Opens a guarded TLS connection: look up, judge, connect, judge again, verify the certificate. */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import type { Clock } from "../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
 import type { Lookup } from "./resolve-host.ts";
 
@@ -24,6 +25,13 @@ export interface SocketOptions {
   readonly allowAddress: AllowAddress | undefined;
   /** Whom certificates are verified against; one context serves all connections. */
   readonly secureContext: SecureContext;
+  readonly clock: Clock;
+}
+
+/** A connection, and how many milliseconds each stage took. */
+export interface OpenedSocket {
+  readonly socket: TLSSocket;
+  readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number };
 }
 
 /** Addresses tried of each family; without a bound, one DNS answer could aim us at a thousand hosts. */
@@ -42,14 +50,16 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  */
 export async function openReceiverSocket(
   url: URL,
-  { lookup, allowAddress, secureContext }: SocketOptions,
+  { lookup, allowAddress, secureContext, clock }: SocketOptions,
   signal: AbortSignal,
-): Promise<TLSSocket> {
+): Promise<OpenedSocket> {
+  const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
   const addresses = literal === null ? await lookUp(url.hostname, lookup, signal) : [literal];
   if (addresses.some((ip) => refusedAddress(ip, allowAddress))) {
     throw new ReceiverConnectError("blocked_address");
   }
+  stages.push(clock.now());
 
   const tcp = connectTcp({
     host: literal ?? url.hostname,
@@ -65,6 +75,7 @@ export async function openReceiverSocket(
     tcp.destroy();
     throw new ReceiverConnectError(tcp.remoteAddress === undefined ? "connect" : "blocked_address");
   }
+  stages.push(clock.now());
 
   const tls = connectTls({
     socket: tcp,
@@ -75,7 +86,13 @@ export async function openReceiverSocket(
     ALPNProtocols: ["http/1.1"],
     rejectUnauthorized: true,
   });
-  return opened(tls, "secureConnect", signal);
+  const socket = await opened(tls, "secureConnect", signal);
+  stages.push(clock.now());
+  // A wall clock may be set back meanwhile.
+  const [dns = 0, connect = 0, tlsMs = 0] = stages
+    .slice(1)
+    .map((at, index) => Math.max(0, at - (stages[index] ?? at)));
+  return { socket, opening: { dns, connect, tls: tlsMs } };
 }
 
 async function lookUp(hostname: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {

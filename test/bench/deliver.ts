@@ -19,7 +19,7 @@ const AT_ONCE = 64;
 const WEBHOOKS = 16;
 const BODY = JSON.stringify({ event: "transaction.completed", filler: "x".repeat(400) });
 
-/** Both make a TLS connection for each delivery, as ours always do; the receiver runs in the same process. */
+/** Both keep their connections, as ours always do; the receiver runs in the same process. */
 export async function benchDeliver(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const receiver = await startHttpsReceiver();

@@ -36,6 +36,8 @@ export interface HttpsReceiver {
   answer(script: ReceiverScript): void;
   /** Resolves with the next request that arrives after this call. */
   nextRequest(): Promise<ReceivedRequest>;
+  /** Ends all connections, and goes on listening. */
+  endConnections(): void;
   /** Resolves once no connection is open any more. */
   drained(): Promise<void>;
   /** Ends all connections and stops listening. */
@@ -78,6 +80,8 @@ export async function startHttpsReceiver(options: HttpsReceiverOptions = {}): Pr
       void script(request, response);
     });
   });
+  // Longer than any test: who ends a kept connection is told by the test, not by Node's five seconds.
+  server.keepAliveTimeout = 600_000;
   server.on("connection", (socket: Socket) => {
     connections += 1;
     sockets.add(socket);
@@ -97,6 +101,9 @@ export async function startHttpsReceiver(options: HttpsReceiverOptions = {}): Pr
     openConnections: () => sockets.size,
     answer: (next) => void (script = next),
     nextRequest: () => new Promise((resolve) => waiting.push(resolve)),
+    endConnections: () => {
+      for (const socket of sockets) socket.destroy();
+    },
     drained: async () => {
       await Promise.all([...sockets].map((socket) => once(socket, "close")));
     },

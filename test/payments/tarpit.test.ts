@@ -34,6 +34,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   const receivedAt: number[] = [];
   let begun = 0;
   const delivery: Delivery = {
+    endIdle: async () => undefined,
     reach: async () => true,
     async attempt({ url }) {
       const isTarpit = url === TARPIT;
@@ -45,7 +46,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
       const answer = isTarpit
         ? ({ ok: false, httpStatus: null, error: "timeout" } as const)
         : ({ ok: true, httpStatus: 200, error: null } as const);
-      return { ...answer, durationMs: 0, excerpt: null };
+      return { ...answer, durationMs: 0, excerpt: null, opening: null };
     },
   };
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);

@@ -27,7 +27,8 @@ test("H1: the body arrives byte for byte and its signature verifies over the raw
   const body = '{"reason":"płatność 💸","amount":"18446744073709551615"}';
   const headers = signatureHeaders({ body, secret: "s3cret", noticeId: "evt_1", timestampSeconds: 1 });
   const result = await delivery().attempt({ url: `${receiver.url}?a=b#c`, body, headers });
-  expect(result).toEqual({ ok: true, httpStatus: 200, error: null, durationMs: 0, excerpt: null });
+  const opening = { dns: 0, connect: 0, tls: 0 };
+  expect(result).toEqual({ ok: true, httpStatus: 200, error: null, durationMs: 0, excerpt: null, opening });
   const [request] = receiver.requests;
   expect(request).toMatchObject({ method: "POST", path: "/hook?a=b", body: Buffer.from(body, "utf8") });
   expect(request?.headers).toMatchObject({
@@ -118,11 +119,84 @@ test("a body that breaks off does not undo a delivered notice", async () => {
   expect(await attempt()).toMatchObject({ ok: true, httpStatus: 200, error: null, excerpt: "thanks" });
 });
 
-test("every attempt opens and closes a connection of its own", async () => {
-  await attempt();
-  await attempt();
-  await receiver.drained();
-  expect(receiver.connections()).toBe(2);
+describe("kept connections", () => {
+  const post = (made: ReturnType<typeof createDelivery>, url = receiver.url) =>
+    made.attempt({ url, body: "{}", headers: {} });
+
+  test("the next attempt uses the connection again, and only the first says how it was opened", async () => {
+    const made = delivery();
+    const opening = { dns: expect.any(Number) as number, connect: expect.any(Number) as number };
+    expect(await post(made)).toMatchObject({ ok: true, opening });
+    expect(await post(made)).toMatchObject({ ok: true, opening: null });
+    expect([receiver.connections(), receiver.requests.length]).toEqual([1, 2]);
+    await made.endIdle();
+    await receiver.drained();
+  });
+
+  test("another URL of the same receiver has a connection of its own", async () => {
+    const made = delivery();
+    await post(made);
+    await post(made, `${receiver.url}/other`);
+    expect(receiver.connections()).toBe(2);
+    await made.endIdle();
+  });
+
+  test("none is older than two minutes: then the address is judged again", async () => {
+    const hands = virtualClock();
+    const asked: string[] = [];
+    const lookup = (host: string): Promise<readonly string[]> => {
+      asked.push(host);
+      return Promise.resolve([asked.length === 1 ? "127.0.0.1" : "10.0.0.1"]);
+    };
+    const made = delivery({ clock: hands, lookup });
+    const url = `https://localhost:${receiver.port}/`;
+    expect(await post(made, url)).toMatchObject({ ok: true });
+    hands.advance(119_999);
+    expect(await post(made, url)).toMatchObject({ ok: true });
+    expect(asked).toHaveLength(1);
+    hands.advance(1);
+    expect(await post(made, url)).toMatchObject({ error: "blocked_address" });
+    await receiver.drained();
+  });
+
+  test("one that the receiver has ended meanwhile is not used", async () => {
+    const made = delivery();
+    await post(made);
+    receiver.endConnections();
+    await receiver.drained();
+    expect(await post(made)).toMatchObject({ ok: true });
+    expect([receiver.connections(), receiver.requests.length]).toEqual([2, 2]);
+    await made.endIdle();
+  });
+
+  test("one that breaks off under the request is replaced by a connection of its own, once", async () => {
+    const made = delivery();
+    await post(made);
+    receiver.answer(cutConnection);
+    expect(await post(made)).toMatchObject({ ok: false, error: "reset" });
+    expect([receiver.connections(), receiver.requests.length]).toEqual([2, 3]);
+    await receiver.drained();
+  });
+
+  test("one whose answer was not read to its end is not used again", async () => {
+    const made = delivery();
+    receiver.answer(answerWith(200, "a".repeat(1024 * 1024)));
+    expect(await post(made)).toMatchObject({ ok: true });
+    await receiver.drained();
+    expect(await post(made)).toMatchObject({ ok: true, excerpt: "a".repeat(1_024) });
+    expect(receiver.connections()).toBe(2);
+  });
+
+  test("of one URL four are kept, of all 256", async () => {
+    const made = delivery();
+    await Promise.all(Array.from({ length: 6 }, () => post(made)));
+    expect(receiver.connections()).toBe(6);
+    await vi.waitFor(() => expect(receiver.openConnections()).toBe(4));
+    for (let index = 0; index < 260; index++) await post(made, `${receiver.url}/${index}`);
+    await vi.waitFor(() => expect(receiver.openConnections()).toBe(256));
+    await made.endIdle();
+    await receiver.drained();
+  });
 });
 
 test("when the first address of a name is dead the next one is tried", async () => {

@@ -8,7 +8,14 @@ import type { Lookup } from "../../src/webhooks/resolve-host.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
-const BLOCKED = { ok: false, httpStatus: null, error: "blocked_address", durationMs: 0, excerpt: null };
+const BLOCKED = {
+  ok: false,
+  httpStatus: null,
+  error: "blocked_address",
+  durationMs: 0,
+  excerpt: null,
+  opening: null,
+};
 const clock = virtualClock();
 
 /** Listens on every address of this machine, of both families. */

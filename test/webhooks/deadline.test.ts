@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/runtime.ts";
-import { createDelivery, DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
+import { type AttemptResult, createDelivery, DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
 import { DeadlinePassed, withDeadline } from "../../src/webhooks/deadline.ts";
 import type { Lookup } from "../../src/webhooks/resolve-host.ts";
 import { answerAfter, answerWith, type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
@@ -18,12 +18,13 @@ afterAll(() => receiver.close());
 beforeEach(() => void (clock = virtualClock()));
 
 const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-const begin = (url: string, lookup?: Lookup) =>
-  createDelivery({ clock, allowAddress, ca: receiver.ca, ...(lookup && { lookup }) }).attempt({
-    url,
-    body: "{}",
-    headers: {},
-  });
+/** One attempt, after which no connection is kept. */
+async function begin(url: string, lookup?: Lookup): Promise<AttemptResult> {
+  const delivery = createDelivery({ clock, allowAddress, ca: receiver.ca, ...(lookup && { lookup }) });
+  const result = await delivery.attempt({ url, body: "{}", headers: {} });
+  await delivery.endIdle();
+  return result;
+}
 
 function gate(): { opens: Promise<void>; open: () => void } {
   let open = (): void => {};
@@ -32,7 +33,14 @@ function gate(): { opens: Promise<void>; open: () => void } {
 }
 
 const PASSED = { ok: true, httpStatus: 200, error: null, durationMs: 9_900 };
-const TIMED_OUT = { ok: false, httpStatus: null, error: "timeout", durationMs: 10_100, excerpt: null };
+const TIMED_OUT = {
+  ok: false,
+  httpStatus: null,
+  error: "timeout",
+  durationMs: 10_100,
+  excerpt: null,
+  opening: null,
+};
 
 test("the deadline is SPEC's ten seconds", () => expect(DELIVERY_DEADLINE_MS).toBe(10_000));
 

@@ -1,0 +1,112 @@
+/** One guarded connection to a receiver: one request at a time, kept for the next one as long as HTTP allows. */
+import type { TLSSocket } from "node:tls";
+import type { Client, Dispatcher } from "undici";
+import { type OpenedSocket, openReceiverSocket, type SocketOptions } from "./receiver-socket.ts";
+
+/** Most a receiver may answer in the headers of one answer, in bytes; Node's own bound. */
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
+const MAX_INTERIM_BYTES = 64 * 1024;
+/** What an interim answer takes besides its headers: its status line and the empty line. */
+const INTERIM_LINE_BYTES = 32;
+
+/** No connection is older: by then its receiver's address is judged again, and its certificate verified again. */
+const MAX_CONNECTION_MS = 120_000;
+
+/** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
+export class TooManyInterimAnswers extends Error {
+  override readonly name = "TooManyInterimAnswers";
+}
+
+/** Thrown when the receiver has ended a kept connection before it was used again. */
+export class KeptConnectionEnded extends Error {
+  override readonly name = "KeptConnectionEnded";
+}
+
+/** What is asked of a receiver. */
+export type ReceiverRequest = Pick<Dispatcher.RequestOptions, "method" | "headers" | "body">;
+
+/** Milliseconds that each stage of opening a connection took. */
+export type OpeningTimes = OpenedSocket["opening"];
+
+/** A connection that was judged when it was made. Made by {@link ReceiverConnection.open}. */
+export class ReceiverConnection {
+  readonly #client: Client;
+  readonly #socket: TLSSocket;
+  readonly madeAt: number;
+  /** Told of the request that it was opened for. */
+  readonly opening: OpeningTimes;
+  #hasEnded = false;
+
+  private constructor(client: Client, { socket, opening }: OpenedSocket, madeAt: number) {
+    this.#client = client;
+    this.#socket = socket;
+    this.madeAt = madeAt;
+    this.opening = opening;
+    client.on("disconnect", () => (this.#hasEnded = true));
+  }
+
+  /** Rejects as {@link openReceiverSocket} does. */
+  static async open(url: URL, options: SocketOptions, signal: AbortSignal): Promise<ReceiverConnection> {
+    // Loaded by the first delivery: a host without webhooks never pays for it.
+    const { Client } = await import("undici");
+    const opened = await openReceiverSocket(url, options, signal);
+    let isTaken = false;
+    const client = new Client(url.origin, {
+      // Not at once: undici takes no socket while it is still asking for one.
+      connect: (_options, connected) =>
+        queueMicrotask(() => {
+          const hasEnded = isTaken;
+          isTaken = true;
+          if (hasEnded) connected(new KeptConnectionEnded("the receiver has ended the connection"), null);
+          else connected(null, opened.socket);
+        }),
+      pipelining: 1,
+      keepAliveTimeout: MAX_CONNECTION_MS,
+      keepAliveMaxTimeout: MAX_CONNECTION_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The caller's absolute deadline instead of undici's timers, which start again at every stage.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    return new ReceiverConnection(client, opened, options.clock.now());
+  }
+
+  /** Whether another request may be tried on it. */
+  isUsable(now: number): boolean {
+    const age = now - this.madeAt;
+    // A wall clock may be set back meanwhile.
+    return !this.#hasEnded && age >= 0 && age < MAX_CONNECTION_MS;
+  }
+
+  /** Sends one request and gives the answer to `read` as soon as its headers are here. Follows and decompresses nothing. */
+  async ask<T>(
+    url: URL,
+    { request, signal }: { readonly request: ReceiverRequest; readonly signal: AbortSignal },
+    read: (answer: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> {
+    let left = MAX_INTERIM_BYTES;
+    const answer = await this.#client.request({
+      ...request,
+      path: url.pathname + url.search,
+      signal,
+      onInfo: ({ headers }) => {
+        left -= INTERIM_LINE_BYTES + JSON.stringify(headers).length;
+        // Undici ends the connection with what is thrown here.
+        if (left < 0) throw new TooManyInterimAnswers("more interim answers than any receiver needs");
+      },
+    });
+    const result = await read(answer);
+    // What is left of an answer would be taken for the next one's.
+    if (!answer.body.readableEnded) this.#hasEnded = true;
+    return result;
+  }
+
+  /** Ends it at once, with whatever is under way. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#client.destroy();
+    // The client has none before its first request.
+    this.#socket.destroy();
+  }
+}

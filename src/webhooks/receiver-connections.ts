@@ -1,0 +1,132 @@
+/** The connections that are kept between deliveries: for each receiver's URL a few, in all a bounded number. */
+import type { Dispatcher } from "undici";
+import { KeptConnectionEnded, ReceiverConnection } from "./receiver-connection.ts";
+import type { OpeningTimes, ReceiverRequest } from "./receiver-connection.ts";
+import { ReceiverConnectError, type SocketOptions } from "./receiver-socket.ts";
+import { parseReceiverUrl } from "./receiver-url.ts";
+
+/** As many of one webhook as may be in flight at once. */
+const MAX_IDLE_PER_URL = 4;
+/** In all: beyond, the one that has been idle longest is ended. */
+const MAX_IDLE = 256;
+
+/** One exchange, and how long it may take. */
+export interface Exchange {
+  /** The receiver's URL as it is stored. */
+  readonly text: string;
+  readonly request: ReceiverRequest;
+  readonly signal: AbortSignal;
+}
+
+/** Reads one answer; `opening` is null on a connection that was kept. */
+export type ReadAnswer<T> = (answer: Dispatcher.ResponseData, opening: OpeningTimes | null) => Promise<T>;
+
+/**
+ * Makes, keeps and ends connections. A kept connection serves the URL that it was made for and no other, so that two
+ * webhooks never share one, and is not used for longer than two minutes.
+ */
+export class ReceiverConnections {
+  readonly #options: SocketOptions;
+  /** Those of a URL that has been used last come last. */
+  readonly #idle = new Map<string, ReceiverConnection[]>();
+
+  constructor(options: SocketOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One request and its answer, on a kept connection where there is one. A kept connection may end at the very moment at which
+   * it is used again: where it breaks off before a status line, the request is sent once more on one of its own.
+   *
+   * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
+   */
+  async exchange<T>({ text, request, signal }: Exchange, read: ReadAnswer<T>): Promise<T> {
+    const url = this.#acceptedUrl(text);
+    const kept = this.#take(text);
+    let isAnswered = false;
+    if (kept !== null) {
+      try {
+        return await this.#ask(kept, { text, url, request, signal }, (answer) => {
+          isAnswered = true;
+          return read(answer, null);
+        });
+      } catch (error) {
+        if (isAnswered || signal.aborted || !isBreak(error)) throw error;
+      }
+    }
+    const made = await ReceiverConnection.open(url, this.#options, signal);
+    return this.#ask(made, { text, url, request, signal }, (answer) => read(answer, made.opening));
+  }
+
+  /** As `exchange`, on a connection that is judged now and ended afterwards. */
+  async exchangeAlone<T>({ text, request, signal }: Exchange, read: ReadAnswer<T>): Promise<T> {
+    const url = this.#acceptedUrl(text);
+    const made = await ReceiverConnection.open(url, this.#options, signal);
+    try {
+      return await made.ask(url, { request, signal }, (answer) => read(answer, made.opening));
+    } finally {
+      await made.end();
+    }
+  }
+
+  /** Ends those that nobody uses. */
+  async endIdle(): Promise<void> {
+    const all = [...this.#idle.values()].flat();
+    this.#idle.clear();
+    await Promise.all(all.map((each) => each.end()));
+  }
+
+  /** A stored URL was accepted once; the rules may have become stricter since. */
+  #acceptedUrl(text: string): URL {
+    const parsed = parseReceiverUrl(text, this.#options.allowAddress);
+    if ("refused" in parsed) throw new ReceiverConnectError("blocked_address", parsed.refused);
+    return parsed.ok;
+  }
+
+  async #ask<T>(
+    connection: ReceiverConnection,
+    { text, url, request, signal }: Exchange & { readonly url: URL },
+    read: (answer: Dispatcher.ResponseData) => Promise<T>,
+  ): Promise<T> {
+    let isWhole = false;
+    try {
+      const result = await connection.ask(url, { request, signal }, read);
+      isWhole = true;
+      return result;
+    } finally {
+      if (isWhole && connection.isUsable(this.#options.clock.now())) this.#keep(text, connection);
+      else await connection.end();
+    }
+  }
+
+  #take(text: string): ReceiverConnection | null {
+    const now = this.#options.clock.now();
+    const idle = this.#idle.get(text) ?? [];
+    for (let each = idle.pop(); each !== undefined; each = idle.pop()) {
+      if (idle.length === 0) this.#idle.delete(text);
+      if (each.isUsable(now)) return each;
+      void each.end();
+    }
+    return null;
+  }
+
+  #keep(text: string, connection: ReceiverConnection): void {
+    const idle = this.#idle.get(text) ?? [];
+    this.#idle.delete(text);
+    this.#idle.set(text, [...idle, connection].slice(-MAX_IDLE_PER_URL));
+    if (idle.length >= MAX_IDLE_PER_URL) void idle[0]?.end();
+    let count = 0;
+    for (const each of this.#idle.values()) count += each.length;
+    const [longest] = this.#idle;
+    if (count <= MAX_IDLE || longest === undefined) return;
+    this.#idle.delete(longest[0]);
+    for (const each of longest[1]) void each.end();
+  }
+}
+
+/** The other side has gone, or never was there any more. */
+function isBreak(error: unknown): boolean {
+  if (error instanceof KeptConnectionEnded) return true;
+  const { code } = error as { readonly code?: unknown };
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}
