@@ -12,7 +12,7 @@ test("ids sort by the millisecond in which they were made, and none comes twice"
       const [a, b] = [newId("tx", one, systemRandom), newId("tx", other, systemRandom)];
       expect(a).toMatch(/^tx_[0-9a-f]{32}$/);
       expect(a).not.toBe(b);
-      if (one !== other) expect(a < b).toBe(one < other);
+      expect(a.slice(0, 15) < b.slice(0, 15)).toBe(one < other);
     }),
   );
 });
