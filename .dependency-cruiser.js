@@ -81,6 +81,13 @@ export default {
     never("ledger-alone", "See sides-stay-apart.", "^src/ledger/", "^src/(webhooks|local)/"),
     never("webhooks-alone", "See sides-stay-apart.", "^src/webhooks/", "^src/(ledger|local)/"),
     never("local-alone", "See sides-stay-apart.", "^src/local/", "^src/(webhooks|ledger)/"),
+    only(
+      "receivers-need-nothing",
+      "What a receiver imports is small, runs anywhere, and knows only what a notice looks like.",
+      "^src/receiver/",
+      "^src/receiver/",
+      "^src/webhooks/notice-body\\.ts$",
+    ),
     never(
       "http-is-outermost",
       "What the handler can do, the service can do without it: nothing below knows the skins.",
