@@ -91,8 +91,7 @@ export async function verifyWebhook(
   const ageMs = now() - Number(timestamp) * 1_000;
   // Also where the time is no number.
   if (!(ageMs <= toleranceMs)) throw new WebhookRefused("too_old", `it was sent ${ageMs} ms ago`);
-  if (ageMs < -toleranceMs)
-    throw new WebhookRefused("too_new", `it was sent ${-ageMs} ms ahead of this clock`);
+  if (ageMs < -toleranceMs) throw new WebhookRefused("too_new", `it was sent ${-ageMs} ms too early`);
   return { id, ...parsed(text) };
 }
 

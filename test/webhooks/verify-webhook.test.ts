@@ -72,7 +72,7 @@ test("another secret, another body, another id and another time are refused", as
     await expect(verifyWebhook(body, headers, SECRET, at(0))).rejects.toMatchObject(refusal("bad_signature"));
   }
   for (const name of Object.keys(signed()).filter((each) => each.startsWith("webhook-"))) {
-    const { [name]: _left, ...headers } = signed();
+    const headers = { ...signed(), [name]: undefined };
     await expect(verifyWebhook(BODY, headers, SECRET, at(0))).rejects.toMatchObject(
       refusal("missing_header"),
     );
@@ -80,8 +80,9 @@ test("another secret, another body, another id and another time are refused", as
 });
 
 test("an old request sent again is refused, and so is one of the future; five minutes by default", async () => {
-  for (const seconds of [300, -300])
+  for (const seconds of [300, -300]) {
     expect(await verifyWebhook(BODY, signed(), SECRET, at(seconds))).toBeDefined();
+  }
   await expect(verifyWebhook(BODY, signed(), SECRET, at(301))).rejects.toMatchObject(refusal("too_old"));
   await expect(verifyWebhook(BODY, signed(), SECRET, at(-301))).rejects.toMatchObject(refusal("too_new"));
   const within = { ...at(11), toleranceMs: 10_000 };
