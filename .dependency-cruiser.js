@@ -2,7 +2,7 @@
 
 const TESTS = "^(test|examples)/";
 const ADAPTERS = "^storage/(memory|sqlite|postgres)\\.ts$|^storage/(memory|sqlite|postgres|sql)/";
-const PORTS = "^storage/(storage|records)\\.ts$";
+const PORTS = "^storage/(storage|table)\\.ts$";
 const npm = (...names) => `(^|/)node_modules/(@types/)?(${names.join("|")})/`;
 
 /** A rule of the form: what lies in `from` may import these paths, Node's own modules, and nothing else. */
@@ -59,7 +59,7 @@ export default {
       "^src/engine/",
       "^src/engine/",
       "^src/(runtime|options|redacting-log)\\.ts$",
-      "^storage/storage\\.ts$",
+      "^storage/(storage|table|with-tables)\\.ts$",
       npm("xstate", "p-retry", "zod"),
     ),
     never(

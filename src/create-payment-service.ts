@@ -1,5 +1,6 @@
 /** The payment service: every use case of the contract as a method, over one engine, one storage and one ledger. */
-import type { PaymentTables, PaymentWrite } from "../storage/storage.ts";
+import type { PaymentWrite } from "./payments/payment-storage.ts";
+import type { PaymentTables } from "./payments/records.ts";
 import { createEngine } from "./engine/index.ts";
 import type { AnyWorkflow } from "./engine/index.ts";
 import { PaymentError } from "./errors.ts";
@@ -62,6 +63,7 @@ import { journaled } from "./payments/operator/recovery/journal.ts";
 import { createIntake } from "./payments/operator/intake/intake.ts";
 import { openOperator } from "./payments/operator/open-operator.ts";
 import type { Operator } from "./payments/operator/operator.ts";
+import { paymentStorage } from "./payments/reads.ts";
 import { createSealing } from "./payments/sealing.ts";
 import { acceptOrder } from "./payments/private/accept-order.ts";
 import type { AcceptOrder } from "./payments/private/accept-order.ts";
@@ -272,7 +274,8 @@ const PAUSED_SECONDS = 60;
 /** Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option. */
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const checked = checkOptions("createPaymentService", paymentServiceOptions, options);
-  const { storage, ledger, clock, random, masterSecrets, broadcastDelayMs } = checked;
+  const { ledger, clock, random, masterSecrets, broadcastDelayMs } = checked;
+  const storage = paymentStorage(checked.storage);
   const log = redactingLogger(
     checked.logger,
     masterSecrets.map(({ secret }) => secret),

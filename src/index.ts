@@ -71,7 +71,7 @@ export type { RecipientBody, TransactionBody } from "./payments/read-transaction
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export type { Ledger } from "./ledger/ledger.ts";
-export type { PaymentStorage } from "../storage/storage.ts";
+export type { PaymentStorage } from "./payments/payment-storage.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export { deskProvider } from "./payments/swap/desk-provider.ts";

@@ -1,6 +1,6 @@
 /** What a payment service is given, and how that is checked. */
 import { z } from "zod";
-import type { PaymentStorage } from "../storage/storage.ts";
+import type { EngineStorage } from "../storage/storage.ts";
 import { parseAddress, SOL_MINT } from "./address.ts";
 import { parseAmount } from "./amount.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -20,7 +20,7 @@ import type { Clock, Logger, Random } from "./runtime.ts";
 /** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
   /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
-  readonly storage: PaymentStorage;
+  readonly storage: EngineStorage;
   /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
   readonly ledger: Ledger;
   /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
@@ -149,9 +149,9 @@ const solAmount = z.string().transform((text, context): bigint => {
 
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
 export const paymentServiceOptions = z.strictObject({
-  storage: objectWith<PaymentStorage>(
-    ["commit", "claim", "transaction"],
-    'a payment storage, such as await sqliteStorage("payments.db")',
+  storage: objectWith<EngineStorage>(
+    ["commit", "claim", "install"],
+    'a storage, such as await sqliteStorage("payments.db")',
   ),
   ledger: objectWith<Ledger>(
     ["verifyPayment", "broadcast", "fates"],

@@ -1,16 +1,24 @@
 /** Rows checked and copied by the description of their table: what one adapter refuses, every adapter refuses. */
-import type { RecipientShare } from "./records.ts";
-import type { Column, ColumnKind, Table } from "./tables.ts";
+import type { Column, ColumnKind } from "./table.ts";
+
+/** What is known of a table to check and copy its rows. */
+export interface Described {
+  readonly columns: object;
+}
+
+/** How a bigint lies in JSON: as the one field of an object of its own. */
+export const BIGINT = "$bigint";
 
 const isString = (value: unknown): value is string => typeof value === "string";
 
-const isShare = (value: unknown): value is RecipientShare =>
-  typeof value === "object" &&
-  value !== null &&
-  "address" in value &&
-  isString(value.address) &&
-  "amount" in value &&
-  typeof value.amount === "bigint";
+function isJson(value: unknown): boolean {
+  if (value === null || isString(value) || typeof value === "boolean" || typeof value === "bigint")
+    return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  if (typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.entries(value).every(([field, each]) => field !== BIGINT && isJson(each));
+}
 
 const isOfKind: { readonly [K in ColumnKind]: (value: unknown) => boolean } = {
   text: isString,
@@ -18,8 +26,7 @@ const isOfKind: { readonly [K in ColumnKind]: (value: unknown) => boolean } = {
   amount: (value) => typeof value === "bigint",
   boolean: (value) => typeof value === "boolean",
   bytes: (value) => value instanceof Uint8Array,
-  strings: (value) => Array.isArray(value) && value.every(isString),
-  shares: (value) => Array.isArray(value) && value.every(isShare),
+  json: (value) => value !== null && isJson(value),
 };
 
 /** A field of a table, its kind and whether it may be null. */
@@ -29,21 +36,27 @@ export interface Field {
   readonly nullable: boolean;
 }
 
-const known = new WeakMap<object, readonly Field[]>();
+const known = new WeakMap<Described, readonly Field[]>();
 
 /** The fields of a table, in the order of its description. */
-export function fieldsOf<R>(table: Table<R>): readonly Field[] {
-  const fields = known.get(table) ?? Object.entries(table.columns as Record<string, Column>).map(field);
+export function fieldsOf(table: Described): readonly Field[] {
+  const fields =
+    known.get(table) ?? Object.entries(table.columns as Readonly<Record<string, Column>>).map(field);
   known.set(table, fields);
   return fields;
 }
 
 /** Their names alone. */
-export const columnsOf = <R>(table: Table<R>): readonly string[] => fieldsOf(table).map(({ name }) => name);
+export const columnsOf = (table: Described): readonly string[] => fieldsOf(table).map(({ name }) => name);
 
 function field([name, column]: [string, Column]): Field {
+  return { name, ...kindOf(column) };
+}
+
+/** The two things that a column's kind says. */
+export function kindOf(column: Column): Pick<Field, "kind" | "nullable"> {
   const nullable = column.endsWith("?");
-  return { name, kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
+  return { kind: (nullable ? column.slice(0, -1) : column) as ColumnKind, nullable };
 }
 
 /**
@@ -61,12 +74,12 @@ function describe(value: unknown): string {
 }
 
 /** A copy of the record with exactly the described fields, sharing nothing with it. */
-export function copyRow<R extends object>(table: Table<R>, row: R): R {
+export function copyRow<R extends object>(table: Described, row: R): R {
   return copyOf(fieldsOf(table), row) as R;
 }
 
 /** A copy of those fields of the record that are given. */
-export function copyChanges<R extends object>(table: Table<R>, changes: Partial<R>): Partial<R> {
+export function copyChanges<R extends object>(table: Described, changes: Partial<R>): Partial<R> {
   return copyOf(
     fieldsOf(table).filter(({ name }) => name in changes),
     changes,

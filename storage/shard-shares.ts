@@ -1,5 +1,5 @@
 /** Divides the shards of a watch kind among the processes that poll it. Pure; every adapter claims by it. */
-import type { ShardLease } from "./tables.ts";
+import type { ShardLease } from "./engine-tables.ts";
 
 /** Who claims, of which kind, and when. */
 export interface ShardClaim {

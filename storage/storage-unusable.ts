@@ -9,6 +9,8 @@ export type StorageUnusableCode =
   | "damaged"
   | "foreign_database"
   | "newer_schema"
+  | "old_schema"
+  | "other_table"
   | "disk_full"
   | "busy";
 

@@ -1,6 +1,5 @@
 /**
- * The storage ports. `EngineStorage` is all that the engine needs; `PaymentStorage` adds the named reads of the payment
- * service. Every adapter passes the published contract suite whole, which tests these promises:
+ * The storage port: all that the engine needs, over any tables that its caller brings. Every adapter passes the published contract suite whole, which tests these promises:
  *
  * G1 a commit is atomic · G2 one writer wins per instance version · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
@@ -10,31 +9,7 @@
  * Times are milliseconds since the Unix epoch and come from the caller, never from the adapter. JSON travels as text,
  * so that what is read is byte for byte what was written. Records go in and out as copies.
  */
-import type {
-  AccountRecord,
-  AnnouncementRecord,
-  ApiKeyRecord,
-  AttemptRecord,
-  AuditRecord,
-  DecisionRecord,
-  DeliveryAttemptRecord,
-  DeliveryRecord,
-  DepositRecord,
-  EntryRecord,
-  GateRecord,
-  IdempotencyRecord,
-  MatterRecord,
-  NoticeRecord,
-  PaymentRecord,
-  PaymentTables,
-  QuoteRecord,
-  RecipientRecord,
-  ReservationRecord,
-  SpendingRecord,
-  TransactionRecord,
-  TransactionStatus,
-  WebhookRecord,
-} from "./records.ts";
+import type { AnyTable, Table } from "./table.ts";
 
 /** A stored run of a machine. */
 export interface InstanceRecord {
@@ -144,22 +119,21 @@ export interface StepRecord {
   readonly at: number;
 }
 
+/**
+ * Refuses an inserted row when its group (see `group` of the table) already holds `count` rows, or would add up to more
+ * than `total`. Rows that are as old as `since` do not count and are removed. With a `total` of null nothing is refused,
+ * and only what is as old as `since` is removed. Looking and inserting are one atomic act, however many race.
+ */
+export type Capacity =
+  | { readonly count: number; readonly since?: number }
+  | { readonly total: bigint | null; readonly since?: number };
+
 /** Adds a row. Refused when its id, or another unique field, is taken. */
 export type Insert<W> = {
   [T in keyof W & string]: {
     readonly table: T;
     readonly insert: W[T];
-    /**
-     * Refuses the row when its group already holds `count` rows: for `limitHits`, rows of the same account and scope
-     * with `at > since` (older ones of the group are removed); for `webhooks` and `deposits`, rows of the same account
-     * that are not deleted, and that still wait. Or when the group would add up to more than `total`: for
-     * `reservations`, the amounts of the same resource that are not released; for `volumes`, the amounts of the same scope
-     * with `at > since` (older ones of the group are removed). With a `total` of null nothing is refused, and only what is
-     * older than `since` is removed. Looking and inserting are one atomic act, however many race.
-     */
-    readonly atMost?:
-      | { readonly count: number; readonly since?: number }
-      | { readonly total: bigint | null; readonly since?: number };
+    readonly atMost?: Capacity;
   };
 }[keyof W & string];
 
@@ -182,14 +156,87 @@ export type Expectation<W> = {
   [T in keyof W & string]: { readonly table: T; readonly id: string; readonly expectVersion: number };
 }[keyof W & string];
 
-/** A write to a domain table inside a commit: one closed union over the tables of `W`. */
+/** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
 export type Write<W> = Insert<W> | Update<W> | Expectation<W>;
+
+/** An insert whose table the compiler does not know: what adapters are given, and check by the description. */
+export interface AnyInsert {
+  readonly table: string;
+  readonly insert: unknown;
+  readonly atMost?: Capacity;
+}
+
+/** An update of the same kind. */
+export interface AnyUpdate {
+  readonly table: string;
+  readonly id: string;
+  readonly set: unknown;
+  readonly expectedVersion?: number;
+}
+
+/** An expectation of the same kind. */
+export interface AnyExpectation {
+  readonly table: string;
+  readonly id: string;
+  readonly expectVersion: number;
+}
+
+/** A write of the same kind. */
+export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation;
+
+/** What a field that rows are found by may be. */
+export type Comparable = string | number | boolean;
+
+/** Rows of one table, found by one of its indexes. */
+export interface Find<R extends object> {
+  readonly table: Table<R>;
+  /**
+   * The name of an index or of a unique field of the table, or `key`. The fields that `equals` leaves are the order of the rows; rows that are
+   * equal in all of them stand as they were inserted. Default: all rows as they were inserted.
+   */
+  readonly index?: string;
+  /** Values of the first fields of the index. */
+  readonly equals?: { readonly [F in keyof R]?: R[F] };
+  /**
+   * A place in the order: values of the first fields that `equals` leaves. Only rows beyond it are found: with `asc` those
+   * that stand above it, with `desc` below it. A row without a value in these fields is never found.
+   */
+  readonly after?: readonly Comparable[];
+  /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
+  readonly beyond?: string;
+  /** Default `asc`. */
+  readonly order?: "asc" | "desc";
+  /** Default: all there are. */
+  readonly limit?: number;
+}
+
+/** Rows of one table, counted and summed instead of read. */
+export interface Tally<R extends object> extends Pick<Find<R>, "table" | "index" | "equals" | "after"> {
+  /** A field of the kind `amount`, to be summed. */
+  readonly sum?: keyof R & string;
+}
+
+/** What a tally comes to. `total` is 0 where no field is summed. */
+export interface Tallied {
+  readonly count: number;
+  readonly total: bigint;
+}
 
 /**
  * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
  * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it anew.
  */
-export interface Commit<W> {
+export interface Commit<W> extends CommitParts {
+  readonly writes?: readonly Write<W>[];
+}
+
+/** A commit whose writes the compiler does not know: what adapters are given. */
+export interface AnyCommit extends CommitParts {
+  readonly writes?: readonly AnyWrite[];
+}
+
+/** What a commit does besides its writes. */
+interface CommitParts {
   readonly step?: StepRecord;
   /** New instances, at version 1. Refused when the id exists. */
   readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];
@@ -211,7 +258,6 @@ export interface Commit<W> {
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
   readonly history?: readonly HistoryRecord[];
-  readonly writes?: readonly Write<W>[];
 }
 
 /**
@@ -239,15 +285,33 @@ export interface ClaimRequest {
   readonly maxCrashes: number;
 }
 
-/** All that `paystate/engine` needs. `W` maps the domain tables to their records. */
-export interface EngineStorage<W> {
+/** All that `paystate/engine` needs. Which tables it holds besides the engine's is told by `install`. */
+export interface EngineStorage {
+  /**
+   * Makes sure that these tables are there as described: creates those that are absent, and carries out the migrations
+   * that are missing. All of them or none, and once, however many processes begin at the same time. What is installed
+   * already costs one read.
+   * @throws StorageUnusable `newer_schema` when a table has seen more migrations than its description knows,
+   * `other_table` when it is another than described and no migration explains it.
+   */
+  install(tables: readonly AnyTable[]): Promise<void>;
+  /** The row of an installed table with this key as of the last commit (G7), or null. */
+  get<R extends object>(table: Table<R>, key: string): Promise<R | null>;
+  /**
+   * Rows of an installed table, as of the last commit. Reads that are asked for in one turn of the event loop, one after
+   * the other without waiting, see one state of what this process has committed.
+   * @throws TypeError when there is no such index, or the values are not those of its fields.
+   */
+  find<R extends object>(query: Find<R>): Promise<readonly R[]>;
+  /** How many rows `find` would find, and the sum of a field of theirs. */
+  tally<R extends object>(query: Tally<R>): Promise<Tallied>;
   /**
    * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
    * neighbour (G1, G8). Resolves once every `ok` is durable (G5). Rejects when storage fails, or when an item breaks a
    * rule that no honest engine breaks (a task id that is taken, a history version twice, a fraction for a time); then
    * each item may or may not be there, and the caller must look.
    */
-  commit(items: readonly Commit<W>[]): Promise<readonly CommitResult[]>;
+  commit(items: readonly AnyCommit[]): Promise<readonly CommitResult[]>;
   /**
    * Leases due tasks, earliest first within each of the two budgets and in the order they were armed in where they are
    * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4). A claim after a vanished holder counts a crash.
@@ -313,126 +377,3 @@ export interface EngineStorage<W> {
   /** Releases what the adapter opened itself. What it was handed stays open. */
   close(): Promise<void>;
 }
-
-/** A transaction with everything its readers are shown. */
-export interface TransactionView {
-  readonly transaction: TransactionRecord;
-  /** Ordered by index. */
-  readonly recipients: readonly RecipientRecord[];
-  /** What the service itself signed for it, oldest first. */
-  readonly payments: readonly PaymentRecord[];
-}
-
-/** A place in a list that is ordered by creation, and where that is the same by id. */
-export interface Place {
-  readonly createdAt: number;
-  readonly id: string;
-}
-
-/** A part of a list that begins with the newest: up to `limit` rows that stand below a place, or from the top. */
-export interface NewestFirst {
-  readonly below: Place | null;
-  readonly limit: number;
-}
-
-/** A part of a list that is told apart by the order in which it grew: up to `limit` rows beyond one of them. */
-export interface InSequence {
-  readonly order: "asc" | "desc";
-  /** The id of a row, null to begin at the end that `order` begins with. */
-  readonly beyond: string | null;
-  readonly limit: number;
-}
-
-/** What narrows a list of transactions; each has an index of its own. */
-export type TransactionLookup =
-  | { readonly status: TransactionStatus }
-  | { readonly reference: string }
-  /** One of the recipients' addresses. */
-  | { readonly recipient: string };
-
-/** Deliveries of one webhook that are no longer tried. */
-export interface AbandonedDeliveries {
-  readonly webhookId: string;
-  readonly count: number;
-  readonly oldest: number;
-  readonly newest: number;
-}
-
-/** The engine's storage and the named reads of the payment service. */
-export interface PaymentStorage extends EngineStorage<PaymentTables> {
-  fact(id: string): Promise<string | null>;
-  /** A key by its public id, with the account it belongs to. */
-  apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
-  quote(id: string): Promise<QuoteRecord | null>;
-  transaction(id: string): Promise<TransactionView | null>;
-  /** An account's transactions, newest first: all of them, or those that `only` leaves. */
-  transactionsOf(
-    accountId: string,
-    only: TransactionLookup | null,
-    page: NewestFirst,
-  ): Promise<readonly TransactionRecord[]>;
-  /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
-  deposits(addresses: readonly string[]): Promise<readonly DepositRecord[]>;
-  /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */
-  depositsAfter(after: string, limit: number): Promise<readonly DepositRecord[]>;
-  /** The ledger of a deposit address, oldest first. */
-  entries(address: string): Promise<readonly EntryRecord[]>;
-  payment(id: string): Promise<PaymentRecord | null>;
-  /** What is promised of a resource and not released, oldest first. */
-  reservations(resource: string): Promise<readonly ReservationRecord[]>;
-  /** Attempts by their signatures, in any order; unknown ones are left out. */
-  attempts(signatures: readonly string[]): Promise<readonly AttemptRecord[]>;
-  /** The attempt with this signature or this message hash. */
-  attemptLike(signature: string, messageHash: string): Promise<AttemptRecord | null>;
-  idempotency(id: string): Promise<IdempotencyRecord | null>;
-  notice(id: string): Promise<NoticeRecord | null>;
-  /** All notices of a transaction, oldest first. */
-  notices(transactionId: string): Promise<readonly NoticeRecord[]>;
-  /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
-  announcements(accountId: string, page: InSequence): Promise<readonly AnnouncementRecord[]>;
-  /** One webhook, deleted ones included. */
-  webhook(id: string): Promise<WebhookRecord | null>;
-  /** An account's webhooks that are not deleted, oldest first. */
-  webhooks(accountId: string): Promise<readonly WebhookRecord[]>;
-  /** The deliveries of a transaction's notices, oldest first. */
-  deliveries(transactionId: string): Promise<readonly DeliveryRecord[]>;
-  delivery(id: string): Promise<DeliveryRecord | null>;
-  /** The deliveries to a webhook, newest first. */
-  deliveriesTo(webhookId: string, page: NewestFirst): Promise<readonly DeliveryRecord[]>;
-  /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
-  deliveryAttempts(deliveryId: string): Promise<readonly DeliveryAttemptRecord[]>;
-  /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */
-  limitWindow(
-    accountId: string,
-    scope: string,
-    since: number,
-  ): Promise<{ readonly count: number; readonly oldest: number | null }>;
-
-  /** What a purse has spent after `since`, oldest first. */
-  spendings(purse: string, since: number): Promise<readonly SpendingRecord[]>;
-  /** Gates by their ids, in any order; absent ones are left out. */
-  gates(ids: readonly string[]): Promise<readonly GateRecord[]>;
-  /** Up to `limit` gates by ascending id, the first one above `after`. */
-  gatesAfter(after: string, limit: number): Promise<readonly GateRecord[]>;
-  /** Up to `limit` deposit addresses that are held, the oldest address first. */
-  heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
-  /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
-  abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
-  /** Matters by their ids, in any order; absent ones are left out. */
-  matters(ids: readonly string[]): Promise<readonly MatterRecord[]>;
-  /** Up to `limit` matters that are not over and told to be, the oldest first. */
-  openMatters(limit: number): Promise<readonly MatterRecord[]>;
-  /** What operators have decided about a matter; null while nothing was. */
-  decision(id: string): Promise<DecisionRecord | null>;
-  /** The sum of a scope's volumes with `at > since`. */
-  volume(scope: string, since: number): Promise<bigint>;
-  /**
-   * The operators' acts in the order in which they were committed: up to `limit`, from the one that follows the row with
-   * the id `after`, or from the first. Null when there is no such row.
-   */
-  audit(after: string | null, limit: number): Promise<readonly AuditRecord[] | null>;
-}
-
-/** A write to one of the payment tables. */
-export type PaymentWrite = Write<PaymentTables>;
-export type { PaymentTables };

@@ -1,6 +1,6 @@
 /** A task as it is kept: with its lease, its token and its counts. */
 import type { ArmLease, TaskRecord, TroubledTask } from "./storage.ts";
-import type { StoredTask } from "./tables.ts";
+import type { StoredTask } from "./engine-tables.ts";
 
 /**
  * The row of a newly armed task.

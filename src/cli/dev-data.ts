@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import type { Tier } from "../../storage/records.ts";
+import type { Tier } from "../payments/records.ts";
 
 /** The tiers, each with an account and a key of its own. */
 export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];

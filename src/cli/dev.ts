@@ -1,6 +1,6 @@
 /** `paystate dev`: local chain, SQLite file, service and handler in one process, going on where they were. */
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { Tier } from "../../storage/records.ts";
+import type { Tier } from "../payments/records.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
 import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../create-payment-service.ts";

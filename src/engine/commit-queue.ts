@@ -21,7 +21,7 @@ interface Waiting<W> {
 const MOST_FAILURES_ALONE = 2;
 
 /** A queue in front of one storage. Alone, a commit waits for nobody: it leaves at the end of the current turn. */
-export function createCommitQueue<W>(storage: Pick<EngineStorage<W>, "commit">): CommitQueue<W> {
+export function createCommitQueue<W>(storage: Pick<EngineStorage, "commit">): CommitQueue<W> {
   let waiting: Waiting<W>[] = [];
   let flushing = false;
 

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
+import type { AnyTable, TableSet } from "../../storage/table.ts";
+import { withTables } from "../../storage/with-tables.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
@@ -18,7 +20,12 @@ import type { AnyWorkflow, Workflow } from "./workflow.ts";
 /** What `createEngine` is given. */
 export interface EngineOptions<W> {
   /** Where everything is remembered. The engine does not close it. */
-  readonly storage: EngineStorage<W>;
+  readonly storage: EngineStorage;
+  /**
+   * Tables of your own, by their names: `{ orders }` for what `defineTable("orders", …)` gave. They are installed, or
+   * migrated, before the first commit, which rejects with `StorageUnusable` where that cannot be.
+   */
+  readonly tables?: TableSet<W>;
   /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
   readonly workflows: readonly AnyWorkflow[];
   /** How watched things are polled, by watch kind. */
@@ -97,9 +104,10 @@ const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
 
 const optionsSchema = z.strictObject({
   storage: objectWith<object>(
-    ["commit", "claim", "load"],
+    ["commit", "claim", "install"],
     "a storage, such as memoryStorage() or sqliteStorage(path)",
   ),
+  tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
   workflows: z.array(
     z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
       error: "expected what workflow() returns",
@@ -130,7 +138,8 @@ const optionsSchema = z.strictObject({
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const checked = checkOptions("createEngine", optionsSchema.superRefine(checkWorkflows), options);
   const { clock, random, logger: log, slots, lanedSlots, leaseMs, pollMs, maxCrashes } = checked;
-  const { storage, watchers = {} } = options;
+  const { watchers = {} } = options;
+  const storage = withTables(options.storage, Object.values<AnyTable>(options.tables ?? {}));
 
   const workflows = new Map(options.workflows.map((workflow) => [workflow.key, workflow]));
   const newest = new Map<string, AnyWorkflow>();
@@ -172,7 +181,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       return perform(task, signal);
     },
   });
-  const queue = createCommitQueue(storage);
+  const queue = createCommitQueue<W>(storage);
   const steps = createSteps<W>({
     storage,
     queue,
@@ -219,6 +228,18 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       while (await polling.pollOnce());
     },
   };
+}
+
+function checkTables(tables: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+  for (const [name, table] of Object.entries(tables)) {
+    const given = (table as Partial<AnyTable> | null)?.name;
+    if (given === name) continue;
+    const message =
+      given === undefined
+        ? "expected what defineTable() returns"
+        : `holds the table ${given}: each table stands under its own name`;
+    context.addIssue({ code: "custom", path: [name], message });
+  }
 }
 
 function checkWorkflows(

@@ -11,7 +11,7 @@ import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
-  readonly storage: Pick<EngineStorage<unknown>, "claimShards" | "watches">;
+  readonly storage: Pick<EngineStorage, "claimShards" | "watches">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly holder: string;

@@ -19,7 +19,7 @@ export function shardOf(key: string): number {
 
 /** What polling needs. */
 type Surroundings = PollingSurroundings & {
-  readonly storage: Pick<EngineStorage<unknown>, "watchedKinds" | "releaseShards">;
+  readonly storage: Pick<EngineStorage, "watchedKinds" | "releaseShards">;
 };
 
 /** How often a process looks whether there are watches of which it holds no shard: it may be handed one. */

@@ -9,7 +9,7 @@ const MOST_REPORTED = 100;
  * Each call looks at the dead letters and logs those that the call before did not see. The first call says again what
  * earlier processes left behind, because it is still true.
  */
-export function createDeadLetterReport<W>(storage: EngineStorage<W>, log: Logger): () => Promise<void> {
+export function createDeadLetterReport(storage: EngineStorage, log: Logger): () => Promise<void> {
   let reported: ReadonlySet<string> = new Set();
   return async () => {
     const dead = await storage.deadLetters(MOST_REPORTED);

@@ -88,7 +88,7 @@ export function createSteps<W>({
   around,
   onCommitted,
 }: {
-  readonly storage: EngineStorage<W>;
+  readonly storage: EngineStorage;
   readonly queue: CommitQueue<W>;
   readonly workflows: ReadonlyMap<string, AnyWorkflow>;
   readonly clock: Clock;

@@ -34,7 +34,7 @@ interface InHand {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export function createTasksInHand<W>({
+export function createTasksInHand({
   storage,
   clock,
   log,
@@ -42,7 +42,7 @@ export function createTasksInHand<W>({
   perform,
   onEnded,
 }: {
-  readonly storage: EngineStorage<W>;
+  readonly storage: EngineStorage;
   readonly clock: Clock;
   readonly log: Logger;
   readonly leaseMs: number;

@@ -37,7 +37,7 @@ const AWAKE = "awake";
 
 const NO_PLACES: Places = { count: 0, fill() {}, giveUp() {} };
 
-export function createWorker<W>({
+export function createWorker({
   storage,
   clock,
   log,
@@ -46,7 +46,7 @@ export function createWorker<W>({
   limits,
   perform,
 }: {
-  readonly storage: EngineStorage<W>;
+  readonly storage: EngineStorage;
   readonly clock: Clock;
   readonly log: Logger;
   readonly holder: string;

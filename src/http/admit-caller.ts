@@ -1,5 +1,5 @@
 /** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
-import type { Tier } from "../../storage/records.ts";
+import type { Tier } from "../payments/records.ts";
 import { PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/caller.ts";
 import type { DurableScope, LimitStanding } from "../payments/count-hit.ts";

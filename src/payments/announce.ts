@@ -1,12 +1,8 @@
 /** Telling webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
-import type {
-  NoticeRecord,
-  RecipientRecord,
-  TransactionRecord,
-  WebhookRecord,
-} from "../../storage/records.ts";
-import type { PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
+import type { NoticeRecord, RecipientRecord, TransactionRecord, WebhookRecord } from "./records.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
+import type { PaymentTables } from "./records.ts";
 import type { EffectHandler, StartRequest } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";
 import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";

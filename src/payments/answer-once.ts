@@ -1,5 +1,5 @@
 /** One answer per Idempotency-Key, stored in the commit of the effect it answers for (CONTRACT section 5). */
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock } from "../runtime.ts";
 import type { Caller } from "./caller.ts";

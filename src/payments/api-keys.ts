@@ -1,7 +1,7 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
 import { timingSafeEqual } from "node:crypto";
-import type { ApiKeyRecord, Tier } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { ApiKeyRecord, Tier } from "./records.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import { InvalidOptions } from "../options.ts";
 import type { Clock, Random } from "../runtime.ts";

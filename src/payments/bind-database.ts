@@ -1,6 +1,6 @@
 /** A database belongs to one chain and one line of master secrets; anything else stops the start. */
 import { createHmac } from "node:crypto";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import type { MasterSecret } from "./sealing.ts";
 
 /** The service must not run on this database as it is configured. The message says what to do. */

@@ -1,5 +1,5 @@
 /** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
-import type { QuoteRecord } from "../../storage/records.ts";
+import type { QuoteRecord } from "./records.ts";
 import { PaymentError } from "../errors.ts";
 import type { ErrorDetails } from "../errors.ts";
 import type { Transfer } from "../ledger/ledger.ts";

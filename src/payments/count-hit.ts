@@ -1,6 +1,6 @@
 /** Exact sliding windows that all processes on one database share (CONTRACT section 5). */
-import type { LimitHitRecord, Tier } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { LimitHitRecord, Tier } from "./records.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { Caller } from "./caller.ts";

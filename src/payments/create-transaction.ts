@@ -1,11 +1,8 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
-import type {
-  AttemptRecord,
-  QuoteRecord,
-  RecipientRecord,
-  TransactionRecord,
-} from "../../storage/records.ts";
-import type { CommitResult, PaymentStorage, PaymentTables, PaymentWrite } from "../../storage/storage.ts";
+import type { AttemptRecord, QuoteRecord, RecipientRecord, TransactionRecord } from "./records.ts";
+import type { CommitResult } from "../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
+import type { PaymentTables } from "./records.ts";
 import type { Address } from "../address.ts";
 import { PaymentError } from "../errors.ts";
 import type { Companions, StartRequest } from "../engine/index.ts";

@@ -1,6 +1,6 @@
 /** A delivery and its attempts as the webhook's owner sees them. */
-import type { DeliveryAttemptRecord, DeliveryRecord } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord } from "./records.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import { isoTime } from "./iso-time.ts";
 import { shownError } from "./shown-error.ts";
 

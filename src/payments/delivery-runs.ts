@@ -1,6 +1,6 @@
 /** Beginning a delivery: once for each notice and webhook, and once more whenever its owner asks for it. */
-import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../../storage/records.ts";
-import type { PaymentWrite } from "../../storage/storage.ts";
+import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "./records.ts";
+import type { PaymentWrite } from "./payment-storage.ts";
 import { startOf } from "../engine/index.ts";
 import type { StartRequest } from "../engine/index.ts";
 import { derivedId } from "./ids.ts";

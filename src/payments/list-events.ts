@@ -1,5 +1,5 @@
 /** What webhooks were told, for owners who lost it: all of an account, or the timeline of one transaction. */
-import type { NoticeRecord } from "../../storage/records.ts";
+import type { NoticeRecord } from "./records.ts";
 import { noticeBody } from "../webhooks/notice-body.ts";
 import { noticeOf } from "./announce.ts";
 import type { Caller } from "./caller.ts";

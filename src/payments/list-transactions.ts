@@ -1,6 +1,6 @@
 /** An account's transactions in pages, newest first. */
-import type { TransactionRecord } from "../../storage/records.ts";
-import type { Place, TransactionLookup } from "../../storage/storage.ts";
+import type { TransactionRecord } from "./records.ts";
+import type { Place, TransactionLookup } from "./payment-storage.ts";
 import type { Caller } from "./caller.ts";
 import { notInList } from "./page.ts";
 import type { Page } from "./page.ts";

@@ -1,7 +1,7 @@
 /** The notices that a step announces, as rows of its commit. */
 import type { AnnounceParams } from "../../machines/index.ts";
-import type { NoticeRecord, TransactionRecord } from "../../storage/records.ts";
-import type { PaymentWrite } from "../../storage/storage.ts";
+import type { NoticeRecord, TransactionRecord } from "./records.ts";
+import type { PaymentWrite } from "./payment-storage.ts";
 import type { PlannedEffect } from "../engine/index.ts";
 import { derivedId } from "./ids.ts";
 

@@ -1,6 +1,6 @@
 /** What pricing a quote comes to, whichever kind it is. */
-import type { QuoteRecord } from "../../storage/records.ts";
-import type { PaymentWrite } from "../../storage/storage.ts";
+import type { QuoteRecord } from "./records.ts";
+import type { PaymentWrite } from "./payment-storage.ts";
 
 /** What a price depends on: everything that a refresh keeps. */
 export type QuoteInputs = Pick<

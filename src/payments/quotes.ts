@@ -1,6 +1,6 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
-import type { QuoteRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { QuoteRecord } from "./records.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { formatAmount } from "../amount.ts";
 import { createTurns } from "../engine/turns.ts";
 import { PaymentError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** What an account may do, and what is left of it. */
-import type { Tier } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { Tier } from "./records.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { DURABLE_SCOPES, limitStanding } from "./count-hit.ts";

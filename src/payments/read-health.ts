@@ -1,5 +1,5 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import type { KindWatching } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/poll-watches.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";

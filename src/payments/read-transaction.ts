@@ -1,11 +1,6 @@
 /** A transaction as its owner sees it. */
-import type {
-  DepositRecord,
-  PaymentRecord,
-  RecipientRecord,
-  TransactionRecord,
-} from "../../storage/records.ts";
-import type { PaymentStorage, TransactionView } from "../../storage/storage.ts";
+import type { DepositRecord, PaymentRecord, RecipientRecord, TransactionRecord } from "./records.ts";
+import type { PaymentStorage, TransactionView } from "./payment-storage.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";
 import { ledgerMint } from "./assets.ts";

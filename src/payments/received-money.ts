@@ -1,5 +1,5 @@
 /** What came to a deposit address, and how much is still missing. */
-import type { DepositRecord, EntryRecord, TransactionRecord } from "../../storage/records.ts";
+import type { DepositRecord, EntryRecord, TransactionRecord } from "./records.ts";
 import { formatAmount } from "../amount.ts";
 import type { Assets } from "./assets.ts";
 

@@ -1,5 +1,5 @@
 /** What became of one recipient's share, as far as it is known. */
-import type { PaymentRecord, RecipientRecord, TransactionRecord } from "../../storage/records.ts";
+import type { PaymentRecord, RecipientRecord, TransactionRecord } from "./records.ts";
 
 /** `pending` and `confirmed` may change; `paid` and `unpaid` are final. */
 export type RecipientStatus = "pending" | "confirmed" | "paid" | "unpaid";

@@ -1,6 +1,6 @@
 /** What purses of the service's own have spent, told from the rows that each signature leaves behind. */
-import type { SpendingRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { SpendingRecord } from "./records.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 
 /** The window in which spending is limited, and from which it is estimated. */
 export const DAY_MS = 24 * 3_600_000;

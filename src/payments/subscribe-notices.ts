@@ -1,5 +1,6 @@
 /** Telling the host about notices without a webhook, as this process commits them. */
-import type { PaymentStorage, PaymentTables } from "../../storage/storage.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
+import type { PaymentTables } from "./records.ts";
 import type { Engine } from "../engine/index.ts";
 import type { Logger } from "../runtime.ts";
 import type { Notice, NoticeEvent } from "../webhooks/notice-body.ts";

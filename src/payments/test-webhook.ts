@@ -1,5 +1,5 @@
 /** Trying a webhook out: one attempt with a sample notice, made and signed like a real one, and never repeated. */
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { Delivery } from "../webhooks/attempt.ts";
 import { noticeBody } from "../webhooks/notice-body.ts";

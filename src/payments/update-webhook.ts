@@ -1,6 +1,6 @@
 /** Changing a webhook: where it is, what it is told, how it is signed, and whether it is told anything at all. */
-import type { WebhookRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { WebhookRecord } from "./records.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { AllowAddress } from "../webhooks/address-guard.ts";

@@ -1,7 +1,8 @@
 /** Following signatures on the chain until they have landed for good or can never land any more. */
 import type { WalletTransferEvent } from "../../machines/wallet-transfer.ts";
-import type { AttemptRecord } from "../../storage/records.ts";
-import type { PaymentStorage, WatchRecord } from "../../storage/storage.ts";
+import type { AttemptRecord } from "./records.ts";
+import type { WatchRecord } from "../../storage/storage.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import type { Look, Watcher } from "../engine/index.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Attempt, Fate, Ledger, SignatureStatus } from "../ledger/ledger.ts";

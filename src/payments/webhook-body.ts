@@ -1,6 +1,6 @@
 /** A webhook as its owner sees it. The secret is never shown. */
-import type { WebhookRecord } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { WebhookRecord } from "./records.ts";
+import type { PaymentStorage } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import { isoTime } from "./iso-time.ts";

@@ -1,5 +1,5 @@
 /** A webhook's secret at rest, and the time in which an old and a new one are both in use. */
-import type { WebhookRecord } from "../../storage/records.ts";
+import type { WebhookRecord } from "./records.ts";
 import type { SealedFor, Sealing } from "./sealing.ts";
 
 /** The fields of a webhook that its deliveries are signed by. */

@@ -1,6 +1,6 @@
 /** Registering, showing and deleting webhooks. */
-import type { Tier, WebhookRecord } from "../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../storage/storage.ts";
+import type { Tier, WebhookRecord } from "./records.ts";
+import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { AllowAddress } from "../webhooks/address-guard.ts";

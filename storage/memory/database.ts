@@ -1,30 +1,36 @@
 /** Everything one memory storage holds, and the commit that changes it: all of it, or a conflict. */
-import type { PaymentTables } from "../records.ts";
-import type { Commit, CommitResult, HistoryRecord, InstanceRecord } from "../storage.ts";
-import { engineTables } from "../tables.ts";
-import { type DomainTables, domainTables, write } from "./domain.ts";
+import type { AnyCommit, CommitResult, HistoryRecord, InstanceRecord } from "../storage.ts";
+import { engineTables } from "../engine-tables.ts";
+import { engineShape } from "./engine-shape.ts";
 import { Journal, MemoryTable } from "./table.ts";
+import { Tables } from "./tables.ts";
 import { TaskQueue } from "./task-queue.ts";
 import { WatchList } from "./watch-list.ts";
 
 /** Everything one memory storage holds. */
 export class MemoryDatabase {
   readonly journal: Journal = new Journal();
-  readonly instances: MemoryTable<InstanceRecord> = new MemoryTable(engineTables.instances, this.journal);
-  readonly history: MemoryTable<HistoryRecord> = new MemoryTable(engineTables.history, this.journal);
+  readonly instances: MemoryTable<InstanceRecord> = new MemoryTable(
+    engineShape(engineTables.instances),
+    this.journal,
+  );
+  readonly history: MemoryTable<HistoryRecord> = new MemoryTable(
+    engineShape(engineTables.history),
+    this.journal,
+  );
   readonly tasks: TaskQueue = new TaskQueue(this.journal);
   readonly watches: WatchList = new WatchList(this.journal);
-  readonly domain: DomainTables = domainTables(this.journal);
+  readonly tables: Tables = new Tables(this.journal);
 
   /** Each on its own; only a mistake of the caller takes the whole batch back. */
-  commit(items: readonly Commit<PaymentTables>[]): CommitResult[] {
+  commit(items: readonly AnyCommit[]): CommitResult[] {
     const isOk = ({ ok }: CommitResult): boolean => ok;
     return this.journal.atomically(() =>
       items.map((item) => this.journal.atomically(() => this.#apply(item), isOk)),
     );
   }
 
-  #apply(commit: Commit<PaymentTables>): CommitResult {
+  #apply(commit: AnyCommit): CommitResult {
     const { consumes, step, starts = [], writes = [] } = commit;
     if (consumes !== undefined && !this.tasks.consume(consumes.task, consumes.token)) {
       return { ok: false, conflict: "token" };
@@ -36,26 +42,20 @@ export class MemoryDatabase {
       if (!isNew) return { ok: false, conflict: "exists", index };
     }
     for (const [index, change] of writes.entries()) {
-      if (!write(this.domain, change)) return { ok: false, conflict: "write", index };
+      if (!this.tables.write(change)) return { ok: false, conflict: "write", index };
     }
     this.#follow(commit);
     return { ok: true };
   }
 
-  #step({ id, expectedVersion, at, ...next }: NonNullable<Commit<PaymentTables>["step"]>): boolean {
+  #step({ id, expectedVersion, at, ...next }: NonNullable<AnyCommit["step"]>): boolean {
     const instance = this.instances.get(id);
     if (instance?.version !== expectedVersion) return false;
     return this.instances.put({ ...instance, ...next, version: expectedVersion + 1, updatedAt: at });
   }
 
   /** What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. */
-  #follow({
-    disarms = [],
-    arms = [],
-    unwatches = [],
-    watches = [],
-    history = [],
-  }: Commit<PaymentTables>): void {
+  #follow({ disarms = [], arms = [], unwatches = [], watches = [], history = [] }: AnyCommit): void {
     for (const { instance, timer } of disarms) this.tasks.disarm(instance, timer);
     for (const { task, lease } of arms) {
       if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);

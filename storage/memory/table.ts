@@ -1,6 +1,5 @@
 /** A table in memory that can take back what was done to it since the last checkpoint. */
-import { copyRow } from "../row.ts";
-import type { Table } from "../tables.ts";
+import { copyRow, type Described } from "../row.ts";
 
 /** The changes of an act across all tables, so that they can be taken back together. Acts may be part of an act. */
 export class Journal {
@@ -36,37 +35,64 @@ export class Journal {
   }
 }
 
+/** What a table in memory is told of the rows it holds. */
+export interface MemoryShape extends Described {
+  /** The fields that identify a row; `id` alone unless said otherwise. */
+  readonly key?: readonly string[];
+  /** Fields that are unique besides the key. */
+  readonly unique?: readonly string[];
+  /** Fields whose values gather rows that are read together. */
+  readonly lookups?: readonly string[];
+}
+
+/** A row, and its place in the order in which rows were inserted. */
+interface Placed<R> {
+  readonly row: R;
+  readonly place: number;
+}
+
 /** Rows are copied on the way in and on the way out; inside they are replaced, never changed. */
 export class MemoryTable<R extends object> {
-  readonly #table: Table<R>;
+  readonly #shape: MemoryShape;
   readonly #journal: Journal;
-  readonly #keyFields: readonly (keyof R & string)[];
-  readonly #rows = new Map<string, R>();
-  readonly #lookup = new Map<unknown, Map<string, R>>();
+  readonly #rows = new Map<string, Placed<R>>();
+  /** By field, by value, by key. */
+  readonly #lookups: ReadonlyMap<string, Map<unknown, Map<string, Placed<R>>>>;
   readonly #taken = new Map<string, string>();
+  #places = 0;
 
-  constructor(table: Table<R>, journal: Journal) {
-    this.#table = table;
+  constructor(shape: MemoryShape, journal: Journal) {
+    this.#shape = shape;
     this.#journal = journal;
-    this.#keyFields = table.key ?? (["id"] as unknown as readonly (keyof R & string)[]);
+    this.#lookups = new Map((shape.lookups ?? []).map((field) => [field, new Map()]));
   }
 
   /** The row itself, for reading inside. Hand out `copy` of it. */
   get(...key: readonly (string | number)[]): R | undefined {
-    return this.#rows.get(JSON.stringify(key));
+    return this.#rows.get(JSON.stringify(key))?.row;
   }
 
   copy(row: R): R {
-    return copyRow(this.#table, row);
+    return copyRow(this.#shape, row);
   }
 
-  all(): Iterable<R> {
-    return this.#rows.values();
+  *all(): Iterable<R> {
+    for (const { row } of this.#rows.values()) yield row;
   }
 
-  /** The rows whose lookup field has this value. */
-  under(value: unknown): R[] {
-    return [...(this.#lookup.get(value)?.values() ?? [])];
+  /** The rows whose lookup field has this value, in no order. */
+  under(field: string, value: unknown): R[] {
+    return [...(this.#lookups.get(field)?.get(value)?.values() ?? [])].map(({ row }) => row);
+  }
+
+  /** Whether rows are gathered by this field. */
+  looksUp(field: string): boolean {
+    return this.#lookups.has(field);
+  }
+
+  /** Where the row stands in the order in which rows were inserted. */
+  placeOf(row: R): number {
+    return this.#rows.get(this.#keyOf(row))?.place ?? Infinity;
   }
 
   /** Adds the row; false when its key or a unique field is taken. */
@@ -79,17 +105,19 @@ export class MemoryTable<R extends object> {
     const stored = this.copy(row);
     const key = this.#keyOf(stored);
     const free = this.#uniqueValues(stored).every((value) => (this.#taken.get(value) ?? key) === key);
-    if (free) this.#swap(key, stored);
-    return free;
+    if (!free) return false;
+    const place = this.#rows.get(key)?.place ?? (this.#places += 1);
+    this.#swap(key, { row: stored, place });
+    return true;
   }
 
   remove(row: R): void {
     this.#swap(this.#keyOf(row), undefined);
   }
 
-  #swap(key: string, next: R | undefined): void {
+  #swap(key: string, next: Placed<R> | undefined): void {
     const previous = this.#rows.get(key);
-    if (previous !== undefined) this.#unindex(key, previous, next);
+    if (previous !== undefined) this.#unindex(key, previous.row);
     if (next === undefined) this.#rows.delete(key);
     else {
       this.#rows.set(key, next);
@@ -98,29 +126,34 @@ export class MemoryTable<R extends object> {
     this.#journal.record(() => this.#swap(key, previous));
   }
 
-  #index(key: string, row: R): void {
-    for (const value of this.#uniqueValues(row)) this.#taken.set(value, key);
-    const { lookup } = this.#table;
-    if (lookup === undefined) return;
-    const siblings = this.#lookup.get(row[lookup]) ?? new Map<string, R>();
-    this.#lookup.set(row[lookup], siblings.set(key, row));
+  #index(key: string, placed: Placed<R>): void {
+    for (const value of this.#uniqueValues(placed.row)) this.#taken.set(value, key);
+    for (const [field, groups] of this.#lookups) {
+      const value = valueOf(placed.row, field);
+      const siblings = groups.get(value) ?? new Map<string, Placed<R>>();
+      groups.set(value, siblings.set(key, placed));
+    }
   }
 
-  /** A row that only changes keeps its place among those it is read with. */
-  #unindex(key: string, row: R, next: R | undefined): void {
+  #unindex(key: string, row: R): void {
     for (const value of this.#uniqueValues(row)) this.#taken.delete(value);
-    const { lookup } = this.#table;
-    if (lookup === undefined || next?.[lookup] === row[lookup]) return;
-    const siblings = this.#lookup.get(row[lookup]);
-    siblings?.delete(key);
-    if (siblings?.size === 0) this.#lookup.delete(row[lookup]);
+    for (const [field, groups] of this.#lookups) {
+      const value = valueOf(row, field);
+      const siblings = groups.get(value);
+      siblings?.delete(key);
+      if (siblings?.size === 0) groups.delete(value);
+    }
   }
 
   #keyOf(row: R): string {
-    return JSON.stringify(this.#keyFields.map((field) => row[field]));
+    return JSON.stringify((this.#shape.key ?? ["id"]).map((field) => valueOf(row, field)));
   }
 
+  /** Null is no value: any number of rows may have it. */
   #uniqueValues(row: R): readonly string[] {
-    return (this.#table.unique ?? []).map((field) => JSON.stringify([field, row[field]]));
+    const values = (this.#shape.unique ?? []).map((field) => [field, valueOf(row, field)] as const);
+    return values.filter(([, value]) => value !== null).map((pair) => JSON.stringify(pair));
   }
 }
+
+const valueOf = (row: object, field: string): unknown => (row as Readonly<Record<string, unknown>>)[field];

@@ -1,5 +1,5 @@
 /** Tasks in memory: armed, claimed under a lease and a token, given back, consumed, or set aside when they are poison. */
-import type { ArmLease, ClaimRequest, ClaimedTask, Commit, TaskRecord, TroubledTask } from "../storage.ts";
+import type { AnyCommit, ArmLease, ClaimRequest, ClaimedTask, TaskRecord, TroubledTask } from "../storage.ts";
 import {
   crashesAtClaim,
   earliestFirst,
@@ -8,7 +8,8 @@ import {
   taskRecord,
   troubledTask,
 } from "../stored-task.ts";
-import { engineTables, type StoredTask } from "../tables.ts";
+import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
 interface LaneCap {
@@ -28,7 +29,7 @@ export class TaskQueue {
 
   constructor(journal: Journal) {
     this.#tasks = new MemoryTable<SequencedTask>(
-      { ...engineTables.tasks, columns: { ...engineTables.tasks.columns, seq: "integer" } },
+      { ...engineShape(engineTables.tasks), columns: { ...engineTables.tasks.columns, seq: "integer" } },
       journal,
     );
     this.#lanes = new MemoryTable<LaneCap>(
@@ -44,7 +45,7 @@ export class TaskQueue {
   }
 
   disarm(instance: string, timer: string): void {
-    for (const task of this.#tasks.under(instance)) {
+    for (const task of this.#tasks.under("instance", instance)) {
       if (task.kind === "timer" && task.name === timer) this.#tasks.remove(task);
     }
   }
@@ -57,7 +58,7 @@ export class TaskQueue {
   }
 
   /** What an operator has ordered; false when a task cannot be retried or dropped. */
-  command({ retries = [], drops = [] }: Pick<Commit<unknown>, "retries" | "drops">): boolean {
+  command({ retries = [], drops = [] }: Pick<AnyCommit, "retries" | "drops">): boolean {
     for (const { task: id, dueAt } of retries) {
       const task = this.#tasks.get(id);
       const next = task === undefined ? null : retried(task, dueAt);

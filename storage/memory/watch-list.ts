@@ -1,7 +1,8 @@
 /** Watches in memory, and who polls which shard of them. */
 import { shareShards, type ShardClaim } from "../shard-shares.ts";
 import type { WatchRecord } from "../storage.ts";
-import { engineTables, type ShardLease } from "../tables.ts";
+import { engineTables, type ShardLease } from "../engine-tables.ts";
+import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
 export class WatchList {
@@ -9,8 +10,8 @@ export class WatchList {
   readonly #leases: MemoryTable<ShardLease>;
 
   constructor(journal: Journal) {
-    this.#watches = new MemoryTable(engineTables.watches, journal);
-    this.#leases = new MemoryTable(engineTables.watchShards, journal);
+    this.#watches = new MemoryTable(engineShape(engineTables.watches), journal);
+    this.#leases = new MemoryTable(engineShape(engineTables.watchShards), journal);
   }
 
   watch(watch: WatchRecord): void {
@@ -25,8 +26,8 @@ export class WatchList {
   /** The shards this holder has now: kept, extended, taken, or handed to it before. */
   claim(claim: ShardClaim): readonly number[] {
     const { kind } = claim;
-    const shards = [...new Set(this.#watches.under(kind).map((watch) => watch.shard))];
-    const leases = this.#leases.under(kind);
+    const shards = [...new Set(this.#watches.under("kind", kind).map((watch) => watch.shard))];
+    const leases = this.#leases.under("kind", kind);
     const ascending = shards.toSorted((a, b) => a - b);
     const { held, put, remove } = shareShards(claim, ascending, leases);
     for (const lease of remove) this.#leases.remove(lease);
@@ -47,7 +48,7 @@ export class WatchList {
     const byKey = (a: WatchRecord, b: WatchRecord): number =>
       compare(a.key, b.key) || compare(a.instance, b.instance);
     return this.#watches
-      .under(kind)
+      .under("kind", kind)
       .filter((watch) => shards.includes(watch.shard))
       .toSorted(byKey)
       .map((watch) => this.#watches.copy(watch));

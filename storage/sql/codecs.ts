@@ -1,10 +1,9 @@
 /**
- * Between records and rows. Amounts are decimal text in SQLite, whose integers end at 2^63 − 1; lists are JSON text,
- * in which an amount is a string too.
+ * Between records and rows. Amounts are decimal text in SQLite, whose integers end at 2^63 − 1; what JSON holds is JSON
+ * text, in which a bigint is an object with one field.
  */
-import type { RecipientShare } from "../records.ts";
-import { checked, type Field, fieldsOf } from "../row.ts";
-import type { ColumnKind, Table } from "../tables.ts";
+import { BIGINT, checked, type Described, type Field, fieldsOf } from "../row.ts";
+import type { ColumnKind } from "../table.ts";
 import type { SqlValue } from "./schema.ts";
 
 interface Codec {
@@ -14,9 +13,13 @@ interface Codec {
 
 const plain = (value: unknown): SqlValue => value as SqlValue;
 
-const parsed = (column: SqlValue): unknown => JSON.parse(String(column));
-
 const asIs: Codec = { encode: plain, decode: (column) => column };
+
+const withBigints = (_: string, value: unknown): unknown =>
+  typeof value === "bigint" ? { [BIGINT]: String(value) } : value;
+
+const bigintsAgain = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && BIGINT in value ? BigInt(String(value[BIGINT])) : value;
 
 const codecs: { readonly [K in ColumnKind]: Codec } = {
   text: asIs,
@@ -25,35 +28,29 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
   boolean: { encode: (value) => (value === true ? 1 : 0), decode: (column) => column === 1 },
   // The driver gives a Buffer; a copy of the plain class keeps its pool and its methods out of the records.
   bytes: { encode: plain, decode: (column) => Uint8Array.from(column as Uint8Array) },
-  strings: { encode: (value) => JSON.stringify(value), decode: parsed },
-  shares: {
-    encode: (value) =>
-      JSON.stringify((value as RecipientShare[]).map(({ address, amount }) => [address, String(amount)])),
-    decode: (column) =>
-      (parsed(column) as [string, string][]).map(([address, amount]) => ({
-        address,
-        amount: BigInt(amount),
-      })),
+  json: {
+    encode: (value) => JSON.stringify(value, withBigints),
+    decode: (column) => {
+      const text = String(column);
+      return JSON.parse(text, text.includes(BIGINT) ? bigintsAgain : undefined);
+    },
   },
 };
 
 /** @throws TypeError when a field is missing or not of its kind. */
-export function encodeRow<R extends object>(table: Table<R>, record: R): Record<string, SqlValue> {
+export function encodeRow(table: Described, record: object): Record<string, SqlValue> {
   return encodeFields(fieldsOf(table), record);
 }
 
 /** Only those fields that are given. */
-export function encodeChanges<R extends object>(
-  table: Table<R>,
-  changes: Partial<R>,
-): Record<string, SqlValue> {
+export function encodeChanges(table: Described, changes: object): Record<string, SqlValue> {
   return encodeFields(
     fieldsOf(table).filter(({ name }) => name in changes),
     changes,
   );
 }
 
-export function decodeRow<R extends object>(table: Table<R>, row: object): R {
+export function decodeRow<R>(table: Described, row: object): R {
   const record: Record<string, unknown> = {};
   for (const { name, kind } of fieldsOf(table)) {
     const column = (row as Record<string, SqlValue>)[name] ?? null;
@@ -62,11 +59,15 @@ export function decodeRow<R extends object>(table: Table<R>, row: object): R {
   return record as R;
 }
 
+/** One value as it lies in a column. */
+export function encodeValue(field: Field, value: unknown): SqlValue {
+  return checked(field, value) === null ? null : codecs[field.kind].encode(value);
+}
+
 function encodeFields(fields: readonly Field[], record: object): Record<string, SqlValue> {
   const row: Record<string, SqlValue> = {};
   for (const field of fields) {
-    const value = checked(field, (record as Record<string, unknown>)[field.name]);
-    row[field.name] = value === null ? null : codecs[field.kind].encode(value);
+    row[field.name] = encodeValue(field, (record as Record<string, unknown>)[field.name]);
   }
   return row;
 }

@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import { columnsOf } from "../row.ts";
-import { engineTables } from "../tables.ts";
+import { engineTables } from "../engine-tables.ts";
 import type { Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 

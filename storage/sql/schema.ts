@@ -1,13 +1,8 @@
 /** The tables as SQL sees them: what the drivers take and give, before the codecs. */
 import type { Generated } from "kysely";
-import type { PaymentTables, RecipientShare } from "../records.ts";
-import type { EngineTables } from "../tables.ts";
+import type { EngineTables } from "../engine-tables.ts";
 
-type Encoded<V> = V extends bigint | readonly string[] | readonly RecipientShare[]
-  ? string
-  : V extends boolean
-    ? number
-    : V;
+type Encoded<V> = V extends bigint ? string : V extends boolean ? number : V;
 
 /** A record as it lies in its row. */
 export type Encode<R> = { -readonly [F in keyof R]: Encoded<R[F]> };
@@ -30,10 +25,17 @@ interface Sequenced {
   seq: Generated<number>;
 }
 
+/** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
+interface InstalledTable {
+  name: string;
+  definition: string;
+  migrations: number;
+}
+
 export type Schema = { [T in keyof EngineTables]: Encode<EngineTables[T]> } & {
-  [T in keyof PaymentTables]: Encode<PaymentTables[T]>;
-} & { lanes: LaneRow; tasks: Sequenced; notices: Sequenced; announcements: Sequenced } & {
-  audit: Sequenced;
+  lanes: LaneRow;
+  tasks: Sequenced;
+  paystateTables: InstalledTable;
 };
 
 /** What a driver takes for a parameter and gives for a column. */

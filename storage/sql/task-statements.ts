@@ -2,7 +2,7 @@
 import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import { columnsOf } from "../row.ts";
-import { engineTables, type StoredTask } from "../tables.ts";
+import { engineTables, type StoredTask } from "../engine-tables.ts";
 import type { Encode, LaneRow, Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 

@@ -1,13 +1,12 @@
 /** Commits to SQLite, many in one physical transaction, each kept or taken back on its own. */
 import type { Kysely } from "kysely";
-import type { PaymentTables } from "../records.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import { instanceStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { Commit, CommitResult } from "../storage.ts";
-import { engineTables } from "../tables.ts";
+import type { AnyCommit, CommitResult } from "../storage.ts";
+import { engineTables } from "../engine-tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
-import type { Domain } from "./domain.ts";
+import type { Tables } from "./tables.ts";
 import type { TaskQueue } from "./task-queue.ts";
 import type { WatchList } from "./watch-list.ts";
 
@@ -18,14 +17,14 @@ const isOk = ({ ok }: CommitResult): boolean => ok;
 
 export class Commits {
   readonly #connection: Connection;
-  readonly #parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly domain: Domain };
+  readonly #parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly tables: Tables };
   readonly #instances: PreparedAll<ReturnType<typeof instanceStatements>>;
   readonly #elapsed: () => number;
 
   constructor(
     connection: Connection,
     db: Kysely<Schema>,
-    parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly domain: Domain },
+    parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly tables: Tables },
     elapsed: () => number,
   ) {
     this.#connection = connection;
@@ -34,7 +33,7 @@ export class Commits {
     this.#elapsed = elapsed;
   }
 
-  async commit(items: readonly Commit<PaymentTables>[]): Promise<CommitResult[]> {
+  async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {
     const results: CommitResult[] = [];
     while (results.length < items.length) {
       if (results.length > 0) await new Promise(setImmediate);
@@ -44,7 +43,7 @@ export class Commits {
   }
 
   /** As many items as one physical transaction may hold, from `first` on. */
-  async #transaction(items: readonly Commit<PaymentTables>[], first: number): Promise<CommitResult[]> {
+  async #transaction(items: readonly AnyCommit[], first: number): Promise<CommitResult[]> {
     const batch = items.slice(first, first + TRANSACTION.items);
     const [only] = batch;
     if (batch.length === 1 && only !== undefined) {
@@ -63,10 +62,7 @@ export class Commits {
   }
 
   /** One after another, until the time is up that one transaction may take. */
-  #applyAll(
-    batch: readonly Commit<PaymentTables>[],
-    apply: (item: Commit<PaymentTables>) => CommitResult,
-  ): CommitResult[] {
+  #applyAll(batch: readonly AnyCommit[], apply: (item: AnyCommit) => CommitResult): CommitResult[] {
     const results: CommitResult[] = [];
     const end = this.#elapsed() + TRANSACTION.milliseconds;
     for (const item of batch) {
@@ -77,9 +73,9 @@ export class Commits {
   }
 
   /** One commit, to be rolled back by the caller unless it is ok. */
-  #apply(commit: Commit<PaymentTables>): CommitResult {
+  #apply(commit: AnyCommit): CommitResult {
     const { consumes, step, starts = [], writes = [], history = [] } = commit;
-    const { tasks, watches, domain } = this.#parts;
+    const { tasks, watches, tables } = this.#parts;
     if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
     if (!tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
@@ -92,7 +88,7 @@ export class Commits {
       }
     }
     for (const [index, write] of writes.entries()) {
-      if (!domain.write(write)) return { ok: false, conflict: "write", index };
+      if (!tables.write(write)) return { ok: false, conflict: "write", index };
     }
     tasks.replace(commit);
     watches.replace(commit);

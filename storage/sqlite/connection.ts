@@ -62,6 +62,11 @@ export class Connection {
     };
   }
 
+  /** Within `write`: a change of the schema. */
+  change(sql: string): void {
+    this.#database.prepare(sql).run();
+  }
+
   /** Several statements at once, by their names. */
   prepareAll<S extends Readonly<Record<string, Statement<never, unknown>>>>(statements: S): PreparedAll<S> {
     const entries = Object.entries(statements).map(([name, statement]) => [name, this.prepare(statement)]);

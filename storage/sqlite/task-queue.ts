@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import type { Encode, Schema } from "../sql/schema.ts";
 import { taskStatements } from "../sql/task-statements.ts";
-import type { ClaimRequest, ClaimedTask, Commit, EngineStorage, TroubledTask } from "../storage.ts";
+import type { AnyCommit, ClaimRequest, ClaimedTask, EngineStorage, TroubledTask } from "../storage.ts";
 import {
   crashesAtClaim,
   earliestFirst,
@@ -12,13 +12,13 @@ import {
   taskRecord,
   troubledTask,
 } from "../stored-task.ts";
-import { engineTables, type StoredTask } from "../tables.ts";
+import { engineTables, type StoredTask } from "../engine-tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
-type Heartbeat = Parameters<EngineStorage<unknown>["heartbeat"]>[0];
-type Release = Parameters<EngineStorage<unknown>["release"]>[0];
+type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
+type Release = Parameters<EngineStorage["release"]>[0];
 
 export class TaskQueue {
   readonly #connection: Connection;
@@ -32,14 +32,14 @@ export class TaskQueue {
   }
 
   /** Within a commit: removes the task it consumes. False when its token is not that of the latest claim. */
-  consume({ task: id, token }: NonNullable<Commit<unknown>["consumes"]>): boolean {
+  consume({ task: id, token }: NonNullable<AnyCommit["consumes"]>): boolean {
     const consumed = this.#tasks.consume.get({ id, token });
     if (consumed !== undefined) this.#lanes.settle(new Set([consumed.lane]));
     return consumed !== undefined;
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], arms = [] }: Pick<Commit<unknown>, "disarms" | "arms">): void {
+  replace({ disarms = [], arms = [] }: Pick<AnyCommit, "disarms" | "arms">): void {
     const changed = new Set<string | null>();
     for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
     for (const { task, lease } of arms) {
@@ -52,7 +52,7 @@ export class TaskQueue {
   }
 
   /** Within a commit: what an operator has ordered. False when a task cannot be retried or dropped. */
-  command({ retries = [], drops = [] }: Pick<Commit<unknown>, "retries" | "drops">): boolean {
+  command({ retries = [], drops = [] }: Pick<AnyCommit, "retries" | "drops">): boolean {
     for (const { task: id, dueAt } of retries) {
       const task = this.#tasks.one.get({ id });
       const next = task === undefined ? null : retried(task, dueAt);

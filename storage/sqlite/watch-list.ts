@@ -4,8 +4,8 @@ import { encodeRow } from "../sql/codecs.ts";
 import { watchStatements } from "../sql/instance-statements.ts";
 import type { Schema } from "../sql/schema.ts";
 import { shareShards, type ShardClaim, type ShardPlan } from "../shard-shares.ts";
-import type { Commit, WatchRecord } from "../storage.ts";
-import { engineTables } from "../tables.ts";
+import type { AnyCommit, WatchRecord } from "../storage.ts";
+import { engineTables } from "../engine-tables.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 
 export class WatchList {
@@ -18,7 +18,7 @@ export class WatchList {
   }
 
   /** Within a commit: what it no longer watches, then what it does. */
-  replace({ unwatches = [], watches = [] }: Pick<Commit<unknown>, "unwatches" | "watches">): void {
+  replace({ unwatches = [], watches = [] }: Pick<AnyCommit, "unwatches" | "watches">): void {
     for (const watch of unwatches) this.#watches.unwatch.run(watch);
     for (const watch of watches) {
       this.#watches.watch.run(encodeRow(engineTables.watches, watch) as unknown as Schema["watches"]);

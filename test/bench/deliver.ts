@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, startOf } from "../../src/engine/index.ts";
+import { paymentTables } from "../../src/payments/tables.ts";
 import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
@@ -31,7 +32,7 @@ export async function benchDeliver(report: Report): Promise<void> {
   const storage = await sqliteStorage(join(folder, "deliver.db"));
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const deliveries = webhookDeliveryWorkflow({ storage, clock: systemClock, delivery, sealing });
-  const engine = createEngine({ storage, workflows: [deliveries] });
+  const engine = createEngine({ storage, tables: paymentTables, workflows: [deliveries] });
   try {
     const bare = await timed(() =>
       inParallel(DELIVERIES, AT_ONCE, async () => {

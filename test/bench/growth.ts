@@ -3,8 +3,10 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { Commit, PaymentStorage, PaymentTables } from "../../storage/storage.ts";
+import { sqliteStorage } from "../kit/storages.ts";
+import type { Commit } from "../../storage/storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../src/payments/records.ts";
 import { timed } from "./figures.ts";
 import type { Report } from "./figures.ts";
 

@@ -1,6 +1,6 @@
 /** What the chain is asked, and on whose behalf: each call of a node with the question of the service that led to it. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Figure } from "./figures.ts";
 

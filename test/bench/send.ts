@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { createPaymentService } from "../../src/create-payment-service.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { solanaLedger } from "../../src/ledger/solana/index.ts";

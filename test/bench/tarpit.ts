@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, startOf } from "../../src/engine/index.ts";
+import { paymentTables } from "../../src/payments/tables.ts";
 import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
@@ -54,7 +55,7 @@ async function deliverySeconds(
   const delivery = createDelivery({ clock: systemClock, ca: [receiver.ca, tarpit.ca], allowAddress });
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock: systemClock, delivery, sealing });
-  const engine = createEngine({ storage, workflows: [workflow] });
+  const engine = createEngine({ storage, tables: paymentTables, workflows: [workflow] });
   const createdAt = systemClock.now();
   const unknown = { reason: null, signature: null, blockTime: null, fee: null };
   const about = { transactionId: "tx_1", event: "transaction.pending", status: "pending" as const };

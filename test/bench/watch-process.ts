@@ -1,6 +1,6 @@
 /** A service that follows deposit addresses and has nothing else to do, alone in its process: what that takes. */
 import { setTimeout as wait } from "node:timers/promises";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { createPaymentService } from "../../src/create-payment-service.ts";
 import { solanaLedger } from "../../src/ledger/solana/index.ts";
 import { silentLogger } from "../../src/runtime.ts";

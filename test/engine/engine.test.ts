@@ -2,7 +2,7 @@
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf, workflow } from "paystate/engine";
-import { memoryStorage } from "paystate/storage/memory";
+import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 

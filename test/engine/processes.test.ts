@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../kit/storages.ts";
 import { program } from "../programs/programs.ts";
 
 const JOBS_EACH = 150;

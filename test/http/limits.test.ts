@@ -5,8 +5,8 @@ import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createRateWindow } from "../../src/http/rate-window.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
-import { memoryStorage } from "../../storage/memory.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import { memoryStorage } from "../kit/storages.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { httpFixture } from "./http-fixture.ts";
 import type { HttpFixture, Told } from "./http-fixture.ts";
@@ -209,9 +209,9 @@ test("H28: of 1,000 made-up keys from one address 60 are looked up, and a key in
   let lookups = 0;
   const counting: PaymentStorage = {
     ...storage,
-    apiKey: (id) => {
-      lookups += 1;
-      return storage.apiKey(id);
+    get: (table, key) => {
+      lookups += table.name === "apiKeys" ? 1 : 0;
+      return storage.get(table, key);
     },
   };
   const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");

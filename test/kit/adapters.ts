@@ -2,14 +2,21 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { StorageUnderTest } from "../contracts/storage.ts";
-import { memoryStorage } from "../../storage/memory.ts";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { memoryStorage, sqliteStorage } from "./storages.ts";
+
+/** An empty database, with the tables of the payment service. */
+export interface PaymentDatabase {
+  /** Another handle on the same data, as another process would have. */
+  open(): Promise<PaymentStorage>;
+  /** Removes the database. Every handle is closed by then. */
+  destroy(): Promise<void>;
+}
 
 /** An adapter by its name, and the way to an empty database of it. */
 export interface Adapter {
   readonly name: string;
-  readonly make: () => Promise<StorageUnderTest>;
+  readonly make: () => Promise<PaymentDatabase>;
 }
 
 /** For `describe.each(adapters)("… on $name", ({ make }) => …)`. */

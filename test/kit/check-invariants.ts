@@ -1,14 +1,9 @@
 /** DESIGN's invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
-import type {
-  Commit,
-  HistoryRecord,
-  InstanceRecord,
-  PaymentStorage,
-  PaymentTables,
-  TaskRecord,
-} from "../../storage/storage.ts";
+import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../src/payments/records.ts";
 import type { StorageLog } from "./record-storage.ts";
 
 /** What is judged: a run that has come to rest. */

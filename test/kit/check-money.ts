@@ -1,6 +1,6 @@
 /** DESIGN's invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
-import type { EntryRecord } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { EntryRecord } from "../../src/payments/records.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Address } from "../../src/address.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -2,8 +2,8 @@
 import { expect } from "vitest";
 import { createEngine } from "../../src/engine/index.ts";
 import type { AnyWorkflow, Engine, EngineOptions } from "../../src/engine/index.ts";
-import type { PaymentTables } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentTables } from "../../src/payments/records.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";
 import { brokenInvariants } from "./check-invariants.ts";
 import { passTime } from "./pass-time.ts";

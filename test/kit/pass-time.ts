@@ -9,7 +9,7 @@ const MOST_LOOKS = 10;
  * Moves the clock to `until`, stopping at each moment at which a task falls due and letting the engine work it off.
  * Everything that happens, happens at its exact virtual time.
  */
-export async function passTime<W>(
+export async function passTime(
   {
     clock,
     engine,
@@ -18,7 +18,7 @@ export async function passTime<W>(
   }: {
     readonly clock: VirtualClock;
     readonly engine: { settled(): Promise<void> };
-    readonly storage: Pick<EngineStorage<W>, "nextDue">;
+    readonly storage: Pick<EngineStorage, "nextDue">;
     readonly workflows: readonly { readonly key: string }[];
   },
   until: number,

@@ -1,6 +1,7 @@
 /** A payment service over a real chain in this process, with accounts, wallets and a clock that a test turns. */
-import type { PaymentStorage } from "../../storage/storage.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/reads.ts";
+import { memoryStorage } from "./storages.ts";
 import type { Caller } from "../../src/payments/caller.ts";
 import { SCOPES } from "../../src/payments/caller.ts";
 import { createPaymentService } from "../../src/create-payment-service.ts";
@@ -63,10 +64,11 @@ export const TEST_MASTER_SECRET = { version: 1, secret: new Uint8Array(32).fill(
  * wallets are made once the chain is there.
  */
 export async function serviceFixture(
-  { storage = memoryStorage(), ...given }: Partial<PaymentServiceOptions> = {},
+  { storage: kept, ...given }: Partial<PaymentServiceOptions> = {},
   optionsOn: (chain: ChainFixture) => Partial<PaymentServiceOptions> = () => ({}),
 ): Promise<ServiceFixture> {
   const fixture = await chainFixture();
+  const storage = kept === undefined ? memoryStorage() : paymentStorage(kept);
   const options = { ...given, ...optionsOn(fixture) };
   const { chain, clock, mints } = fixture;
   const another = (more: Partial<PaymentServiceOptions> = {}): PaymentService =>

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../kit/storages.ts";
 import { expectRefusal, refusal, walletWorld } from "./wallet-world.ts";
 import type { WalletWorld } from "./wallet-world.ts";
 

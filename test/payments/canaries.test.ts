@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LocalFetch } from "paystate/local";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import type { AnyTable } from "../../storage/table.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { SCOPES } from "../../src/payments/caller.ts";
 import { everythingIn, recorder } from "../core/recorder.ts";
@@ -44,9 +45,9 @@ test("H13: no secret is in the database file, its WAL and index, logs, errors, a
   const storage = new Proxy(database, {
     get(target, property, receiver_) {
       const value: unknown = Reflect.get(target, property, receiver_);
-      if ((property !== "webhook" && property !== "webhooks") || typeof value !== "function") return value;
-      return (...args: unknown[]): unknown =>
-        outages.webhook
+      if ((property !== "get" && property !== "find") || typeof value !== "function") return value;
+      return (...args: readonly [AnyTable | { readonly table: AnyTable }, ...unknown[]]): unknown =>
+        outages.webhook && ("table" in args[0] ? args[0].table : args[0]).name === "webhooks"
           ? Promise.reject(new Error(quoting, { cause: new TypeError(quoting) }))
           : Reflect.apply(value, target, args);
     },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { expectRefusal, refusal, signatureOf, walletWorld } from "./wallet-world.ts";
 import type { WalletWorld } from "./wallet-world.ts";

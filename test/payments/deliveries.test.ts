@@ -1,7 +1,7 @@
 /** One delivery after the other, from the notice to the receiver and to the last retry. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";

@@ -16,7 +16,7 @@ import type { QuoteRequest } from "../../src/payments/requests.ts";
 import { deskProvider } from "../../src/payments/swap/desk-provider.ts";
 import type { SwapProvider } from "../../src/payments/swap/swap-provider.ts";
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
-import { memoryStorage } from "../../storage/memory.ts";
+import { memoryStorage } from "../kit/storages.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture, units } from "../kit/private-fixture.ts";
 import type { PrivateFixture } from "../kit/private-fixture.ts";

@@ -1,6 +1,6 @@
 /** What must stay secret: API keys are stored hashed, webhook secrets sealed for one row under one master secret. */
 import { describe, expect, test } from "vitest";
-import { memoryStorage } from "paystate/storage/memory";
+import { memoryStorage } from "../kit/storages.ts";
 import { systemRandom } from "../../src/runtime.ts";
 import { createApiKeys } from "../../src/payments/api-keys.ts";
 import { bindDatabase } from "../../src/payments/bind-database.ts";

@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { memoryStorage } from "../../storage/memory.ts";
+import { memoryStorage } from "../kit/storages.ts";
 import type { Address } from "../../src/address.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -1,6 +1,7 @@
 /** H14: one receiver that never answers, with 2,000 notices waiting for it, beside receivers that do answer. */
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../src/engine/index.ts";
+import { paymentTables } from "../../src/payments/tables.ts";
 import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
 import { systemRandom } from "../../src/runtime.ts";
@@ -51,7 +52,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   };
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
-  const engine = createEngine({ storage, clock, workflows: [workflow] });
+  const engine = createEngine({ storage, tables: paymentTables, clock, workflows: [workflow] });
   const createdAt = clock.now();
   const notice = {
     id: "evt_1",

@@ -1,7 +1,7 @@
 /** Which of the signatures that are followed are sent again, look by look. */
 import { beforeEach, expect, test } from "vitest";
-import { memoryStorage } from "../../storage/memory.ts";
-import type { AttemptRecord } from "../../storage/records.ts";
+import { memoryStorage } from "../kit/storages.ts";
+import type { AttemptRecord } from "../../src/payments/records.ts";
 import type { WatchRecord } from "../../storage/storage.ts";
 import type { Watcher } from "../../src/engine/index.ts";
 import type { Fate, Ledger } from "../../src/ledger/ledger.ts";

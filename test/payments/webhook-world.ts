@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../kit/storages.ts";
 import type { PaymentService } from "../../src/create-payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
 import type { Caller } from "../../src/payments/caller.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import type { LoopbackCertificate } from "../kit/loopback-certificate.ts";

@@ -1,7 +1,7 @@
 /** DESIGN's invariants I10 and I11, which a database tells by itself: statuses only move forward, retries keep their pace. */
 import type { AnyWorkflow } from "../../src/engine/index.ts";
-import type { TransactionStatus } from "../../storage/records.ts";
-import type { PaymentStorage } from "../../storage/storage.ts";
+import type { TransactionStatus } from "../../src/payments/records.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
 /** CONTRACT section 4: where each status may lead. */
 const EDGES: Readonly<Record<TransactionStatus, readonly TransactionStatus[]>> = {

@@ -1,9 +1,9 @@
 /** Memory is the reference: after any history of calls, SQLite answers as memory does. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { memoryStorage } from "../../storage/memory.ts";
-import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { PaymentStorage, PaymentWrite, TaskRecord } from "../../storage/storage.ts";
+import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
+import type { TaskRecord } from "../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import {
   hit,
   type PaymentCommit,

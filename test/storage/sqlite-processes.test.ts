@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { sqliteStorage } from "../../storage/sqlite.ts";
+import { sqliteStorage } from "../kit/storages.ts";
 import { range } from "../contracts/storage/samples.ts";
 import { program } from "../programs/programs.ts";
 

@@ -1,6 +1,6 @@
 /** Who acts and why: every act of an operator says so, and is written down in the commit that carries it out. */
 import { z } from "zod";
-import type { PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 import { OperatorRefused } from "./operator-refused.ts";

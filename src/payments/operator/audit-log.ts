@@ -1,6 +1,6 @@
 /** Reading the audit log: every act of an operator, in the order in which they were committed. */
 import { z } from "zod";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";
 import { readCommand } from "./act.ts";
 import { OperatorRefused } from "./operator-refused.ts";

@@ -1,5 +1,6 @@
 /** The operator's room over the parts of a service: what each of its commands does is wired here. */
-import type { PaymentStorage, PaymentTables } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentTables } from "../records.ts";
 import type { AnyWorkflow, Engine } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";

@@ -1,5 +1,5 @@
 /** The operator's room: what an operator sees, decides and sets, each act of it kept in the audit log. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { KindWatching } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";

@@ -1,7 +1,7 @@
 /** What the service's own wallets hold: how much is free, and for how long that lasts at the rate of the last day. */
 import { formatAmount } from "../../amount.ts";
 import type { Address } from "../../address.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";

@@ -5,8 +5,10 @@ import type {
   RecipientRecord,
   ReservationRecord,
   TransactionRecord,
-} from "../../../storage/records.ts";
-import type { CommitResult, PaymentStorage, PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+} from "../records.ts";
+import type { CommitResult } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

@@ -1,8 +1,9 @@
 /** `deposit-address` acted out: its effects, what it watches, and the ledger of the address that its steps write. */
 import { depositAddress } from "../../../machines/index.ts";
 import type { DepositAddressContext, DepositAddressEvent, Movement } from "../../../machines/index.ts";
-import type { EntryRecord } from "../../../storage/records.ts";
-import type { PaymentTables, PaymentWrite } from "../../../storage/storage.ts";
+import type { EntryRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { PaymentTables } from "../records.ts";
 import { workflow } from "../../engine/index.ts";
 import type { Workflow } from "../../engine/index.ts";
 import type { ReturnTokens } from "./return-tokens.ts";

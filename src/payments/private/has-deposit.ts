@@ -1,6 +1,6 @@
 /** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
-import type { TransactionRecord } from "../../../storage/records.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { TransactionRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount } from "../assets.ts";

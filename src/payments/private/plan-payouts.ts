@@ -1,5 +1,5 @@
 /** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
-import type { RecipientRecord } from "../../../storage/records.ts";
+import type { RecipientRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets.ts";

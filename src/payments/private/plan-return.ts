@@ -1,5 +1,5 @@
 /** Sending tokens of a mint that is none of ours out of a deposit address: what is there, and the plan that moves it. */
-import type { DepositRecord, PaymentRecord } from "../../../storage/records.ts";
+import type { DepositRecord, PaymentRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { Holding, Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";

@@ -1,7 +1,7 @@
 /** What the markers on the chain say has become of a payment: the only thing that decides it. */
 import type { RivalPayment } from "../../../machines/index.ts";
-import type { DepositRecord, PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, TransactionView } from "../../../storage/storage.ts";
+import type { DepositRecord, PaymentRecord } from "../records.ts";
+import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";

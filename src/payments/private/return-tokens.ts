@@ -1,6 +1,6 @@
 /** The payment that an operator has ordered: tokens of a mint that is none of ours, planned on what the chain shows by then. */
 import type { ReturnParams } from "../../../machines/index.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";

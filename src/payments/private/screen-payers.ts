@@ -1,5 +1,5 @@
 /** Screens those who paid in to a deposit address, by amount: what came in must have come from payers who are served. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";

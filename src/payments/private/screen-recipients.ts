@@ -1,5 +1,5 @@
 /** Screens the recipients of an order once more when they are to be paid: days may lie between the order and its deposit. */
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "./route-order.ts";
 import { refusedAmong, SCREENING } from "./screening.ts";
 import type { Screen } from "./screening.ts";

@@ -1,8 +1,8 @@
 /** What the sponsor may spend on one order, and what it has spent: past that an operator has to look. */
 import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { DepositAddressContext } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { RoutingLedger, TransactionPlan } from "../../ledger/routing.ts";
 import type { RoutingCost } from "./routing-cost.ts";

@@ -1,6 +1,6 @@
 /** What a day may cost the sponsor: counted in the commit that takes an order, and recorded with each signature. */
-import type { PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";
 import { promisesAt } from "../swap/reserve.ts";

@@ -1,6 +1,6 @@
 /** What one account may take up of the sponsor with orders that wait for their deposit, so that it cannot shut others out. */
-import type { ReservationRecord } from "../../../storage/records.ts";
-import type { PaymentWrite } from "../../../storage/storage.ts";
+import type { ReservationRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../caller.ts";
 
 /** The most that the waiting orders of one account may reserve, in percent of what the sponsor holds. */

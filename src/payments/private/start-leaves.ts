@@ -1,6 +1,7 @@
 /** Starting the payments that a plan names, once the plan is on the chain. */
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { PaymentTables, TransactionView } from "../../../storage/storage.ts";
+import type { TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Assets } from "../assets.ts";

@@ -1,5 +1,5 @@
 /** Whether a deposit address has paid without us: then this database is an old copy, and nothing more may be signed. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";

@@ -1,6 +1,6 @@
 /** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";

@@ -1,5 +1,6 @@
 /** Looking at deposit addresses, many at a time: what each holds in the newest finalized block. */
-import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

@@ -1,5 +1,6 @@
 /** Looking now and then beside the associated accounts of addresses that wait for their deposit. */
-import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

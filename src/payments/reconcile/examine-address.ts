@@ -1,6 +1,6 @@
 /** One deposit address: what the database says of it held against what the chain says. */
-import type { DepositRecord, EntryRecord, PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { DepositRecord, EntryRecord, PaymentRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { ChartSnapshot } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 /** The sums of deposit addresses in one asset: what the database has on record, and what the chain has besides. */
 import type { Movement } from "../../../machines/index.ts";
-import type { EntryRecord } from "../../../storage/records.ts";
+import type { EntryRecord } from "../records.ts";
 
 /**
  * Base units of one asset. Always: deposits + loans + arriving + lending − payouts − refunds − fees − dust − repayments −

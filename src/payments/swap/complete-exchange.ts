@@ -1,6 +1,6 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
-import type { AttemptRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { AttemptRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Clock } from "../../runtime.ts";

@@ -1,8 +1,8 @@
 /** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { QuoteRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { QuoteRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger, VerifiedPayment } from "../../ledger/ledger.ts";

@@ -1,6 +1,6 @@
 /** Whether an exchange may still be signed for: a price that has moved against the provider since is not signed. */
-import type { PaymentRecord } from "../../../storage/records.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets.ts";
 import type { Exchanger, OfferedExchange } from "./swap-provider.ts";
 

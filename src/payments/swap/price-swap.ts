@@ -1,7 +1,7 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

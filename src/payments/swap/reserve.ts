@@ -1,6 +1,6 @@
 /** Setting aside what an offer takes up: until its quote lapses, or until its swap has landed or is proved dead. */
-import type { ReservationRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { ReservationRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Promised, WantedReservation } from "./swap-provider.ts";
 
 /** What is promised of resources at one moment, and what has lapsed and can be given away again. */

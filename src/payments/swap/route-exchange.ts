@@ -1,7 +1,7 @@
 /** Carrying out a funded private swap: priced at this very moment, and done in one transaction or not at all. */
 import type { PaymentFault } from "../../../machines/index.ts";
-import type { QuoteRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, TransactionView } from "../../../storage/storage.ts";
+import type { QuoteRecord } from "../records.ts";
+import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";

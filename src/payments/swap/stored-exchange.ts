@@ -1,5 +1,5 @@
 /** The transaction of a wallet's swap as its quote keeps it, until the sender has signed it. */
-import type { QuoteRecord } from "../../../storage/records.ts";
+import type { QuoteRecord } from "../records.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 import type { ReservationName } from "./reserve.ts";
 import type { BuiltExchange } from "./swap-provider.ts";

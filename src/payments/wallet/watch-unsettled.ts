@@ -1,6 +1,7 @@
 /** Following what the usual watch could not settle: bytes whose fate nothing proves, and bytes that were judged dead. */
 import type { SignatureEvent, WalletTransferEvent } from "../../../machines/index.ts";
-import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import type { WatchRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
 import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";

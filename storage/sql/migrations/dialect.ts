@@ -1,6 +1,7 @@
 /** Where the databases differ in a schema: the types of columns and the options of tables. */
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
-import type { Column, ColumnKind } from "../../tables.ts";
+import { kindOf } from "../../row.ts";
+import type { Column, ColumnKind } from "../../table.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
@@ -17,20 +18,24 @@ const sqliteTypes: { readonly [K in ColumnKind]: "text" | "integer" | "blob" } =
   amount: "text",
   boolean: "integer",
   bytes: "blob",
-  strings: "text",
-  shares: "text",
+  json: "text",
 };
 
-function withColumns(
-  db: Kysely<unknown>,
+/** The type of a column of this kind. */
+export const columnType = (kind: ColumnKind): string => sqliteTypes[kind];
+
+/** A table that is going to be created with these columns. */
+export function withColumns<S>(
+  db: Kysely<S>,
   table: string,
   columns: Columns,
 ): CreateTableBuilder<string, string> {
   let builder: CreateTableBuilder<string, string> = db.schema.createTable(table);
   for (const [name, column] of Object.entries(columns)) {
-    const nullable = column.endsWith("?");
-    const type = sqliteTypes[(nullable ? column.slice(0, -1) : column) as ColumnKind];
-    builder = builder.addColumn(name, type, (definition) => (nullable ? definition : definition.notNull()));
+    const { kind, nullable } = kindOf(column);
+    builder = builder.addColumn(name, sqliteTypes[kind], (definition) =>
+      nullable ? definition : definition.notNull(),
+    );
   }
   return builder;
 }

@@ -1,18 +1,21 @@
 /** Every migration in order, and how to bring a database up to the last. Released ones stay; new ones go below. */
 import { type Kysely, type Migration, Migrator, sql } from "kysely";
 import { StorageUnusable } from "../../storage-unusable.ts";
-import { initial } from "./0001-initial.ts";
+import { engine } from "./0001-engine.ts";
 import type { SchemaDialect } from "./dialect.ts";
 
-const migrations = { "0001-initial": initial };
+const migrations = { "0001-engine": engine };
+
+/** What a database has that holds the tables of payments beside those of the engine, as none has been released. */
+const BEFORE_TABLES = "0001-initial";
 
 const MIGRATIONS_TABLE = "paystateMigrations";
 
 /**
  * Looks at what was applied before.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
- * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `foreign_database` when it has
- * tables but none of ours.
+ * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
+ * of the time before callers brought their tables, `foreign_database` when it has tables but none of ours.
  */
 export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
   const tables = (await db.introspection.getTables()).map(({ name }) => name);
@@ -24,6 +27,13 @@ export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
     );
   }
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
+  if (rows.some(({ name }) => name === BEFORE_TABLES)) {
+    throw new StorageUnusable(
+      "old_schema",
+      "this database was written by a paystate from before its first release, which cannot be read any more: " +
+        "let that version finish its work, then give this one a new file",
+    );
+  }
   const unknown = rows.map(({ name }) => name).filter((name) => !(name in migrations));
   if (unknown.length > 0) {
     throw new StorageUnusable(

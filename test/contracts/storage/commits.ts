@@ -1,6 +1,7 @@
 /** The storage contract on commits as a whole: G1, G5, G8. */
 import assert from "node:assert/strict";
-import type { CommitResult, PaymentStorage } from "../../../storage/storage.ts";
+import type { CommitResult } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {
   arm,

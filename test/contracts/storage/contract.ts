@@ -1,5 +1,7 @@
 /** What a case of the storage contract is, and how it gets its storage. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { EngineStorage } from "../../../storage/storage.ts";
+import { paymentStorage } from "../../../src/payments/reads.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** An empty database of the adapter under test. */
 export interface StorageUnderTest {
@@ -7,7 +9,7 @@ export interface StorageUnderTest {
    * Opens the database: each call gives another handle on the same data, as another process would have. An adapter
    * that lives in one process only gives the same storage again.
    */
-  open(): Promise<PaymentStorage>;
+  open(): Promise<EngineStorage>;
   /** Removes the database. Every handle is closed by then. */
   destroy(): Promise<void>;
 }
@@ -33,7 +35,7 @@ export function promise(name: string, holds: (handles: Handles) => Promise<void>
       const underTest = await makeStorage();
       const open: PaymentStorage[] = [];
       const opened = async (): Promise<PaymentStorage> => {
-        const storage = await underTest.open();
+        const storage = paymentStorage(await underTest.open());
         open.push(storage);
         return storage;
       };

@@ -1,7 +1,7 @@
 /** The storage contract on lists that are read in pages. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../storage/records.ts";
-import type { Place, PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { Place, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { nullRows } from "./rows.ts";
 import { ids, put, range } from "./samples.ts";

@@ -1,7 +1,7 @@
 /** The storage contract on the named reads, and on the inserts that count before they insert. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";

@@ -1,17 +1,17 @@
 /** Small commits and rows that the cases of the storage contract are written with. */
 import assert from "node:assert/strict";
-import type { PaymentTables } from "../../../storage/records.ts";
+import type { PaymentTables } from "../../../src/payments/records.ts";
 import type {
   ClaimedTask,
   ClaimRequest,
   Commit,
   CommitResult,
   InstanceRecord,
-  PaymentStorage,
   StepRecord,
   TaskRecord,
   WatchRecord,
 } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 export type PaymentCommit = Commit<PaymentTables>;
 

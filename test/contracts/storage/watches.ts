@@ -1,6 +1,6 @@
 /** The storage contract on watches and the shards they are polled by. */
 import assert from "node:assert/strict";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import { either, LEASE, put, range, watchOf } from "./samples.ts";
 

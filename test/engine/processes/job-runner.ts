@@ -1,6 +1,6 @@
 /** One of several processes on a database: places jobs of its own, does whatever is due, and ends when nothing is left. */
 import { createEngine } from "paystate/engine";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../../kit/storages.ts";
 import { job } from "../job.ts";
 
 const [path = "", name = "", count = "0"] = process.argv.slice(2);

@@ -7,7 +7,8 @@ import type { SourceSurroundings } from "../../../src/payments/operator/attentio
 import { createMatterReport } from "../../../src/payments/operator/attention/tell-matters.ts";
 import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
-import type { ClaimedTask, PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { ClaimedTask } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";

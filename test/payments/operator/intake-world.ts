@@ -1,6 +1,8 @@
 /** What the tests of pauses, suspensions and limits share: a service on each adapter, and a POST that others overtake. */
 import { afterEach } from "vitest";
-import type { Commit, PaymentStorage, PaymentTables } from "../../../storage/storage.ts";
+import type { Commit } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { PaymentTables } from "../../../src/payments/records.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { PaymentServiceOptions } from "../../../src/payment-service-options.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";

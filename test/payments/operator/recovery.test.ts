@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { readRecoveryFile, recoveryFile } from "../../../src/payments/operator/recovery/journal-file.ts";
 import type { RecoveryEntry } from "../../../src/payments/operator/recovery/entry.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import type { PaymentService } from "../../../src/create-payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/payment-service-options.ts";
 import { adapters } from "../../kit/adapters.ts";
@@ -178,16 +179,15 @@ describe.each(adapters)("on $name", ({ make }) => {
     const storage = await emptyDatabase();
     // Dies behind the commit that restores, and before the order has ended.
     let commits = 0;
-    const dying = world.another({
-      storage: {
-        ...storage,
-        commit: (items) => {
-          const starts = items.some((item) => (item.starts ?? []).length > 0);
-          commits += starts || commits > 0 ? 1 : 0;
-          return commits > 1 ? new Promise(() => {}) : storage.commit(items);
-        },
+    const mortal: PaymentStorage = {
+      ...storage,
+      commit: (items) => {
+        const starts = items.some((item) => (item.starts ?? []).length > 0);
+        commits += starts || commits > 0 ? 1 : 0;
+        return commits > 1 ? new Promise(() => {}) : storage.commit(items);
       },
-    });
+    };
+    const dying = world.another({ storage: mortal });
     void dying.operator.recover(entries, BY);
     while (commits < 2) await new Promise((resolve) => setImmediate(resolve));
     const service = world.another({ storage });

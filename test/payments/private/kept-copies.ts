@@ -1,7 +1,7 @@
 /** A database of which a copy is kept after each of its commits, as a backup might have been made there. */
 import Database from "better-sqlite3";
-import { sqliteStorage } from "../../../storage/sqlite.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import { sqliteStorage } from "../../kit/storages.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** A storage, and what it was after each commit. */
 export interface KeptCopies {

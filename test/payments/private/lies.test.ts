@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
 import { proofOf, readPlan } from "../../../src/payments/private/stored-plan.ts";
 import type { StoredPlan } from "../../../src/payments/private/stored-plan.ts";
-import type { PaymentRecord } from "../../../storage/records.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import {

@@ -1,7 +1,7 @@
 /** Lives a random life to its end: on a real chain, by processes that die, over databases that are replaced by older ones. */
 import { createHash } from "node:crypto";
-import { memoryStorage } from "../../../storage/memory.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/caller.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";

@@ -1,7 +1,7 @@
 /** M1: what landed while the service was down is known by its marker alone: no history is needed, and none can hide it. */
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, test } from "vitest";
-import type { PaymentRecord } from "../../../storage/records.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { PaymentService } from "../../../src/create-payment-service.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";

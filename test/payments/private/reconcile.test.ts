@@ -9,7 +9,7 @@ import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.t
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Address } from "../../../src/address.ts";
 import type { Funds } from "../../../src/local/index.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { privateFixture, units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";

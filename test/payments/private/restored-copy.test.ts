@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { PaymentService } from "../../../src/create-payment-service.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Caller } from "../../../src/payments/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";

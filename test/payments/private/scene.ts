@@ -13,7 +13,8 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
-import { memoryStorage } from "../../../storage/memory.ts";
+import { paymentStorage } from "../../../src/payments/reads.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../../src/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/caller.ts";
 import type { TransactionBody } from "../../../src/payments/read-transaction.ts";
@@ -102,7 +103,8 @@ export async function scene(
 ): Promise<Scene> {
   const log: StorageLog = { commits: [], claims: [] };
   let now = (): number => 0;
-  const storage = recordStorage(options.storage ?? memoryStorage(), log, () => now());
+  const kept = options.storage === undefined ? memoryStorage() : paymentStorage(options.storage);
+  const storage = recordStorage(kept, log, () => now());
   const world = await privateFixture({ ...options, storage }, routing, ledgerOn);
   now = () => world.clock.now();
   const { chain, mints, ledger, service } = world;

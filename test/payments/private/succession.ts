@@ -1,5 +1,5 @@
 /** One process of a service after another on one chain: each dies when it is told to, and the next goes on. */
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { PaymentService } from "../../../src/create-payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
 import { readPlan, withSeeds } from "../../../src/payments/private/stored-plan.ts";
-import type { PaymentRecord } from "../../../storage/records.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { DAY, MINUTE, scene, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";

@@ -1,7 +1,8 @@
 /** The watch of deposit addresses alone, over a ledger that a test fills: what is asked of the chain, and what is told. */
-import { memoryStorage } from "../../../storage/memory.ts";
-import type { DepositRecord } from "../../../storage/records.ts";
-import type { PaymentStorage, WatchRecord } from "../../../storage/storage.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import type { DepositRecord } from "../../../src/payments/records.ts";
+import type { WatchRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Address } from "../../../src/address.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";

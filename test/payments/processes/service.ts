@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createHttpHandler, createPaymentService } from "paystate";
 import { solanaLedger } from "paystate/solana";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { sqliteStorage } from "../../kit/storages.ts";
 import type { ServiceReady, ServiceSettings } from "./settings.ts";
 
 const { database, rpcUrl, mints, receiverAuthority } = JSON.parse(process.argv[2] ?? "") as ServiceSettings;

@@ -5,7 +5,7 @@ import { isPaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/caller.ts";
 import { fixedPrices } from "../../../src/payments/private/prices.ts";
 import type { PriceSource } from "../../../src/payments/private/prices.ts";
-import type { PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QuoteBody } from "../../../src/payments/quote-body.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -8,7 +8,7 @@ import type { PriceSource } from "../../../src/payments/private/prices.ts";
 import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap/reserve.ts";
 import type { BuiltExchange, SwapProvider } from "../../../src/payments/swap/swap-provider.ts";
 import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

@@ -1,5 +1,5 @@
 /** A process that commits facts `<prefix>0`, `<prefix>1`, … and prints each id once its commit has resolved. */
-import { sqliteStorage } from "../../../storage/sqlite.ts";
+import { sqliteStorage } from "../../kit/storages.ts";
 
 const [path = "", prefix = "", count = "0"] = process.argv.slice(2);
 const storage = await sqliteStorage(path);

@@ -1,5 +1,5 @@
 /** Webhooks that did not take their notices, which are no longer sent. */
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter } from "./matter.ts";
 

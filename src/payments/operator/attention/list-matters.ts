@@ -1,5 +1,5 @@
 /** All that needs a person, from every source, oldest first. */
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.ts";

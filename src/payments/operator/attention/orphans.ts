@@ -1,5 +1,5 @@
 /** Tasks that are due and that no process at work knows the workflow of. */
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource } from "./matter.ts";

@@ -1,5 +1,5 @@
 /** Everywhere that matters come from; another source is added here, as a file of its own and one line. */
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { PurseWatch } from "../purses.ts";

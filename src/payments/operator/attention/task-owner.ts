@@ -1,5 +1,6 @@
 /** Which transaction and account a task of the engine belongs to. */
-import type { PaymentStorage, TaskRecord } from "../../../../storage/storage.ts";
+import type { TaskRecord } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 
 type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment">;
 

@@ -1,5 +1,6 @@
 /** Tasks of the engine that nobody does any more, or that fail each time they are done. */
-import type { PaymentStorage, TroubledTask } from "../../../../storage/storage.ts";
+import type { TroubledTask } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter } from "./matter.ts";
 import { ownerOf } from "./task-owner.ts";

@@ -1,6 +1,6 @@
 /** Wallet transactions of which the chain does not tell whether they have landed. */
 import { ALL_SHARDS } from "../../../engine/poll-watches.ts";
-import type { PaymentStorage } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter } from "./matter.ts";

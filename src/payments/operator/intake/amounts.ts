@@ -1,6 +1,6 @@
 /** The operator's limits on amounts: per transaction, and per account within a sliding day. */
-import type { QuoteRecord } from "../../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { QuoteRecord } from "../../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { formatAmount } from "../../../amount.ts";
 import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";

@@ -1,5 +1,5 @@
 /** Changing what an operator has set for what is newly taken, together with the row of the audit log. */
-import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { accountGate, rulesOf, SERVICE_GATE } from "./rules.ts";
 import type { IntakeRules } from "./rules.ts";

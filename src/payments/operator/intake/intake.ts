@@ -1,5 +1,5 @@
 /** Whether something new may be taken now: what operators have paused, suspended and limited, kept up to the commit. */
-import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { PaymentError } from "../../../errors.ts";
 import type { Assets } from "../../assets.ts";
 import type { Caller } from "../../caller.ts";

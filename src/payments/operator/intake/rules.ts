@@ -1,5 +1,5 @@
 /** What an operator has set for what is newly taken, as it is stored: pauses, a suspension, limits on amounts. */
-import type { GateRecord } from "../../../../storage/records.ts";
+import type { GateRecord } from "../../records.ts";
 import type { ActedBy } from "../act.ts";
 
 /** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */

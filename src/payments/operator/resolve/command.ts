@@ -1,6 +1,6 @@
 /** What an operator decides about a matter, and what came of it. */
 import { z } from "zod";
-import type { PaymentWrite } from "../../../../storage/storage.ts";
+import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { ActedBy } from "../act.ts";
 

@@ -1,6 +1,6 @@
 /** What was decided about a matter, as the guard of the next decision: of several operators at once one decides. */
-import type { DecisionRecord } from "../../../../storage/records.ts";
-import type { PaymentWrite } from "../../../../storage/storage.ts";
+import type { DecisionRecord } from "../../records.ts";
+import type { PaymentWrite } from "../../payment-storage.ts";
 
 /**
  * A write that is refused when anybody has decided about the matter since `before` was read. `proposal` is what waits for

@@ -1,6 +1,6 @@
 /** Deciding about deposit addresses that are held: released, refunded elsewhere, or written off. */
-import type { DepositRecord } from "../../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { DepositRecord } from "../../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { parseAddress } from "../../../address.ts";
 import type { Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";

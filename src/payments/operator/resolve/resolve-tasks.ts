@@ -1,5 +1,7 @@
 /** Trying tasks again, and dropping what nobody does any more. */
-import type { Commit, PaymentStorage, PaymentTables } from "../../../../storage/storage.ts";
+import type { Commit } from "../../../../storage/storage.ts";
+import type { PaymentStorage } from "../../payment-storage.ts";
+import type { PaymentTables } from "../../records.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { droppedUpToFact } from "../attention/abandoned-webhooks.ts";

@@ -1,7 +1,7 @@
 /** Resolving matters: the command is checked against what waits, a second person is asked for, and it is carried out. */
 import { z } from "zod";
-import type { DecisionRecord } from "../../../../storage/records.ts";
-import type { PaymentStorage, PaymentWrite } from "../../../../storage/storage.ts";
+import type { DecisionRecord } from "../../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy, WriteAct } from "../act.ts";

@@ -1,65 +1,12 @@
 /**
- * What every table holds, in one place for all adapters: the kind of each field, what is unique, by which fields rows
- * are looked up, and what `atMost` counts. A record type and its description cannot drift apart: the compiler compares
- * them field by field.
+ * The tables of the payment service: what their rows hold, and how they are found. A record type and its table cannot
+ * drift apart: the compiler compares them field by field.
  */
-import type { PaymentTables, RecipientShare } from "./records.ts";
-import type { HistoryRecord, InstanceRecord, WatchRecord } from "./storage.ts";
+import { defineTables, type TableSet } from "../../storage/table.ts";
+import type { PaymentTables } from "./records.ts";
 
-/** How a field is kept. `amount` is a bigint, `strings` a list of strings, `shares` a list of recipient shares. */
-export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "strings" | "shares";
-
-/** A kind, with `?` when the field may be null. */
-export type Column = ColumnKind | `${ColumnKind}?`;
-
-type KindOf<V> = [V] extends [string]
-  ? "text"
-  : [V] extends [number]
-    ? "integer"
-    : [V] extends [bigint]
-      ? "amount"
-      : [V] extends [boolean]
-        ? "boolean"
-        : [V] extends [Uint8Array]
-          ? "bytes"
-          : [V] extends [readonly string[]]
-            ? "strings"
-            : [V] extends [readonly RecipientShare[]]
-              ? "shares"
-              : never;
-
-type ColumnOf<V> = null extends V ? `${KindOf<NonNullable<V>>}?` : KindOf<V>;
-
-/** One table. `R` is the record it holds. */
-export interface Table<R> {
-  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
-  /** The fields that identify a row; `id` alone unless said otherwise. */
-  readonly key?: readonly (keyof R & string)[];
-  /** Fields that are unique besides the key. */
-  readonly unique?: readonly (keyof R & string)[];
-  /** True when rows are only added: a commit that changes one is a mistake of its caller, and rejects. */
-  readonly appendOnly?: boolean;
-  /** The field whose value gathers the rows that are read together. */
-  readonly lookup?: keyof R & string;
-  /**
-   * Which rows `atMost` counts as one group: equal in `by`, to which `lookup` belongs; and newer than `since`, or with
-   * `open` still null. `sum` is what `atMost` adds up where it has a `total`.
-   */
-  readonly group?:
-    | {
-        readonly by: readonly (keyof R & string)[];
-        readonly since: keyof R & string;
-        readonly sum?: keyof R & string;
-      }
-    | {
-        readonly by: readonly (keyof R & string)[];
-        readonly open: keyof R & string;
-        readonly sum?: keyof R & string;
-      };
-}
-
-/** The tables of the payment service. A table with a `version` column counts its updates there. */
-export const paymentTables: { readonly [T in keyof PaymentTables]: Table<PaymentTables[T]> } = {
+/** The tables that the payment service brings to its storage. */
+export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables>({
   facts: { columns: { id: "text", value: "text" } },
   accounts: { columns: { id: "text", name: "text", tier: "text", createdAt: "integer" } },
   apiKeys: {
@@ -68,7 +15,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       accountId: "text",
       secretHash: "text",
       environment: "text",
-      scopes: "strings",
+      scopes: "json",
       createdAt: "integer",
       expiresAt: "integer?",
       revokedAt: "integer?",
@@ -93,7 +40,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       slippageBps: "integer",
       priceImpact: "text",
       sender: "text?",
-      recipients: "shares?",
+      recipients: "json?",
       exchange: "text?",
       createdAt: "integer",
       expiresAt: "integer",
@@ -125,7 +72,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       cancelledAt: "integer?",
       createdAt: "integer",
     },
-    lookup: "accountId",
+    indexes: {
+      ofAccount: ["accountId", "createdAt", "id"],
+      ofStatus: ["accountId", "status", "createdAt", "id"],
+      ofReference: ["accountId", "reference", "createdAt", "id"],
+    },
   },
   recipients: {
     columns: {
@@ -139,7 +90,10 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       status: "text",
       signature: "text?",
     },
-    lookup: "transactionId",
+    indexes: {
+      ofTransaction: ["transactionId", "index"],
+      paidTo: ["accountId", "address", "createdAt", "transactionId"],
+    },
   },
   deposits: {
     columns: {
@@ -155,7 +109,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       createdAt: "integer",
     },
     unique: ["transactionId"],
-    lookup: "accountId",
+    indexes: {
+      waiting: ["accountId", "waitEndedAt"],
+      // What needs a person is seldom, and looked for often.
+      held: { on: ["createdAt", "id"], present: ["heldReason"] },
+    },
     group: { by: ["accountId"], open: "waitEndedAt" },
   },
   payments: {
@@ -167,13 +125,13 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       status: "text",
       mark: "text",
       mint: "text",
-      legs: "shares",
+      legs: "json",
       plan: "text",
       signature: "text?",
       reason: "text?",
       createdAt: "integer",
     },
-    lookup: "transactionId",
+    indexes: { ofTransaction: ["transactionId", "createdAt", "id"] },
   },
   entries: {
     columns: {
@@ -185,7 +143,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       amount: "amount",
       signature: "text?",
     },
-    lookup: "address",
+    indexes: { ofAddress: ["address", "at", "id"] },
   },
   reservations: {
     columns: {
@@ -197,7 +155,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       lapsesAt: "integer?",
       releasedAt: "integer?",
     },
-    lookup: "resource",
+    indexes: { ofResource: ["resource", "releasedAt", "createdAt", "id"] },
     group: { by: ["resource"], open: "releasedAt", sum: "amount" },
   },
   attempts: {
@@ -228,11 +186,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       body: "text?",
       createdAt: "integer",
     },
-    lookup: "transactionId",
+    indexes: { ofTransaction: ["transactionId", "createdAt"] },
   },
   announcements: {
     columns: { id: "text", accountId: "text", at: "integer" },
-    lookup: "accountId",
+    indexes: { ofAccount: ["accountId"] },
   },
   webhooks: {
     columns: {
@@ -240,7 +198,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       version: "integer",
       accountId: "text",
       url: "text",
-      events: "strings",
+      events: "json",
       sealedSecret: "text?",
       previousSealedSecret: "text?",
       previousUntil: "integer?",
@@ -249,7 +207,7 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       createdAt: "integer",
       deletedAt: "integer?",
     },
-    lookup: "accountId",
+    indexes: { ofAccount: { on: ["accountId", "createdAt", "id"], where: { deletedAt: null } } },
     group: { by: ["accountId"], open: "deletedAt" },
   },
   deliveries: {
@@ -264,7 +222,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       runs: "integer",
       createdAt: "integer",
     },
-    lookup: "transactionId",
+    indexes: {
+      ofTransaction: ["transactionId", "createdAt", "id"],
+      ofWebhook: ["webhookId", "createdAt", "id"],
+      abandoned: { on: ["webhookId", "createdAt"], where: { status: "abandoned" } },
+    },
   },
   deliveryAttempts: {
     columns: {
@@ -277,22 +239,22 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       error: "text?",
       excerpt: "text?",
     },
-    lookup: "deliveryId",
+    indexes: { ofDelivery: ["deliveryId", "number", "startedAt"] },
   },
   limitHits: {
     columns: { id: "text", accountId: "text", scope: "text", at: "integer" },
-    lookup: "accountId",
+    indexes: { ofScope: ["accountId", "scope", "at"] },
     group: { by: ["accountId", "scope"], since: "at" },
   },
 
   spendings: {
     columns: { id: "text", purse: "text", amount: "amount", at: "integer" },
-    lookup: "purse",
+    indexes: { ofPurse: ["purse", "at", "id"] },
   },
   gates: { columns: { id: "text", version: "integer", rules: "text" } },
   volumes: {
     columns: { id: "text", scope: "text", at: "integer", amount: "amount" },
-    lookup: "scope",
+    indexes: { ofScope: ["scope", "at"] },
     group: { by: ["scope"], since: "at", sum: "amount" },
   },
   matters: {
@@ -308,105 +270,11 @@ export const paymentTables: { readonly [T in keyof PaymentTables]: Table<Payment
       toldAt: "integer?",
       tellingUntil: "integer?",
     },
-    lookup: "state",
+    indexes: { ofState: ["state", "since", "id"] },
   },
   decisions: { columns: { id: "text", version: "integer", proposal: "text?", decidedAt: "integer" } },
   audit: {
     columns: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
     appendOnly: true,
   },
-};
-
-/** A task as it is kept, with its lease. */
-export interface StoredTask {
-  readonly id: string;
-  readonly instance: string;
-  readonly workflow: string;
-  readonly kind: "effect" | "timer" | "message";
-  readonly name: string;
-  readonly payload: string;
-  readonly dueAt: number;
-  readonly lane: string | null;
-  readonly cap: number | null;
-  /** When it may next be claimed: its due time, or the end of its lease while somebody holds it. */
-  readonly visibleAt: number;
-  readonly holder: string | null;
-  /** That of the latest claim, 0 before the first. */
-  readonly token: number;
-  readonly crashes: number;
-  readonly failures: number;
-  readonly lastError: string | null;
-  /** When it was due as it first failed; null while it has not. */
-  readonly failingSince: number | null;
-  /** When it was set aside as a dead letter. */
-  readonly deadAt: number | null;
-}
-
-/** Who polls a shard of a watch kind, and until when. */
-export interface ShardLease {
-  readonly kind: string;
-  readonly shard: number;
-  readonly holder: string;
-  readonly leaseUntil: number;
-}
-
-/** The engine's own tables. */
-export interface EngineTables {
-  instances: InstanceRecord;
-  tasks: StoredTask;
-  watches: WatchRecord;
-  watchShards: ShardLease;
-  history: HistoryRecord;
-}
-
-export const engineTables: { readonly [T in keyof EngineTables]: Table<EngineTables[T]> } = {
-  instances: {
-    columns: {
-      id: "text",
-      workflow: "text",
-      hash: "text",
-      version: "integer",
-      status: "text",
-      snapshot: "text",
-      createdAt: "integer",
-      updatedAt: "integer",
-    },
-  },
-  tasks: {
-    columns: {
-      id: "text",
-      instance: "text",
-      workflow: "text",
-      kind: "text",
-      name: "text",
-      payload: "text",
-      dueAt: "integer",
-      lane: "text?",
-      cap: "integer?",
-      visibleAt: "integer",
-      holder: "text?",
-      token: "integer",
-      crashes: "integer",
-      failures: "integer",
-      lastError: "text?",
-      failingSince: "integer?",
-      deadAt: "integer?",
-    },
-    lookup: "instance",
-  },
-  watches: {
-    columns: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
-    key: ["kind", "key", "instance"],
-    lookup: "kind",
-  },
-  watchShards: {
-    columns: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
-    key: ["kind", "shard"],
-    lookup: "kind",
-  },
-  history: {
-    columns: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
-    key: ["instance", "version"],
-    lookup: "instance",
-  },
-};
+});

@@ -1,0 +1,106 @@
+/** What the engine's own tables hold, in one place for all adapters: the kind of each field, and what identifies a row. */
+import type { HistoryRecord, InstanceRecord, WatchRecord } from "./storage.ts";
+import type { ColumnOf } from "./table.ts";
+
+/** A table of the engine. Unlike a caller's it may have a key of several fields. */
+export interface EngineTable<R> {
+  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
+  /** The fields that identify a row; `id` alone unless said otherwise. */
+  readonly key?: readonly (keyof R & string)[];
+  /** The field whose value gathers the rows that are read together. */
+  readonly lookup?: keyof R & string;
+}
+
+/** A task as it is kept, with its lease. */
+export interface StoredTask {
+  readonly id: string;
+  readonly instance: string;
+  readonly workflow: string;
+  readonly kind: "effect" | "timer" | "message";
+  readonly name: string;
+  readonly payload: string;
+  readonly dueAt: number;
+  readonly lane: string | null;
+  readonly cap: number | null;
+  /** When it may next be claimed: its due time, or the end of its lease while somebody holds it. */
+  readonly visibleAt: number;
+  readonly holder: string | null;
+  /** That of the latest claim, 0 before the first. */
+  readonly token: number;
+  readonly crashes: number;
+  readonly failures: number;
+  readonly lastError: string | null;
+  /** When it was due as it first failed; null while it has not. */
+  readonly failingSince: number | null;
+  /** When it was set aside as a dead letter. */
+  readonly deadAt: number | null;
+}
+
+/** Who polls a shard of a watch kind, and until when. */
+export interface ShardLease {
+  readonly kind: string;
+  readonly shard: number;
+  readonly holder: string;
+  readonly leaseUntil: number;
+}
+
+/** The engine's own tables. */
+export interface EngineTables {
+  instances: InstanceRecord;
+  tasks: StoredTask;
+  watches: WatchRecord;
+  watchShards: ShardLease;
+  history: HistoryRecord;
+}
+
+export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<EngineTables[T]> } = {
+  instances: {
+    columns: {
+      id: "text",
+      workflow: "text",
+      hash: "text",
+      version: "integer",
+      status: "text",
+      snapshot: "text",
+      createdAt: "integer",
+      updatedAt: "integer",
+    },
+  },
+  tasks: {
+    columns: {
+      id: "text",
+      instance: "text",
+      workflow: "text",
+      kind: "text",
+      name: "text",
+      payload: "text",
+      dueAt: "integer",
+      lane: "text?",
+      cap: "integer?",
+      visibleAt: "integer",
+      holder: "text?",
+      token: "integer",
+      crashes: "integer",
+      failures: "integer",
+      lastError: "text?",
+      failingSince: "integer?",
+      deadAt: "integer?",
+    },
+    lookup: "instance",
+  },
+  watches: {
+    columns: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
+    key: ["kind", "key", "instance"],
+    lookup: "kind",
+  },
+  watchShards: {
+    columns: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
+    key: ["kind", "shard"],
+    lookup: "kind",
+  },
+  history: {
+    columns: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
+    key: ["instance", "version"],
+    lookup: "instance",
+  },
+};

@@ -1,0 +1,81 @@
+/** Decides what installing a table takes: nothing, creating it, migrating it, or a refusal. Pure; every adapter asks it. */
+import { StorageUnusable } from "./storage-unusable.ts";
+import type { AnyTable, Column, Migration } from "./table.ts";
+
+/** A table as a database has it. */
+export interface StoredTable {
+  /** What `definitionOf` said when it was installed, or migrated last. */
+  readonly definition: string;
+  /** How many migrations it has seen. */
+  readonly migrations: number;
+}
+
+/** The migrations to carry out in their order, and the columns that they add in the end. */
+export interface MigrationPlan {
+  readonly steps: readonly Migration[];
+  /** What the table had before. */
+  readonly before: Definition;
+}
+
+/** What lies in the database of a table: what its description says besides is only about reads and writes to come. */
+export interface Definition {
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly key: string;
+  readonly unique: readonly string[];
+  readonly indexes: AnyTable["indexes"];
+}
+
+/** The definition as text; equal texts are equal tables. */
+export function definitionOf({ columns, key, unique, indexes }: AnyTable): string {
+  const sorted = <V>(of: Readonly<Record<string, V>>): Record<string, V> =>
+    Object.fromEntries(Object.entries(of).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const whole = Object.entries(indexes).map(([name, { on, where, present }]) => [
+    name,
+    { on, where: sorted(where), present: present.toSorted() },
+  ]);
+  const definition: Definition = {
+    columns: sorted(columns),
+    key,
+    unique: unique.toSorted(),
+    indexes: sorted(Object.fromEntries(whole) as AnyTable["indexes"]),
+  };
+  return JSON.stringify(definition);
+}
+
+/**
+ * What to do with a table that is stored, or is not.
+ * @throws StorageUnusable `newer_schema` or `other_table`, as `install` does.
+ */
+export function planInstall(table: AnyTable, stored: StoredTable | null): "create" | "keep" | MigrationPlan {
+  if (stored === null) return "create";
+  const { name, migrations } = table;
+  if (stored.migrations > migrations.length) {
+    throw new StorageUnusable(
+      "newer_schema",
+      `the table ${name} has seen ${stored.migrations} migrations and this program knows ${migrations.length}: ` +
+        "run the newer program, or restore a backup from before",
+    );
+  }
+  const definition = definitionOf(table);
+  const steps = migrations.slice(stored.migrations);
+  if (steps.length === 0) {
+    if (stored.definition === definition) return "keep";
+    throw otherTable(name, "it is stored with another definition: add a migration to its description");
+  }
+  const before = JSON.parse(stored.definition) as Definition;
+  const columns = new Map(Object.entries(before.columns));
+  for (const { add = {}, drop = [] } of steps) {
+    for (const field of drop) columns.delete(field);
+    for (const field of Object.keys(add)) columns.set(field, table.columns[field] ?? "text?");
+  }
+  const after = JSON.stringify([...columns].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  if (before.key !== table.key) throw otherTable(name, `its key is ${before.key} and cannot change`);
+  const wanted = JSON.stringify(Object.entries((JSON.parse(definition) as Definition).columns));
+  if (after !== wanted) {
+    throw otherTable(name, "its migrations do not lead from the stored columns to the described ones");
+  }
+  return { steps, before };
+}
+
+const otherTable = (name: string, why: string): StorageUnusable =>
+  new StorageUnusable("other_table", `the table ${name} is not as described: ${why}`);

@@ -1,0 +1,74 @@
+/** What a read asks for, checked against the table and taken apart: the same for every adapter. */
+import type { Comparable } from "./storage.ts";
+import { checked, type Field, fieldsOf } from "./row.ts";
+import type { AnyTable, Index } from "./table.ts";
+
+/** A read of any table; what `Find` and `Tally` have in common, and more. */
+export interface AnyQuery {
+  readonly table: AnyTable;
+  readonly index?: string;
+  readonly equals?: object;
+  readonly after?: readonly Comparable[];
+  readonly beyond?: string;
+  readonly order?: "asc" | "desc";
+  readonly limit?: number;
+  readonly sum?: string;
+}
+
+/** A read of one table, apart from how far it goes. */
+export interface Selection {
+  /** What only rows of the index have. */
+  readonly index: Index;
+  /** Fields and the values they must have. */
+  readonly equals: readonly (readonly [field: Field, value: unknown])[];
+  /** The fields that order the rows. */
+  readonly order: readonly Field[];
+  /** Values of the first of them. */
+  readonly after: readonly (readonly [field: Field, value: unknown])[];
+}
+
+const WHOLE: Index = { on: [], where: {}, present: [] };
+
+/** @throws TypeError when the table has no such index, or a value is not one of the fields in its turn. */
+export function selectionOf(table: AnyTable, { index: name, equals = {}, after = [] }: AnyQuery): Selection {
+  const index = indexNamed(table, name);
+  const fields = index.on.map((field) => fieldNamed(table, field));
+  const given = Object.keys(equals).length;
+  const fixed = fields.slice(0, given).map((field): [Field, unknown] => {
+    if (!(field.name in equals)) {
+      throw new TypeError(
+        `${table.name}: equals must name the first fields of the index, and ${field.name} is one`,
+      );
+    }
+    return [field, checked(field, (equals as Readonly<Record<string, unknown>>)[field.name])];
+  });
+  const order = fields.slice(given);
+  if (fixed.length < given || after.length > order.length) {
+    throw new TypeError(`${table.name}: the index has ${fields.length} fields, and more were given`);
+  }
+  return { index, equals: fixed, order, after: after.map((value, at) => placed(order[at], value)) };
+}
+
+function placed(field: Field | undefined, value: Comparable): [Field, unknown] {
+  if (field === undefined) throw new TypeError("after has more values than the order has fields");
+  return [field, checked({ ...field, nullable: false }, value)];
+}
+
+function indexNamed(table: AnyTable, name: string | undefined): Index {
+  if (name === undefined) return WHOLE;
+  if (name === "key") return { ...WHOLE, on: [table.key] };
+  const index = table.indexes[name] ?? (table.unique.includes(name) ? { ...WHOLE, on: [name] } : undefined);
+  if (index === undefined) throw new TypeError(`${table.name} has no index ${JSON.stringify(name)}`);
+  return index;
+}
+
+/** @throws TypeError when the table has no such field. */
+export function fieldNamed(table: AnyTable, name: string): Field {
+  const field = fieldsOf(table).find((each) => each.name === name);
+  if (field === undefined) throw new TypeError(`${table.name} has no field ${JSON.stringify(name)}`);
+  return field;
+}
+
+/** Whether no two rows can be equal in all the fields that order them. */
+export const isTotal = (table: AnyTable, { order }: Selection): boolean =>
+  order.some(({ name }) => name === table.key);

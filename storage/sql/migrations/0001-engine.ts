@@ -1,0 +1,102 @@
+/**
+ * The first schema: the tables of the engine. A migration that was released is never edited: what it describes is repeated here and not taken
+ * from the code of today. Rows refer to each other by id without foreign keys, so that the parts of a commit may be
+ * written in any order and history outlives what it is about.
+ */
+import { type Kysely, sql } from "kysely";
+import type { Column } from "../../table.ts";
+import type { SchemaDialect } from "./dialect.ts";
+
+const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
+  instances: {
+    id: "text",
+    workflow: "text",
+    hash: "text",
+    version: "integer",
+    status: "text",
+    snapshot: "text",
+    createdAt: "integer",
+    updatedAt: "integer",
+  },
+  tasks: {
+    id: "text",
+    instance: "text",
+    workflow: "text",
+    kind: "text",
+    name: "text",
+    payload: "text",
+    dueAt: "integer",
+    lane: "text?",
+    cap: "integer?",
+    visibleAt: "integer",
+    holder: "text?",
+    token: "integer",
+    crashes: "integer",
+    failures: "integer",
+    lastError: "text?",
+    failingSince: "integer?",
+    deadAt: "integer?",
+  },
+  lanes: { lane: "text", workflow: "text", cap: "integer", nextAt: "integer" },
+  watches: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
+  watchShards: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
+  history: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
+  // What the caller brings, and what was done with it.
+  paystateTables: { name: "text", definition: "text", migrations: "integer" },
+};
+
+/** Primary keys other than `id`. */
+const keys: Readonly<Record<string, readonly string[]>> = {
+  lanes: ["lane", "workflow"],
+  watches: ["kind", "key", "instance"],
+  watchShards: ["kind", "shard"],
+  history: ["instance", "version"],
+  paystateTables: ["name"],
+};
+
+/** Tables whose rows of one time are told apart by the order in which they came. */
+const sequenced: ReadonlySet<string> = new Set(["tasks"]);
+
+const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
+  ["lanes", "workflow", "nextAt"],
+  ["watches", "kind", "shard", "key"],
+];
+
+export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  for (const [table, columns] of Object.entries(tables)) {
+    if (sequenced.has(table)) await dialect.createSequencedTable(db, table, columns);
+    else await dialect.createTable(db, table, columns, keys[table] ?? ["id"]);
+  }
+  for (const [table, ...columns] of lookups) {
+    await db.schema
+      .createIndex(`${table}_by_${columns.join("_")}`)
+      .on(table)
+      .columns(columns)
+      .execute();
+  }
+  await createTaskIndexes(db);
+}
+
+/** A claim seeks in the first two, a lane's next slot in the third; the dead are in none of them. */
+async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
+  const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
+  const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
+  await index("tasks_free", ["workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is null and ${alive}`)
+    .execute();
+  await index("tasks_laned", ["lane", "workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is not null and ${alive}`)
+    .execute();
+  await index("tasks_held", ["lane", "visibleAt"])
+    .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
+    .execute();
+  await index("tasks_timers", ["instance", "name"])
+    .where(sql<boolean>`kind = 'timer'`)
+    .execute();
+  await index("tasks_failing", ["failingSince", "seq"])
+    .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)
+    .execute();
+  await index("tasks_dead", ["deadAt", "seq"])
+    .where(sql<boolean>`${sql.ref("deadAt")} is not null`)
+    .execute();
+}

@@ -1,0 +1,179 @@
+/** The statements on the caller's tables, made from the description of each table. */
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { isTotal, type Selection } from "../query.ts";
+import { columnsOf } from "../row.ts";
+import type { AnyTable, Index } from "../table.ts";
+import type { SqlValue } from "./schema.ts";
+import { pick, type Statement, statement } from "./statement.ts";
+
+/** Any of the tables: what it holds is known to its description, not to the compiler. */
+export type AnyRow = Record<string, SqlValue>;
+export type AnySchema = Record<string, AnyRow>;
+
+export interface TableStatements {
+  readonly insert: Statement<AnyRow, unknown>;
+  readonly get: Statement<{ key: string }, AnyRow>;
+  /** How many rows of the group there are; and for a window, how to drop those that have left it. */
+  readonly count: Statement<AnyRow, { count: number }> | null;
+  readonly forget: Statement<AnyRow, unknown> | null;
+  /** What the rows of the group say of the field that is summed. */
+  readonly parts: Statement<AnyRow, { part: string }> | null;
+}
+
+export function tableStatements(db: Kysely<AnySchema>, table: AnyTable): TableStatements {
+  const { name } = table;
+  const insert = statement<AnyRow>()((row) =>
+    db
+      .insertInto(name)
+      .values(pick(row, columnsOf(table)))
+      .onConflict((conflict) => conflict.doNothing()),
+  );
+  const get = statement<{ key: string }>()(({ key }) =>
+    db.selectFrom(name).selectAll().where(table.key, "=", key),
+  );
+  return { insert, get, ...groupStatements(db, table) };
+}
+
+function groupStatements(
+  db: Kysely<AnySchema>,
+  { name, group }: AnyTable,
+): Pick<TableStatements, "count" | "forget" | "parts"> {
+  if (group === null) return { count: null, forget: null, parts: null };
+  const isMember = (row: AnyRow) =>
+    sql.join(
+      group.by.map((field) => sql`${sql.ref(field)} = ${row[field]}`),
+      sql` and `,
+    );
+  const counted = (row: AnyRow) =>
+    "open" in group ? sql`${sql.ref(group.open)} is null` : sql`${sql.ref(group.since)} > ${row["since"]}`;
+  const count = statement<AnyRow>()((row) =>
+    db
+      .selectFrom(name)
+      .select((eb) => eb.fn.countAll<number>().as("count"))
+      .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
+  );
+  const { sum } = group;
+  const parts =
+    sum === undefined
+      ? null
+      : statement<AnyRow>()((row) =>
+          db
+            .selectFrom(name)
+            .select(sql<string>`${sql.ref(sum)}`.as("part"))
+            .where(sql<boolean>`${isMember(row)} and ${counted(row)}`),
+        );
+  if ("open" in group) return { count, forget: null, parts };
+  const forget = statement<AnyRow>()((row) =>
+    db.deleteFrom(name).where(sql<boolean>`${isMember(row)} and ${sql.ref(group.since)} <= ${row["since"]}`),
+  );
+  return { count, forget, parts };
+}
+
+/** Sets these fields of one row; its version grows where it has one, and is compared where one is expected. */
+export function updateStatement(
+  db: Kysely<AnySchema>,
+  { name, key }: AnyTable,
+  fields: readonly string[],
+  versioned: { readonly grows: boolean; readonly expected: boolean },
+): Statement<AnyRow, unknown> {
+  return statement<AnyRow>()((row) => {
+    const version = versioned.grows ? { version: sql<number>`version + 1` } : {};
+    // A row of a table without versions may be touched without a change, only to see that it is there.
+    const set = { [key]: sql<string>`${sql.ref(key)}`, ...pick(row, fields), ...version };
+    const update = db
+      .updateTable(name)
+      .set(set)
+      .where(key, "=", row["$key"] ?? null);
+    return versioned.expected ? update.where("version", "=", row["$version"] ?? null) : update;
+  });
+}
+
+/** The order in which rows were inserted: a column that every table of a caller has. */
+const SEQ = "seq";
+
+/** How far a read goes, and in which direction. */
+export interface Extent {
+  readonly order: "asc" | "desc";
+  readonly limited: boolean;
+  /** It begins behind a row whose place is known to the last field. */
+  readonly beyond: boolean;
+}
+
+/** The name that a value has in the statement of a read. */
+export const valueName = {
+  equal: (field: string): string => `equal ${field}`,
+  after: (field: string): string => `after ${field}`,
+};
+
+/** The fields that tell apart all rows of a selection, in their order. */
+export const placeFields = (table: AnyTable, selection: Selection): readonly string[] => {
+  const fields = selection.order.map(({ name }) => name);
+  return isTotal(table, selection) ? fields : [...fields, SEQ];
+};
+
+/** The rows of a selection in their order. */
+export function findStatement(
+  db: Kysely<AnySchema>,
+  table: AnyTable,
+  selection: Selection,
+  { order, limited, beyond }: Extent,
+): Statement<AnyRow, AnyRow> {
+  const place = placeFields(table, selection);
+  const after = beyond ? place : selection.after.map(([{ name }]) => name);
+  const way = sql.raw(order);
+  const ordered = sql.join(place.map((field) => sql`${sql.ref(field)} ${way}`));
+  return statement<AnyRow>()((given) => {
+    const conditions = isSelected(selection, given);
+    const all = after.length === 0 ? conditions : [...conditions, isAfter(after, order, given)];
+    const where = all.length === 0 ? sql`` : sql` where ${sql.join(all, sql` and `)}`;
+    const limit = limited ? sql` limit ${given["limit"]}` : sql``;
+    return compiled(db, sql`select * from ${sql.table(table.name)}${where} order by ${ordered}${limit}`);
+  });
+}
+
+/** How many rows a selection has, or one field of each of them. */
+export function tallyStatement(
+  db: Kysely<AnySchema>,
+  table: AnyTable,
+  selection: Selection,
+  sum: string | undefined,
+): Statement<AnyRow, { count?: number; part?: string | null }> {
+  const after = selection.after.map(([{ name }]) => name);
+  const what = sum === undefined ? sql`count(*) as "count"` : sql`${sql.ref(sum)} as "part"`;
+  return statement<AnyRow>()((given) => {
+    const conditions = isSelected(selection, given);
+    const all = after.length === 0 ? conditions : [...conditions, isAfter(after, "asc", given)];
+    const where = all.length === 0 ? sql`` : sql` where ${sql.join(all, sql` and `)}`;
+    return compiled(db, sql`select ${what} from ${sql.table(table.name)}${where}`);
+  });
+}
+
+const compiled = <Row>(db: Kysely<AnySchema>, query: RawBuilder<unknown>) => ({
+  compile: () => query.compile(db) as ReturnType<RawBuilder<Row>["compile"]>,
+  execute: () => query.execute(db) as never,
+});
+
+function isSelected({ index, equals }: Selection, given: AnyRow): readonly RawBuilder<unknown>[] {
+  const equal = equals.map(([{ name }, value]) =>
+    value === null ? sql`${sql.ref(name)} is null` : sql`${sql.ref(name)} = ${given[valueName.equal(name)]}`,
+  );
+  return [...indexConditions(index), ...equal];
+}
+
+/** Compared as tuples, so that an index over all of them is searched and not walked. */
+function isAfter(fields: readonly string[], order: "asc" | "desc", given: AnyRow): RawBuilder<unknown> {
+  const sign = sql.raw(order === "asc" ? ">" : "<");
+  const columns = sql.join(fields.map((field) => sql.ref(field)));
+  const values = sql.join(fields.map((field) => sql`${given[valueName.after(field)]}`));
+  return fields.length === 1 ? sql`${columns} ${sign} ${values}` : sql`(${columns}) ${sign} (${values})`;
+}
+
+/** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
+export function indexConditions({ where, present }: Index): readonly RawBuilder<unknown>[] {
+  return [
+    ...Object.entries(where).map(([field, value]) =>
+      value === null ? sql`${sql.ref(field)} is null` : sql`${sql.ref(field)} = ${sql.lit(value)}`,
+    ),
+    ...present.map((field) => sql`${sql.ref(field)} is not null`),
+  ];
+}

@@ -1,0 +1,258 @@
+/**
+ * A table as data: what its rows hold, how they are found and how it came to be. Every adapter installs, checks and reads
+ * tables by these descriptions alone, so none of them knows what a row is about.
+ */
+
+/**
+ * How a field is kept: `text`, `integer` (a safe integer, times in milliseconds among them), `amount` (a bigint of any
+ * size), `boolean`, `bytes` (a Uint8Array) or `json` (what JSON holds, and bigints).
+ */
+export type ColumnKind = "text" | "integer" | "amount" | "boolean" | "bytes" | "json";
+
+/** A kind, with `?` when the field may be null. */
+export type Column = ColumnKind | `${ColumnKind}?`;
+
+/** What a field of the kind `json` holds. Bigints come back as bigints. */
+export type Json =
+  string | number | boolean | bigint | null | readonly Json[] | { readonly [field: string]: Json };
+
+interface Values {
+  readonly text: string;
+  readonly integer: number;
+  readonly amount: bigint;
+  readonly boolean: boolean;
+  readonly bytes: Uint8Array;
+  readonly json: Json;
+}
+
+type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
+  ? Values[K] | null
+  : C extends ColumnKind
+    ? Values[C]
+    : never;
+
+/** The row that columns of these kinds hold. */
+export type RowOf<C> = { readonly [F in keyof C]: FieldOf<C[F]> };
+
+type KindOf<V> = [V] extends [string]
+  ? "text"
+  : [V] extends [number]
+    ? "integer"
+    : [V] extends [bigint]
+      ? "amount"
+      : [V] extends [boolean]
+        ? "boolean"
+        : [V] extends [Uint8Array]
+          ? "bytes"
+          : "json";
+
+/** The column that a field of this type needs. */
+export type ColumnOf<V> = null extends V ? `${KindOf<NonNullable<V>>}?` : KindOf<V>;
+
+/**
+ * Fields by which rows are found and ordered. With `where` or `present` only those rows are in it that have exactly these
+ * values, or that have a value in these fields: an index that holds little of a large table.
+ */
+export type IndexOptions<F extends string> =
+  | readonly F[]
+  | {
+      readonly on: readonly F[];
+      readonly where?: { readonly [N in F]?: string | number | null };
+      readonly present?: readonly F[];
+    };
+
+/**
+ * Which rows `atMost` counts as one group: equal in `by`, and newer than `since`, or with `open` still null. `sum` is the
+ * amount that `atMost` adds up where it has a `total`.
+ */
+export type Group<F extends string> = { readonly by: readonly F[]; readonly sum?: F } & (
+  { readonly since: F } | { readonly open: F }
+);
+
+/**
+ * One change to a table that may hold rows already: columns to add, each with the value that the rows of before get, and
+ * columns to drop. An empty one stands for a change of unique fields or indexes alone.
+ */
+export interface Migration {
+  readonly add?: { readonly [field: string]: string | number | bigint | boolean | null };
+  readonly drop?: readonly string[];
+}
+
+/** What a table is apart from its columns. */
+export interface TableTraits<F extends string> {
+  /** The text field that identifies a row. Default `id`. */
+  readonly key?: F;
+  /** Fields that are unique besides the key. */
+  readonly unique?: readonly F[];
+  /** By their names, which reads use. Every list can also be read by `key`, and in the order of its insertion. */
+  readonly indexes?: { readonly [name: string]: IndexOptions<F> };
+  readonly group?: Group<F>;
+  /** True when rows are only added: a commit that changes one is a mistake of its caller, and rejects. */
+  readonly appendOnly?: boolean;
+  /**
+   * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after the
+   * last; one that was released is never edited.
+   */
+  readonly migrations?: readonly Migration[];
+}
+
+/** The description of a table that holds rows of the type `R`. */
+export interface TableOptions<R> extends TableTraits<keyof R & string> {
+  readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
+}
+
+/** An index with all its parts. */
+export interface Index {
+  readonly on: readonly string[];
+  readonly where: Readonly<Record<string, string | number | null>>;
+  readonly present: readonly string[];
+}
+
+/** A table whatever it holds: what adapters work with. */
+export interface AnyTable {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly key: string;
+  readonly unique: readonly string[];
+  readonly indexes: Readonly<Record<string, Index>>;
+  readonly group: Group<string> | null;
+  readonly appendOnly: boolean;
+  readonly migrations: readonly Migration[];
+}
+
+/** A table of rows of the type `R`. Made by `defineTable`. */
+export interface Table<R> extends AnyTable {
+  /** Never there; keeps the type of the rows. */
+  readonly row?: R;
+}
+
+/** Tables by their names. */
+export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
+
+/** The rows of these tables by the names of the tables. */
+export type RowsOf<S> = { [T in keyof S]: S[T] extends Table<infer R> ? R : never };
+
+/** Names that the engine's own tables have, or that databases keep to themselves. */
+const RESERVED = /^(instances|tasks|lanes|watches|watchShards|history|paystate.*|sqlite_.*|pg_.*)$/i;
+
+const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
+
+/** Kinds that databases compare as JavaScript does. An amount may be kept as text, which has another order. */
+const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
+
+/**
+ * Describes a table of your own, whose rows are committed together with the steps of your charts.
+ *
+ * ```ts
+ * const orders = defineTable("orders", {
+ *   columns: { id: "text", customer: "text", total: "amount", paidAt: "integer?" },
+ *   indexes: { ofCustomer: ["customer", "id"] },
+ * });
+ * const engine = createEngine({ storage, tables: { orders }, workflows });
+ * ```
+ *
+ * A column named `version` of the kind `integer` counts the changes of its row: an insert gives it its first value and
+ * every update adds one.
+ *
+ * @throws TypeError when the description contradicts itself, naming the table and the field.
+ */
+export function defineTable<const C extends Readonly<Record<string, Column>>>(
+  name: string,
+  options: { readonly columns: C } & TableTraits<keyof C & string>,
+): Table<RowOf<C>> {
+  return tableFrom(name, options);
+}
+
+/** Describes several tables whose rows have declared types; the compiler compares them field by field. */
+export function defineTables<W>(options: {
+  readonly [T in keyof W & string]: TableOptions<W[T]>;
+}): TableSet<W> {
+  const given = Object.entries(options as Readonly<Record<string, AnyOptions>>);
+  return Object.fromEntries(given.map(([name, each]) => [name, tableFrom(name, each)])) as TableSet<W>;
+}
+
+interface AnyOptions extends TableTraits<string> {
+  readonly columns: Readonly<Record<string, Column>>;
+}
+
+function tableFrom(name: string, options: AnyOptions): AnyTable {
+  const { columns, key = "id", unique = [], indexes = {}, group = null } = options;
+  const { appendOnly = false, migrations = [] } = options;
+  const whole = Object.entries(indexes).map(([index, given]) => [index, wholeIndex(given)] as const);
+  const table: AnyTable = {
+    ...{ name, columns, key, unique, group, appendOnly, migrations },
+    indexes: Object.fromEntries(whole),
+  };
+  checkTable(table);
+  return table;
+}
+
+function wholeIndex(given: IndexOptions<string>): Index {
+  if (!("on" in given)) return { on: given, where: {}, present: [] };
+  const { on, where = {}, present = [] } = given;
+  return { on, where: where as Index["where"], present };
+}
+
+function checkTable(table: AnyTable): void {
+  const { name, columns, key, unique, indexes, group } = table;
+  const refuse = (problem: string): never => {
+    throw new TypeError(`defineTable(${JSON.stringify(name)}): ${problem}`);
+  };
+  if (!NAME.test(name)) refuse("a name is a letter, then up to 47 letters, digits and _");
+  if (RESERVED.test(name)) refuse("this name is the engine's or the database's own: choose another");
+  for (const [field, column] of Object.entries(columns)) {
+    if (!NAME.test(field) || field === "seq") refuse(`no column can be called ${JSON.stringify(field)}`);
+    if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(column)) {
+      refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${column}`);
+    }
+  }
+  if (columns[key] !== "text") refuse(`its key, ${key}, must be a column of the kind text`);
+  if ("version" in columns && columns["version"] !== "integer") refuse("version must be of the kind integer");
+  const isComparable = (field: string): boolean => COMPARABLE.has((columns[field] ?? "").replace("?", ""));
+  for (const field of unique) if (!isComparable(field)) refuse(`unique: ${field} ${NO_ORDER}`);
+  for (const [index, { on, where, present }] of Object.entries(indexes)) {
+    if (!NAME.test(index) || index === "key") refuse(`no index can be called ${JSON.stringify(index)}`);
+    if (on.length === 0) refuse(`index ${index} has no field`);
+    for (const field of [...on, ...Object.keys(where)]) {
+      if (!isComparable(field)) refuse(`index ${index}: ${field} ${NO_ORDER}`);
+    }
+    for (const field of present) if (!(field in columns)) refuse(`index ${index}: ${field} is no column`);
+  }
+  if (group !== null) checkGroup(table, group, refuse);
+  checkMigrations(table, refuse);
+}
+
+const NO_ORDER = "must be a column of the kind text, integer or boolean";
+
+function checkGroup({ columns }: AnyTable, group: Group<string>, refuse: (problem: string) => never): void {
+  const limit = "since" in group ? group.since : group.open;
+  for (const field of [...group.by, limit]) {
+    if (!(field in columns)) refuse(`group: ${field} is no column`);
+  }
+  if (group.sum !== undefined && columns[group.sum] !== "amount") {
+    refuse(`group: ${group.sum} must be a column of the kind amount to be summed`);
+  }
+}
+
+/** What was added and not dropped again must be there, what was dropped must not. */
+function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (problem: string) => never): void {
+  migrations.forEach(({ add = {}, drop = [] }, at) => {
+    const later = migrations.slice(at + 1);
+    for (const [field, value] of Object.entries(add)) {
+      const column = columns[field];
+      if (column === undefined) {
+        if (later.every((next) => !next.drop?.includes(field))) {
+          refuse(`migrations[${at}] adds ${field}, which is no column and is never dropped`);
+        }
+      } else if (value === null && !column.endsWith("?")) {
+        refuse(`migrations[${at}] gives ${field} null in the rows of before, and its column takes none`);
+      }
+    }
+    for (const field of drop) {
+      if (field === key) refuse(`migrations[${at}] drops the key`);
+      if (field in columns && later.every((next) => !(field in (next.add ?? {})))) {
+        refuse(`migrations[${at}] drops ${field}, which is still a column`);
+      }
+    }
+  });
+}

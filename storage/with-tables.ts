@@ -1,0 +1,51 @@
+/** A storage whose caller's tables are installed before it is first used. */
+import type { EngineStorage } from "./storage.ts";
+import type { AnyTable } from "./table.ts";
+
+/**
+ * The same storage; the tables are installed before the first call that needs them, once. Where that fails the call
+ * rejects with the reason, and the next one tries again.
+ */
+export function withTables(storage: EngineStorage, tables: readonly AnyTable[]): EngineStorage {
+  const ready = installedFirst(storage, tables);
+  return {
+    install: (more) => storage.install(more),
+    commit: (items) => ready(() => storage.commit(items)),
+    claim: (request) => ready(() => storage.claim(request)),
+    get: (table, key) => ready(() => storage.get(table, key)),
+    find: (query) => ready(() => storage.find(query)),
+    tally: (query) => ready(() => storage.tally(query)),
+    heartbeat: (request) => storage.heartbeat(request),
+    release: (request) => storage.release(request),
+    load: (id) => storage.load(id),
+    nextDue: (workflows) => storage.nextDue(workflows),
+    history: (instance, page) => storage.history(instance, page),
+    claimShards: (request) => storage.claimShards(request),
+    releaseShards: (holder) => storage.releaseShards(holder),
+    watches: (request) => storage.watches(request),
+    watchedKinds: () => storage.watchedKinds(),
+    deadLetters: (limit) => storage.deadLetters(limit),
+    failingTasks: (least, limit) => storage.failingTasks(least, limit),
+    earliestTasks: () => storage.earliestTasks(),
+    onWake: (listener) => storage.onWake(listener),
+    close: () => storage.close(),
+  };
+}
+
+/** Calls at once what is asked for when the tables are installed, and else when they are. */
+function installedFirst(
+  storage: EngineStorage,
+  tables: readonly AnyTable[],
+): <A>(act: () => Promise<A>) => Promise<A> {
+  let installed = tables.length === 0;
+  let installing: Promise<void> | null = null;
+  const install = async (): Promise<void> => {
+    try {
+      await storage.install(tables);
+      installed = true;
+    } finally {
+      installing = null;
+    }
+  };
+  return (act) => (installed ? act() : (installing ??= install()).then(act));
+}
