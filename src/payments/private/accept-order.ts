@@ -241,11 +241,14 @@ export function acceptOrder({
       reserveShare(reservation, caller, held),
       share.take,
     ];
-    const { makeRoom } = share;
-    const writes: PaymentWrite[] = [
-      ...makeRoom,
-      ...limited,
+    const unlimited: PaymentWrite[] = [
+      // First: a request that lost the quote to another one is told so, also where the other one took the last room.
       { table: "quotes", id: quote.id, set: { usedBy: id }, expectedVersion: quote.version },
+      ...share.makeRoom,
+    ];
+    const writes: PaymentWrite[] = [
+      ...unlimited,
+      ...limited,
       { table: "transactions", insert: transaction },
       ...shares.map((insert) => ({ table: "recipients" as const, insert })),
     ];
@@ -277,8 +280,8 @@ export function acceptOrder({
           !result.ok &&
           result.conflict === "write" &&
           writes[result.index] !== undefined &&
-          result.index >= makeRoom.length &&
-          result.index < makeRoom.length + limited.length
+          result.index >= unlimited.length &&
+          result.index < unlimited.length + limited.length
         ) {
           throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "capacity", retryAfter: RETRY_SECONDS });
         }
