@@ -80,14 +80,17 @@ export async function answerOnce<Body>(
       ? null
       : sha256Hex(["POST", path, caller.accountId, idempotencyKey].join("\n"));
 
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  /** The answer that was given under this key, null when there is none yet. */
+  const answerBefore = async (): Promise<Answer<Body> | null> => {
     const said = id === null ? null : await storage.idempotency(id);
-    if (said !== null) {
-      if (said.fingerprint !== fingerprint) return refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
-      // Lost a race to the same request: what was counted as another one is none.
-      await takeBack?.();
-      return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
-    }
+    if (said === null) return null;
+    if (said.fingerprint !== fingerprint) return refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
+    // Lost a race to the same request: what was counted as another one is none.
+    await takeBack?.();
+    return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
+  };
+  /** Null when another commit came first. */
+  const answerNow = async (): Promise<Answer<Body> | null> => {
     await countNew();
     const decided = await decide();
     if (!("commit" in decided)) return decided;
@@ -97,7 +100,19 @@ export async function answerOnce<Body>(
       id === null
         ? []
         : [{ table: "idempotency", insert: { id, fingerprint, answer: text, createdAt: clock.now() } }];
-    if (await commit(writes)) return { body, text, replayed: false };
+    return (await commit(writes)) ? { body, text, replayed: false } : null;
+  };
+
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const before = await answerBefore();
+    if (before !== null) return before;
+    const answer = await answerNow().catch(async (refusal: unknown) => {
+      // The same request may have been granted meanwhile, and have taken the last room there was.
+      const first = await answerBefore();
+      if (first === null) throw refusal;
+      return first;
+    });
+    if (answer !== null) return answer;
   }
   throw new Error("a request lost every race it was in");
 }

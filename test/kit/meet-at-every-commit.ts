@@ -16,13 +16,23 @@ export interface Meeting<World, One, Other> {
   readonly judge: (world: World, one: Ending<One>, other: Ending<Other>) => Promise<void>;
   /** The methods at whose calls they meet. Default: `commit`. */
   readonly at?: readonly string[];
+  /** Where a call is met. Default: before and after it. */
+  readonly moments?: readonly Moment[];
   /** Whether `other` stops too, and `one` runs whole meanwhile. Default: yes. */
   readonly inBothOrders?: boolean;
 }
 
+type Moment = "before" | "after";
+
 interface Stop {
   readonly call: number;
-  readonly moment: "before" | "after";
+  readonly moment: Moment;
+}
+
+/** Where processes stop. */
+interface Places {
+  readonly at: readonly string[];
+  readonly moments: readonly Moment[];
 }
 
 /** A process that stops at one of its calls until it is let go. */
@@ -79,6 +89,7 @@ class StoppedProcess {
   }
 }
 
+const BOTH: readonly Moment[] = ["before", "after"];
 const asItIs: Through = (outside) => outside;
 
 /**
@@ -88,9 +99,10 @@ const asItIs: Through = (outside) => outside;
 export async function meetAtEveryCommit<World, One, Other>(
   meeting: Meeting<World, One, Other>,
 ): Promise<number> {
-  const { arrange, one, other, judge, at = ["commit"], inBothOrders = true } = meeting;
+  const { arrange, one, other, judge, inBothOrders = true } = meeting;
+  const places = { at: meeting.at ?? ["commit"], moments: meeting.moments ?? BOTH };
   const first = await meetings(
-    at,
+    places,
     async (stopped) => {
       const world = await arrange();
       return {
@@ -103,7 +115,7 @@ export async function meetAtEveryCommit<World, One, Other>(
   );
   if (!inBothOrders) return first;
   const second = await meetings(
-    at,
+    places,
     async (stopped) => {
       const world = await arrange();
       return {
@@ -127,19 +139,19 @@ interface Encounter<Stopping, Whole> {
 const MAX_CALLS = 200;
 
 async function meetings<Stopping, Whole>(
-  at: readonly string[],
+  { at, moments }: Places,
   begin: (stopped: StoppedProcess) => Promise<Encounter<Stopping, Whole>>,
   who: string,
 ): Promise<number> {
   for (let call = 1; call <= MAX_CALLS; call++) {
-    for (const moment of ["before", "after"] as const) {
+    for (const moment of moments) {
       const place = `${who} ${moment} call ${call} of ${at.join(", ")}`;
       const wasMet = await meet(begin, new StoppedProcess(at, { call, moment })).catch((cause: unknown) => {
         throw new Error(place, { cause });
       });
       if (wasMet) continue;
       if (call === 1) throw new Error(`${who} nowhere: it makes no call of ${at.join(", ")}`);
-      return (call - 1) * 2;
+      return (call - 1) * moments.length;
     }
   }
   throw new Error(`${who} ${MAX_CALLS} times, and is not at its end`);

@@ -124,7 +124,7 @@ const termsOf = ({ outputAmount, inputAmount, expiresAt }: RefreshedQuoteBody): 
 ];
 
 async function storedTerms({ quote }: Rivals): Promise<readonly string[]> {
-  const { body } = { body: await world.service.quote(world.customer(), quote.quoteId) };
+  const body = await world.service.quote(world.customer(), quote.quoteId);
   return [body.outputAmount, body.inputAmount, body.expiresAt];
 }
 
@@ -280,7 +280,7 @@ describe.each(adapters)("on $name", (adapter) => {
             if (isPromised) {
               // Only the newest of its transactions is ever signed.
               const tries = await Promise.allSettled(answers.map(post));
-              expect(tries.map(reasonOf).toSorted()).toEqual(["INVALID_SIGNATURE", null]);
+              expect(new Set(tries.map(reasonOf))).toEqual(new Set(["INVALID_SIGNATURE", null]));
               await expectOne(rivals, idsOf(...tries));
             } else {
               await expectOne(rivals, [(await post(answers[0] as RefreshedQuoteBody)).transactionId]);
@@ -299,7 +299,7 @@ describe.each(adapters)("on $name", (adapter) => {
       judge: async (rivals, one, other) => {
         if (one.status === "rejected" || other.status === "rejected") throw new Error("both are granted");
         expect(other.value.text).toBe(one.value.text);
-        expect([one.value.replayed, other.value.replayed].toSorted()).toEqual([false, true]);
+        expect(new Set([one.value.replayed, other.value.replayed])).toEqual(new Set([false, true]));
         expect((await world.database.quote(rivals.quote.quoteId))?.version).toBe(2);
       },
     });
