@@ -381,6 +381,21 @@ describe("deposit-address", () => {
     expect(context.received).toEqual({ usdc: "5000", sol: "9000000" });
   });
 
+  test("a landing heard after a later one does not bring back readings from between the two", () => {
+    const start = after("settling");
+    const paid = [{ kind: "payout" as const, mint: "usdc", amount: "2000" }];
+    const steps: readonly Event[] = [
+      { type: "MUST_WAIT", slot: 40, balances: { usdc: "5000", sol: "0" } },
+      { ...landed("later", paid), slot: 80 },
+      { ...landed("earlier", paid), slot: 50 },
+      // Shows the first of the two gone and not the second: no money has come in since.
+      { type: "BALANCES_READ", slot: 60, blockTime: 500, balances: { usdc: "3000", sol: "0" } },
+    ];
+    const { context } = steps.reduce((at, event) => transition(depositAddress, at, event)[0], start);
+    expect(context).toMatchObject({ settledSlot: 80, landed: 2, received: { usdc: "5000" } });
+    expect(context.spent).toEqual({ usdc: "4000" });
+  });
+
   test("P9, E12: whatever comes and goes between whichever readings, what was received is what came", () => {
     const happening = fc.oneof(
       fc.record({ comes: fc.bigInt({ min: 0n, max: 4_000n }) }),

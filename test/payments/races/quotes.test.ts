@@ -128,6 +128,71 @@ async function storedTerms({ quote }: Rivals): Promise<readonly string[]> {
   return [body.outputAmount, body.inputAmount, body.expiresAt];
 }
 
+/** Expects the terms that were told last, and a transaction that has them. */
+const expectLastTerms =
+  (mode: Mode, type: Type) =>
+  async (
+    rivals: Rivals,
+    posted: Ending<Posted>,
+    refreshed: Ending<{ readonly body: RefreshedQuoteBody }>,
+  ): Promise<void> => {
+    const { quoteId } = rivals.quote;
+    if (refreshed.status === "fulfilled") {
+      expect(await storedTerms(rivals)).toEqual(termsOf(refreshed.value.body));
+    } else {
+      const { outputAmount, inputAmount, expiresAt } = rivals.quote;
+      expect(await storedTerms(rivals)).toEqual([outputAmount, inputAmount, expiresAt]);
+      expect(reasonOf(refreshed)).toBe("used");
+    }
+    let ids = idsOf(posted);
+    if (posted.status === "rejected") {
+      // What it brings was priced anew: the old terms are not had any more, the new ones are.
+      expect([type, reasonOf(posted), refreshed.status]).toEqual(["swap", "amount_mismatch", "fulfilled"]);
+      if (refreshed.status === "rejected") throw new Error("one of the two was granted");
+      const body = world.bodyFor({ ...rivals.quote, ...refreshed.value.body }, mode, type);
+      ids = [(await world.service.createTransaction(world.customer(), body)).body.transactionId];
+    }
+    await expectOne(rivals, ids);
+    const stored = await world.database.quote(quoteId);
+    const view = await world.database.transaction(ids[0] ?? "");
+    const [deposit] = await world.database.deposits([view?.transaction.depositAddress ?? ""]);
+    if (mode === "private") expect(deposit?.amount).toBe(stored?.inputAmount);
+    if (type === "swap") expect(view?.recipients[0]?.amount).toBe(stored?.outputAmount);
+  };
+
+/** Expects the terms of one of two refreshes, and that only its transaction is taken. */
+const expectOneRefresh =
+  (mode: Mode, type: Type) =>
+  async (
+    rivals: Rivals,
+    one: Ending<{ readonly body: RefreshedQuoteBody }>,
+    other: Ending<{ readonly body: RefreshedQuoteBody }>,
+  ): Promise<void> => {
+    if (one.status === "rejected" || other.status === "rejected") {
+      throw new Error("both are granted", { cause: [one, other] });
+    }
+    const stored = await world.database.quote(rivals.quote.quoteId);
+    expect([stored?.version, stored?.usedBy]).toEqual([3, null]);
+    const answers = [one.value.body, other.value.body];
+    expect(answers.map(termsOf)).toContainEqual(await storedTerms(rivals));
+    const isPromised = mode === "wallet" && type === "swap";
+    expect(await setAside(rivals)).toEqual(
+      isPromised ? [{ amount: stored?.outputAmount, isKept: false }] : [],
+    );
+    const post = (body: RefreshedQuoteBody): Promise<Posted> =>
+      world.service
+        .createTransaction(world.customer(), world.bodyFor({ ...rivals.quote, ...body }, mode, type))
+        .then((answer) => answer.body);
+    if (isPromised) {
+      // Only the newest of its transactions is ever signed.
+      const tries = await Promise.allSettled(answers.map(post));
+      expect(new Set(tries.map(reasonOf))).toEqual(new Set(["INVALID_SIGNATURE", null]));
+      await expectOne(rivals, idsOf(...tries));
+    } else {
+      await expectOne(rivals, [(await post(answers[0] as RefreshedQuoteBody)).transactionId]);
+    }
+  };
+
 describe.each(adapters)("on $name", (adapter) => {
   const types = adapter.name === "memory" || THOROUGH ? TYPES : (["send"] as const);
   beforeAll(async () => {
@@ -221,33 +286,8 @@ describe.each(adapters)("on $name", (adapter) => {
           one: posting("one"),
           other: refreshing("other"),
           judge: async (rivals, posted, refreshed) => {
-            const { quoteId } = rivals.quote;
             refused.add(reasonOf(refreshed));
-            if (refreshed.status === "fulfilled") {
-              expect(await storedTerms(rivals)).toEqual(termsOf(refreshed.value.body));
-            } else {
-              const { outputAmount, inputAmount, expiresAt } = rivals.quote;
-              expect(await storedTerms(rivals)).toEqual([outputAmount, inputAmount, expiresAt]);
-              expect(reasonOf(refreshed)).toBe("used");
-            }
-            let ids = idsOf(posted);
-            if (posted.status === "rejected") {
-              // What it brings was priced anew: the old terms are not had any more, the new ones are.
-              expect([type, reasonOf(posted), refreshed.status]).toEqual([
-                "swap",
-                "amount_mismatch",
-                "fulfilled",
-              ]);
-              if (refreshed.status === "rejected") throw new Error("one of the two was granted");
-              const body = world.bodyFor({ ...rivals.quote, ...refreshed.value.body }, mode, type);
-              ids = [(await world.service.createTransaction(world.customer(), body)).body.transactionId];
-            }
-            await expectOne(rivals, ids);
-            const stored = await world.database.quote(quoteId);
-            const view = await world.database.transaction(ids[0] ?? "");
-            const [deposit] = await world.database.deposits([view?.transaction.depositAddress ?? ""]);
-            if (mode === "private") expect(deposit?.amount).toBe(stored?.inputAmount);
-            if (type === "swap") expect(view?.recipients[0]?.amount).toBe(stored?.outputAmount);
+            await expectLastTerms(mode, type)(rivals, posted, refreshed);
           },
         });
         expect(refused).toEqual(new Set([null, "used"]));
@@ -261,31 +301,7 @@ describe.each(adapters)("on $name", (adapter) => {
           arrange: () => sameFor(mode, type),
           one: refreshing("one"),
           other: refreshing("other"),
-          judge: async (rivals, one, other) => {
-            if (one.status === "rejected" || other.status === "rejected") {
-              throw new Error("both are granted", { cause: [one, other] });
-            }
-            const stored = await world.database.quote(rivals.quote.quoteId);
-            expect([stored?.version, stored?.usedBy]).toEqual([3, null]);
-            const answers = [one.value.body, other.value.body];
-            expect(answers.map(termsOf)).toContainEqual(await storedTerms(rivals));
-            const isPromised = mode === "wallet" && type === "swap";
-            expect(await setAside(rivals)).toEqual(
-              isPromised ? [{ amount: stored?.outputAmount, isKept: false }] : [],
-            );
-            const post = (body: RefreshedQuoteBody): Promise<Posted> =>
-              world.service
-                .createTransaction(world.customer(), world.bodyFor({ ...rivals.quote, ...body }, mode, type))
-                .then((answer) => answer.body);
-            if (isPromised) {
-              // Only the newest of its transactions is ever signed.
-              const tries = await Promise.allSettled(answers.map(post));
-              expect(new Set(tries.map(reasonOf))).toEqual(new Set(["INVALID_SIGNATURE", null]));
-              await expectOne(rivals, idsOf(...tries));
-            } else {
-              await expectOne(rivals, [(await post(answers[0] as RefreshedQuoteBody)).transactionId]);
-            }
-          },
+          judge: expectOneRefresh(mode, type),
         });
       },
     );

@@ -46,7 +46,7 @@ async function look(times: number): Promise<void> {
 
 test.each([
   ["by the same process", false],
-  ["by the process that follows it", true],
+  ["after its service was stopped and started", true],
 ])(
   "W9: a wallet's swap that was dropped is sent again %s, and the desk gives once",
   async (_by, isRestarted) => {
