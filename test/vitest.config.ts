@@ -22,7 +22,8 @@ export default defineConfig({
   test: {
     root,
     include: ["test/**/*.test.ts"],
-    globalSetup: source("test/programs/compile.ts"),
+    globalSetup: [source("test/programs/print-seed.ts"), source("test/programs/compile.ts")],
+    setupFiles: source("test/programs/use-seed.ts"),
     // Files share what they have imported, which a third of the run went to; none changes a module for another.
     isolate: false,
     testTimeout: 20_000,

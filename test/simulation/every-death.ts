@@ -7,6 +7,7 @@ import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";
 import type { Death, MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
+import { seedOfRun } from "../kit/seed.ts";
 import { THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
@@ -49,8 +50,7 @@ export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest";
 /** How thoroughly a flow is killed on each adapter, by its name; `npm run test:long` is thorough everywhere. */
 export type Plan = Readonly<Record<string, Thoroughness>>;
 
-// What `vitest --mode` sets.
-const SEED = Number(process.env["PAYSTATE_SEED"] ?? 1);
+const SEED = seedOfRun();
 const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonly other: number }>> = {
   every: { changing: 1, other: 1 },
   changing: { changing: 1, other: 8 },

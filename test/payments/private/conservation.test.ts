@@ -5,12 +5,10 @@ import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";
 import { anyLife } from "./random-life.ts";
 import type { Life } from "./random-life.ts";
+import { repeatedRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 
-// `npm run test:long` lives through many times as many lives, and others each time.
-const [LIVES, ALWAYS_THE_SAME] = THOROUGH ? [1_000, {}] : [25, { seed: 21 }];
-/** A failure prints its seed and path; given these, the same life is lived again. */
-const { PAYSTATE_SEED: SEED, PAYSTATE_PATH: PATH } = process.env;
+const LIVES = THOROUGH ? 1_000 : 25;
 
 async function brokenIn(life: Life): Promise<readonly string[]> {
   const lived = await liveThrough(life);
@@ -30,12 +28,7 @@ test(
       fc.asyncProperty(anyLife, async (life) => {
         expect(await brokenIn(life)).toEqual([]);
       }),
-      {
-        numRuns: LIVES,
-        ...ALWAYS_THE_SAME,
-        ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-        ...(PATH === undefined ? {} : { path: PATH }),
-      },
+      { numRuns: LIVES, ...repeatedRun() },
     );
   },
 );

@@ -352,7 +352,7 @@ test(
         }
         await world.close();
       }),
-      { numRuns: 3, seed: 12, endOnFailure: true },
+      { numRuns: 3, endOnFailure: true },
     );
     world = await privateFixture();
   },
