@@ -72,7 +72,7 @@ function brokenAmounts({ gain }: Books, { words, payees, sender }: LivedOrder): 
 }
 
 /** What it says of itself is what has happened. */
-function brokenStory({ gain }: Books, order: LivedOrder, shown: TransactionBody): readonly string[] {
+export function brokenStory({ gain }: Books, order: LivedOrder, shown: TransactionBody): readonly string[] {
   if (!OVER.has(shown.status)) return [];
   const broken: string[] = [];
   for (const [index, { wallet }] of order.payees.entries()) {

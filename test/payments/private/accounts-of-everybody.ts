@@ -45,7 +45,7 @@ export async function brokenAccounts(life: LivedLife): Promise<readonly string[]
 type Burnt = ReadonlyMap<string, bigint>;
 
 /** Nothing comes from nowhere and nothing goes there: what all accounts of the chain hold together, and what it burnt. */
-function brokenSums({ before, after, mintOf }: Books, fees: Burnt): readonly string[] {
+export function brokenSums({ before, after, mintOf }: Books, fees: Burnt): readonly string[] {
   const burnt = [...fees.values()].reduce((sum, each) => sum + each, 0n);
   return ASSETS.flatMap((asset) => {
     const gone = allOf(before, mintOf(asset)) - allOf(after, mintOf(asset));
@@ -63,7 +63,7 @@ function allOf({ accounts }: Photograph, mint: string | null): bigint {
 }
 
 /** Whoever has anything is somebody who takes part; and no marker is left behind without a reason. */
-function strangers({ world, orders, before, after, wasRestored }: Books): readonly string[] {
+export function strangers({ world, orders, before, after, wasRestored }: Books): readonly string[] {
   const known = new Set<string>([
     ...before.accounts.map(({ owner }) => owner),
     ...orders.flatMap(({ address, sender, payees }) => [
@@ -112,7 +112,7 @@ async function brokenTreasury(books: Books): Promise<readonly string[]> {
 }
 
 /** The sponsor has spent its fees, and rent of accounts that are there: nobody has grown rich on its lamports. */
-function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
+export function brokenSponsor({ world, orders, before, after, gain }: Books, fees: Burnt): readonly string[] {
   const { address } = world.sponsor;
   const old = new Set(before.accounts.map((account) => account.address));
   const people = new Set<string>(

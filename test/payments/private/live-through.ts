@@ -129,8 +129,8 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
 type Restoring = Extract<Happening, { does: "restore" }>;
 
 /** Everything is let come to rest, the operator does what there is to do, and every lane of an address ends. */
-async function comeToRest(
-  { clock }: PrivateFixture,
+export async function comeToRest(
+  { clock }: Pick<PrivateFixture, "clock">,
   processes: Succession,
   orders: readonly LivedOrder[],
 ): Promise<void> {
@@ -176,7 +176,7 @@ export async function stateAt(storage: PaymentStorage, address: string): Promise
 }
 
 /** A database that is replaced takes its words with it. */
-async function rememberWords(storage: PaymentStorage, orders: readonly LivedOrder[]): Promise<void> {
+export async function rememberWords(storage: PaymentStorage, orders: readonly LivedOrder[]): Promise<void> {
   for (const { id, markerWords } of orders) {
     for (const { plan } of (await storage.transaction(id))?.payments ?? []) {
       for (const each of wordsIn(readPlan(plan))) markerWords.add(each);
@@ -193,7 +193,7 @@ function wordsIn({ moves }: StoredPlan): readonly string[] {
 }
 
 /** Chance that turns out the same in every run. */
-function seededRandom(seed: string): Random {
+export function seededRandom(seed: string): Random {
   let drawn = 0;
   return {
     bytes(length) {

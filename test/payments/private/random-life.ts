@@ -70,7 +70,8 @@ const payee = fc.record({
   ),
 });
 
-const order: fc.Arbitrary<OrderWords> = fc.record({
+/** Any send or payroll. */
+export const anyOrder: fc.Arbitrary<OrderWords> = fc.record({
   asset: fc.constantFrom(...ASSETS),
   payees: fc.oneof(
     { weight: 3, arbitrary: fc.array(payee, { minLength: 1, maxLength: 1 }) },
@@ -83,7 +84,8 @@ const order: fc.Arbitrary<OrderWords> = fc.record({
   ),
 });
 
-const happening = (orders: number): fc.Arbitrary<Happening> => {
+/** Anything that may happen to one of so many orders. */
+export const anyHappening = (orders: number): fc.Arbitrary<Happening> => {
   const which = fc.integer({ min: 0, max: orders - 1 });
   const deposit = fc.record({
     does: fc.constant("deposit" as const),
@@ -140,14 +142,14 @@ const forgottenAfterwards = (orders: number): fc.Arbitrary<readonly Happening[]>
 
 /** Any life at all. */
 export const anyLife: fc.Arbitrary<Life> = fc
-  .array(order, { minLength: 1, maxLength: MOST_ORDERS })
+  .array(anyOrder, { minLength: 1, maxLength: MOST_ORDERS })
   .chain((orders) =>
     fc.record({
       orders: fc.constant(orders),
       happenings: fc
         .array(
           fc.oneof(
-            { weight: 40, arbitrary: happening(orders.length).map((each) => [each]) },
+            { weight: 40, arbitrary: anyHappening(orders.length).map((each) => [each]) },
             { weight: 1, arbitrary: forgottenAfterwards(orders.length) },
           ),
           { minLength: 1, maxLength: MOST_HAPPENINGS },

@@ -1,0 +1,56 @@
+/** A life of private mode in which the nodes lie: as data, drawn at random. */
+import fc from "fast-check";
+import type { ToldLie } from "./random-lies.ts";
+import { anyToldLie } from "./random-lies.ts";
+import { anyHappening, anyOrder } from "./random-life.ts";
+import type { Happening, OrderWords } from "./random-life.ts";
+
+/** What happens besides: from now on these lies are told and no others; none are, when there are none. */
+export type LyingHappening =
+  | Exclude<Happening, { does: "restore" | "rent" }>
+  | { readonly does: "lie"; readonly lies: readonly ToldLie[] };
+
+export interface LyingLife {
+  readonly orders: readonly (OrderWords | "swap")[];
+  readonly happenings: readonly LyingHappening[];
+}
+
+const MAX_ORDERS = 3;
+const MAX_HAPPENINGS = 12;
+
+const lie = fc
+  .array(anyToldLie, { minLength: 1, maxLength: 4 })
+  .map((lies): LyingHappening => ({ does: "lie", lies }));
+
+const isPlain = (happening: Happening): happening is Exclude<Happening, { does: "restore" | "rent" }> =>
+  happening.does !== "restore" && happening.does !== "rent";
+
+/** Each order is paid for as asked, so that there is something to lie about; the rest is chance. */
+export const anyLyingLife: fc.Arbitrary<LyingLife> = fc
+  .array(
+    fc.oneof({ weight: 4, arbitrary: anyOrder }, { weight: 1, arbitrary: fc.constant("swap" as const) }),
+    {
+      minLength: 1,
+      maxLength: MAX_ORDERS,
+    },
+  )
+  .chain((orders) => {
+    const paid = orders.map(
+      (_, order) => ({ does: "deposit", order, howMuch: "exact", asset: 0, by: 1 }) as const,
+    );
+    const happening = fc.oneof(
+      { weight: 2, arbitrary: lie },
+      { weight: 3, arbitrary: anyHappening(orders.length).filter(isPlain) },
+    );
+    return fc.record({
+      orders: fc.constant(orders),
+      happenings: fc
+        .tuple(
+          fc.array(happening, { maxLength: 3 }),
+          fc.constant(paid),
+          lie,
+          fc.array(happening, { minLength: 2, maxLength: MAX_HAPPENINGS }),
+        )
+        .map((parts) => parts.flat()),
+    });
+  });

@@ -1,0 +1,31 @@
+/** M3 as a property: whatever all nodes say about anything, for however long, no payee gets more than its amount. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { repeatedRun } from "../../kit/seed.ts";
+import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { brokenUnderLies } from "./accounts-under-lies.ts";
+import { liveUnderLies } from "./live-under-lies.ts";
+import { anyLyingLife } from "./lying-life.ts";
+import type { LyingLife } from "./lying-life.ts";
+
+async function brokenIn(life: LyingLife): Promise<readonly string[]> {
+  const lived = await liveUnderLies(life);
+  try {
+    return await brokenUnderLies(lived);
+  } finally {
+    await lived.close();
+  }
+}
+
+test(
+  "M3: after random sends, payrolls and swaps with crashes, under nodes that lie about everything, no payee has more than its amount, and every base unit is where it belongs or the reconciliation says where it is",
+  { timeout: EXPLORING_MS },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(anyLyingLife, async (life) => {
+        expect(await brokenIn(life)).toEqual([]);
+      }),
+      { numRuns: THOROUGH ? 200 : 4, endOnFailure: true, ...repeatedRun() },
+    );
+  },
+);
