@@ -43,9 +43,9 @@ export const TAKEN_OVER: Ordeal = {
  * Which calls are died at. `every`: each. `changing`: each that may change anything outside, and one in eight of the
  * others, before and after which the world is the same. `some`: one in four of the former, one in sixteen of the latter.
  * `few`: one in twelve and one in forty-eight. `fewest`: one in forty-eight and one in 192, and only
- * before or only after it. Which ones, a seed says.
+ * before or only after it; `rare`: one in 192 and one in 1,536, in the same way. Which ones, a seed says.
  */
-export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest";
+export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest" | "rare";
 
 /** How thoroughly a flow is killed on each adapter, by its name; `npm run test:long` is thorough everywhere. */
 export type Plan = Readonly<Record<string, Thoroughness>>;
@@ -57,6 +57,7 @@ const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonl
   some: { changing: 4, other: 16 },
   few: { changing: 12, other: 48 },
   fewest: { changing: 48, other: 192 },
+  rare: { changing: 192, other: 1_536 },
 };
 const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "sign", "attempt"]);
 // Fewer calls than any flow makes: an enumeration that kills nobody proves nothing.
@@ -110,7 +111,7 @@ function chosenCalls(
 }
 
 function momentsAt(call: number, thoroughness: Thoroughness): readonly Death["moment"][] {
-  if (thoroughness !== "fewest") return ["before", "after"];
+  if (thoroughness !== "fewest" && thoroughness !== "rare") return ["before", "after"];
   return [drawn(-call) % 2 === 0 ? "before" : "after"];
 }
 

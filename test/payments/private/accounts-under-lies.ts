@@ -71,8 +71,8 @@ async function brokenOrder(
     }
     // What came for it is all that was ever spent for it, but for the sponsor's loans.
     const kept = keptOf(books, order, asset);
-    if (asset !== "SOL" && promised === undefined && kept < 0n)
-      broken.push(`${-kept} ${asset} more went than came`);
+    const isShort = asset !== "SOL" && promised === undefined && kept < 0n;
+    if (isShort) broken.push(`${-kept} ${asset} more went than came`);
   }
   const shown = await service.transaction(caller, order.id);
   const wrong = [

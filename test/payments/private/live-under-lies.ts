@@ -152,7 +152,8 @@ async function happen(happening: LyingHappening, scene: Scene): Promise<void> {
   const order = "order" in happening ? scene.orders[happening.order] : undefined;
   switch (happening.does) {
     case "lie":
-      return scene.nodes.tell(happening.lies);
+      scene.nodes.tell(happening.lies);
+      return;
     case "deposit": {
       if (order === undefined) return;
       // What a swap gets back must not look like what it was promised.

@@ -205,8 +205,9 @@ const RETELLINGS: { readonly [A in Retold]: Retelling<Extract<Lie, { about: A }>
     });
   },
   time({ seconds }, method) {
-    if (method === "getBlockTime")
+    if (method === "getBlockTime") {
       return retold((time: number | null) => (time === null ? null : time + seconds));
+    }
     if (method !== "getTransaction" && method !== "getBlock") return undefined;
     return retold((honest: { readonly blockTime: number } | null) =>
       honest === null ? null : { ...honest, blockTime: honest.blockTime + seconds },

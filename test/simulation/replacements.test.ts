@@ -1,0 +1,91 @@
+/** M7, E5: the process of a private order dies at any call while one payment replaces another; each payee is paid once. */
+import { afterAll, beforeAll } from "vitest";
+import { slots } from "./acts.ts";
+import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
+import type { Plan } from "./every-death.ts";
+import type { End, Flow } from "./flow.ts";
+import { PRIVATE_HOUSE } from "./house.ts";
+import { freeze, orderPrivately, payIn } from "./order-acts.ts";
+import { surroundings } from "./world.ts";
+import type { Surroundings } from "./world.ts";
+
+let around: Surroundings;
+beforeAll(async () => {
+  around = await surroundings();
+});
+afterAll(() => around.close());
+
+const ORDER = "order";
+const EXCESS = 3_000_000n;
+const seen = slots(40);
+const FAILED = ["transaction.pending", "transaction.failed"] as const;
+
+const payees = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `payee ${index}`);
+
+interface Replacement {
+  readonly holds: string;
+  readonly count: number;
+  /** Whose account is frozen as soon as the order is taken, by index. */
+  readonly frozen?: number;
+  readonly more?: bigint;
+  readonly end: End;
+}
+
+/** Half a USDC for each. */
+function flowOf({ holds, count, frozen, more = 0n, end }: Replacement): Flow {
+  const names = payees(count);
+  const bad = frozen === undefined ? undefined : names[frozen];
+  return {
+    holds,
+    house: PRIVATE_HOUSE,
+    makes: ["broadcast"],
+    ...(bad === undefined
+      ? {}
+      : { wallets: { [bad]: { usdc: 0n } }, before: { acts: [freeze(bad)], leaves: {} } }),
+    acts: [orderPrivately(ORDER, "0.5", names), payIn(ORDER, (due) => due + more), seen],
+    ends: { [ORDER]: [end] },
+  };
+}
+
+const SPLIT = flowOf({
+  holds: "M7: of one payout with a payee that fails, the rest is one leaf of a plan, and is paid once",
+  ...{ count: 3, frozen: 1 },
+  end: {
+    ...{ status: "failed", reason: "PARTIAL_PAYOUT", refunds: 1, told: FAILED },
+    ...{ paid: 500_000n, unpaid: [1] },
+  },
+});
+
+const FULL_REFUND = flowOf({
+  holds: "M7: a payout whose only payee fails is replaced by a full refund, once",
+  ...{ count: 1, frozen: 0 },
+  end: { status: "failed", reason: "PAYOUT_FAILED", paid: 0n, refunds: 1, told: FAILED },
+});
+
+const ROUTING_PLAN = flowOf({
+  holds: "M7: the payouts of a routing plan are made once each, and the excess goes back once",
+  ...{ count: 8, more: EXCESS },
+  end: {
+    ...{ status: "completed", paid: 500_000n, refunds: 1 },
+    told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
+  },
+});
+
+const SPLIT_OF_PLAN = flowOf({
+  holds:
+    "M7: in a routing plan one payout is replaced, and one refund brings back what is left and the excess",
+  ...{ count: 8, frozen: 6, more: EXCESS },
+  end: {
+    ...{ status: "failed", reason: "PARTIAL_PAYOUT", refunds: 1, told: FAILED },
+    ...{ paid: 500_000n, unpaid: [6] },
+  },
+});
+
+const SAMPLES: readonly (readonly [Flow, Plan])[] = [
+  [SPLIT, { memory: "rare", SQLite: "rare" }],
+  [FULL_REFUND, { SQLite: "rare" }],
+  [ROUTING_PLAN, { memory: "rare" }],
+  [SPLIT_OF_PLAN, { SQLite: "rare" }],
+];
+for (const [flow, plan] of SAMPLES) testEveryDeath(flow, KILLED_ONCE, () => around, plan);
