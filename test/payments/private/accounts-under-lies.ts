@@ -53,8 +53,8 @@ async function brokenOrder(
     for (const asset of ASSETS) {
       const got = gain(wallet.address, asset);
       const isRight = got === 0n || (asset === order.words.asset && got === amount);
-      if (!isRight)
-        broken.push(`recipient ${index} is due ${amount} ${order.words.asset} and got ${got} ${asset}`);
+      if (isRight) continue;
+      broken.push(`recipient ${index} is due ${amount} ${order.words.asset} and got ${got} ${asset}`);
     }
   }
   const promised = life.promised.get(order.sender.address);

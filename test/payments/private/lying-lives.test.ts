@@ -25,7 +25,7 @@ test(
       fc.asyncProperty(anyLyingLife, async (life) => {
         expect(await brokenIn(life)).toEqual([]);
       }),
-      { numRuns: THOROUGH ? 200 : 4, endOnFailure: true, ...repeatedRun() },
+      { numRuns: THOROUGH ? 200 : 3, endOnFailure: true, ...repeatedRun() },
     );
   },
 );
