@@ -1,6 +1,7 @@
 /** A payroll whose address has not heard of its landings yet: nothing is settled before. */
 import { afterEach, expect, test } from "vitest";
-import type { ClaimedTask, PaymentStorage } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import type { ClaimedTask } from "../../../storage/storage.ts";
 import { memoryStorage } from "../../../storage/memory.ts";
 import { orderedAs, scene, SOL } from "../private/scene.ts";
 import type { Scene } from "../private/scene.ts";
