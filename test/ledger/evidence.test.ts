@@ -162,6 +162,25 @@ describe("M6: one endpoint's word ends nothing", () => {
     });
   }
 
+  test("M6: two with all the evidence of a death do not outvote a third that is behind and shows it in a block", async () => {
+    const { attempt } = await signed();
+    expire(attempt);
+    const status = { slot: attempt.firstSlot, confirmations: 1, err: null, confirmationStatus: "confirmed" };
+    const seen = lyingAbout("getSignatureStatuses", ({ context }: { context: object }) => ({
+      context,
+      value: [status],
+    }));
+    const behind = lyingAbout("getEpochInfo", (info: object) => ({
+      ...info,
+      blockHeight: attempt.lastValidBlockHeight,
+    }));
+    const third = oddEndpoint(fixture.chain, "third", (call) => seen(call) ?? behind(call));
+    const endpoints = [one.option, two.option, third.option];
+    expect(await fateOf(ledgerOver({}, endpoints), attempt)).toBe("unprovable");
+    third.rule = undefined;
+    expect(await fateOf(ledgerOver({}, endpoints), attempt)).toBe("dead");
+  });
+
   test('M2: one of two says "finalized with an error" of what landed: no landing is told until they agree', async () => {
     const { attempt, transaction } = await signed();
     await send(transaction);

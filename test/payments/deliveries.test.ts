@@ -6,7 +6,7 @@ import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import type { LoopbackCertificate } from "../kit/loopback-certificate.ts";
-import { passFor, SECRET, webhookWorld } from "./webhook-world.ts";
+import { ALL_EVENTS, passFor, SECRET, webhookWorld } from "./webhook-world.ts";
 import type { WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
@@ -152,6 +152,39 @@ describe("a delivery", () => {
     ]);
     await fixture.pass(MINUTE);
     expect(eventsReceived().at(-1)).toBe("transaction.pending");
+  });
+
+  test("of two notices of one commit the second waits for the first one's first attempt, at each webhook for itself", async () => {
+    await register();
+    await register({ url: `${receiver.url}/quick` });
+    await sendOne();
+    await fixture.service.settled();
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const heardAt = (path: string): readonly unknown[] =>
+      posts()
+        .filter((post) => post.path === path)
+        .map(({ body }) => (JSON.parse(body.toString("utf8")) as { event: string }).event);
+    let told: () => void = () => undefined;
+    const quickHasAll = new Promise<void>((resolve) => {
+      told = resolve;
+    });
+    receiver.answer(async ({ path }, response) => {
+      if (path === "/hook") await gate;
+      response.writeHead(200).end();
+      if (heardAt("/hook/quick").length === ALL_EVENTS.length - 1) told();
+    });
+    // First seen final: confirmed and completed are told in one commit.
+    fixture.chain.advance(60);
+    const settling = fixture.service.settled();
+    await quickHasAll;
+    expect(heardAt("/hook")).toEqual(["transaction.pending", "transaction.confirmed"]);
+    open();
+    await settling;
+    const inOrder = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
+    expect([heardAt("/hook"), heardAt("/hook/quick")]).toEqual([inOrder, inOrder]);
   });
 });
 

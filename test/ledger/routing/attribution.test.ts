@@ -14,7 +14,7 @@ import type { TransactionInstruction } from "@solana/web3.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Inflow } from "../../../src/ledger/routing.ts";
-import { land } from "../signed-transaction.ts";
+import { land, signed } from "../signed-transaction.ts";
 import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
 
 const SOL = 1_000_000_000n;
@@ -94,6 +94,28 @@ test("how much came from whom is told by what each transaction took from whom, a
       from: [{ payer: dave.address, amount: SOL / 2n }],
     },
   ]);
+});
+
+test("a transaction that failed on the chain moved nothing: it has no payers, and is not even asked for", async () => {
+  const { chain, ledger, party } = fixture;
+  const dave = party({ lamports: SOL });
+  const target = party({ lamports: SOL });
+  const toPubkey = keyOf(target);
+  const lamports = Number(SOL) * 5;
+  const bytes = await signed(fixture, {
+    signers: [dave],
+    instructions: [SystemProgram.transfer({ fromPubkey: keyOf(dave), toPubkey, lamports })],
+  });
+  await ledger.broadcast(Buffer.from(bytes, "base64"));
+  chain.advance(35);
+  const asked: unknown[] = [];
+  chain.faults.add(({ method, params }) => {
+    if (method === "getTransaction") asked.push(params[0]);
+    return undefined;
+  });
+  const inflows = await inflowsOf(target.address, null);
+  expect(inflows.map(({ feePayer }) => feePayer)).toEqual([chain.faucet.address]);
+  expect(asked).toHaveLength(1);
 });
 
 test("M8: tokens in an account that is not the associated one are attributed to who brought them there", async () => {

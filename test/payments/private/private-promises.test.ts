@@ -1,0 +1,189 @@
+/** Promises of private mode that a small slip in one line would break without any other test noticing. */
+import { afterEach, describe, expect, test } from "vitest";
+import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
+import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
+import { holdAddress } from "../../../src/payments/private/unknown-spending.ts";
+import type { PaymentRecord } from "../../../storage/records.ts";
+import { units } from "../../kit/private-fixture.ts";
+import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { MINUTE, scene, SOL } from "./scene.ts";
+import type { Ordered, Scene } from "./scene.ts";
+
+let world: Scene;
+afterEach(() => world.close());
+
+async function paymentsOf({ id }: Ordered, kind: PaymentRecord["kind"]): Promise<readonly PaymentRecord[]> {
+  const view = await world.storage.transaction(id);
+  return view?.payments.filter((payment) => payment.kind === kind) ?? [];
+}
+
+async function heldReason({ address }: Ordered): Promise<string | null> {
+  return (await world.storage.deposits([address]))[0]?.heldReason ?? null;
+}
+
+/** Moves lamports from the address to the sponsor, as another copy of the database could. */
+async function spendElsewhere({ id, address }: Ordered, lamports = 1n): Promise<void> {
+  const { sponsor, chain, ledger } = world;
+  const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
+  const unsigned = await ledger.buildTransaction({
+    feePayer: sponsor.address,
+    moves: [
+      {
+        ...{ does: "transfer", mint: null, decimals: 9, from: address as never, to: sponsor.address },
+        ...{ amount: lamports, accountPayer: null },
+      },
+    ],
+  });
+  const signers = [keypairSigner(sponsor.secretKey), keys.signer({ masterVersion: 1, transactionId: id })];
+  const { bytes } = await signTransaction(unsigned, signers);
+  await ledger.broadcast(bytes).catch(() => undefined);
+  chain.advance(35);
+}
+
+describe("E17: what another copy of the database has spent", () => {
+  test("is looked for anew before a refund: late money is held, not sent back", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    await world.deposit(order.address, { lamports: SOL });
+    await world.settle(8);
+    expect(await paymentsOf(order, "refund")).toMatchObject([{ status: "finalized" }]);
+    // By now this process has looked once and found nothing.
+    await world.pass(11 * MINUTE);
+    await spendElsewhere(order);
+    await world.deposit(order.address, { lamports: SOL });
+    await world.settle(8);
+    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    expect(await heldReason(order)).toBe("unknown_spending");
+  });
+
+  test("is looked for anew before a sweep: its markers stay", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle(10);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    await world.deposit(order.address, { lamports: await world.ledger.rentMinimum(0) });
+    await spendElsewhere(order, await world.ledger.rentMinimum(0));
+    await world.sweep();
+    expect(await paymentsOf(order, "sweep")).toEqual([]);
+    expect(await heldReason(order)).toBe("unknown_spending");
+  });
+
+  test("is nothing where it failed on the chain: what moved nothing holds nobody's order", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    // Its error is only found when it runs: nobody has so many lamports.
+    await spendElsewhere(order, 1_000_000n * SOL);
+    const { transactions } = await world.ledger.signedBy(order.address as never);
+    expect(transactions).toMatchObject([{ error: expect.any(String) as string }]);
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle(10);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    await world.judge();
+  });
+});
+
+describe("refunds", () => {
+  test("are counted from finalized money only: what could still vanish is not in them", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    world.chain.fund(order.address, { usdc: 2_000_000n });
+    world.chain.advance(20);
+    world.chain.fund(order.address, { usdc: 7_000_000n });
+    world.chain.advance(15);
+    await world.service.settled();
+    await world.service.settled();
+    const [refund] = await paymentsOf(order, "refund");
+    expect(refund?.legs[0]?.amount).toBeLessThan(2_000_000n);
+    await world.passAndSettle(11 * MINUTE, 8);
+    expect(await paymentsOf(order, "refund")).toMatchObject([
+      { status: "finalized" },
+      { status: "finalized" },
+    ]);
+    await world.sweep();
+    await world.judge();
+  });
+
+  test("hold back what they cost, and that stays for the sweep: it is not refunded in turn", async () => {
+    world = await scene();
+    // Without an account of its own, which the first refund makes and charges for.
+    const carol = world.wallet("carol", { lamports: SOL });
+    world.chain.advance(35);
+    const { body } = await world.order(world.customer, {
+      sender: carol,
+      to: [{ address: world.bob.address, amount: "5" }],
+    });
+    const { ephemeralAddress: address, transactionId: id } = body;
+    const order = { id, address, due: units(body.depositAmount, 6) };
+    await world.service.cancelTransaction(world.customer, id);
+    await world.deposit(address, { usdc: 9_000_000n });
+    await world.settle(8);
+    const [refund] = await paymentsOf(order, "refund");
+    const refunded = refund?.legs[0]?.amount ?? 0n;
+    const withheld = 9_000_000n - refunded;
+    expect(withheld).toBeGreaterThan(100_000n);
+    await world.passAndSettle(11 * MINUTE, 8);
+    await world.passAndSettle(11 * MINUTE, 8);
+    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    await world.sweep();
+    expect((await world.held(carol.address))[1]).toBe(refunded);
+    expect((await world.held(world.treasury.address))[1]).toBe(withheld);
+    await world.judge();
+  });
+
+  test("hold back their own transaction and the one that sweeps their marker", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    await world.deposit(order.address, { lamports: SOL });
+    await world.settle(8);
+    const [refund] = await paymentsOf(order, "refund");
+    const withheld = SOL - (refund?.legs[0]?.amount ?? 0n);
+    // Sponsor and deposit address sign both; the network asks 5,000 lamports for each signature.
+    expect(withheld).toBeGreaterThanOrEqual(2n * 10_000n);
+    await world.sweep();
+    await world.judge();
+  });
+
+  test("are ten minutes apart, to the second", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    await world.deposit(order.address, { usdc: 2_000_000n });
+    await world.settle(4);
+    const [first] = await paymentsOf(order, "refund");
+    expect(first).toMatchObject({ status: "finalized" });
+    await world.deposit(order.address, { usdc: 3_000_000n });
+    const waitsFrom = world.clock.now();
+    await world.pass(10 * MINUTE - 90_000);
+    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    await world.pass(90_000);
+    const [, second] = (await paymentsOf(order, "refund")).toSorted((a, b) => a.createdAt - b.createdAt);
+    expect(second?.createdAt ?? 0).toBeGreaterThanOrEqual((first?.createdAt ?? 0) + 10 * MINUTE);
+    expect(second?.createdAt ?? 0).toBeLessThanOrEqual(waitsFrom + 10 * MINUTE);
+  });
+});
+
+describe("a held address", () => {
+  test("has nothing signed for it, though the payment was planned before it was held", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    // The payout is planned, and the sponsor cannot pay for it yet.
+    const [lamports] = await world.held(world.sponsor.address);
+    await world.pay(world.sponsor, world.treasury.address, lamports - 1_000_000n);
+    await world.deposit(order.address, { usdc: order.due });
+    await world.service.settled();
+    expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+    await holdAddress(world.storage, order.address, "screening");
+    await world.pay(world.treasury, world.sponsor.address, lamports - 2_000_000n);
+    await world.passAndSettle(10 * MINUTE, 6);
+    expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+    expect((await world.held(world.bob.address))[1]).toBe(0n);
+    await world.service.releaseDeposit(order.id);
+    await world.passAndSettle(10 * MINUTE, 10);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    await world.judge();
+  });
+});
