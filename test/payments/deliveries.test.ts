@@ -155,9 +155,9 @@ describe("a delivery", () => {
   });
 
   test("of two notices of one commit the second waits for the first one's first attempt, at each webhook for itself", async () => {
-    await register();
+    const slow = await register();
     await register({ url: `${receiver.url}/quick` });
-    await sendOne();
+    const transactionId = await sendOne();
     await fixture.service.settled();
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -181,6 +181,14 @@ describe("a delivery", () => {
     const settling = fixture.service.settled();
     await quickHasAll;
     expect(heardAt("/hook")).toEqual(["transaction.pending", "transaction.confirmed"]);
+    const runs = (await fixture.storage.deliveries(transactionId)).filter((each) => each.webhookId === slow);
+    const states = await Promise.all(
+      runs.map(async ({ id }) => {
+        const { snapshot = "{}" } = (await fixture.storage.load(id)) ?? {};
+        return (JSON.parse(snapshot) as { value?: unknown }).value;
+      }),
+    );
+    expect(states.toSorted()).toEqual(["attempting", "delivered", "waiting"]);
     open();
     await settling;
     const inOrder = ["transaction.pending", "transaction.confirmed", "transaction.completed"];

@@ -41,7 +41,7 @@ async function spendElsewhere({ id, address }: Ordered, lamports = 1n): Promise<
 }
 
 describe("E17: what another copy of the database has spent", () => {
-  test("is looked for anew before a refund: late money is held, not sent back", async () => {
+  test("is looked for again before a refund: late money is held, not sent back", async () => {
     world = await scene();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
@@ -57,7 +57,7 @@ describe("E17: what another copy of the database has spent", () => {
     expect(await heldReason(order)).toBe("unknown_spending");
   });
 
-  test("is looked for anew before a sweep: its markers stay", async () => {
+  test("is looked for again before a sweep: its markers stay", async () => {
     world = await scene();
     const order = await world.sendTo();
     await world.deposit(order.address, { usdc: order.due });
@@ -70,10 +70,10 @@ describe("E17: what another copy of the database has spent", () => {
     expect(await heldReason(order)).toBe("unknown_spending");
   });
 
-  test("is nothing where it failed on the chain: what moved nothing holds nobody's order", async () => {
+  test("is nothing where it failed on the chain: a transaction that moved nothing holds no order", async () => {
     world = await scene();
     const order = await world.sendTo();
-    // Its error is only found when it runs: nobody has so many lamports.
+    // Its error is found when it runs: the address does not hold so many lamports.
     await spendElsewhere(order, 1_000_000n * SOL);
     const { transactions } = await world.ledger.signedBy(order.address as never);
     expect(transactions).toMatchObject([{ error: expect.any(String) as string }]);

@@ -1,0 +1,17 @@
+/** All breaks, in the order in which they are tried. */
+import type { Break } from "./break.ts";
+import { CHART_BREAKS } from "./breaks/charts.ts";
+import { LEDGER_BREAKS } from "./breaks/ledger.ts";
+import { PRIVATE_BREAKS } from "./breaks/private.ts";
+import { QUOTE_BREAKS } from "./breaks/quotes.ts";
+import { SWAP_BREAKS } from "./breaks/swaps.ts";
+import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
+
+export const ALL_BREAKS: readonly Break[] = [
+  ...CHART_BREAKS,
+  ...LEDGER_BREAKS,
+  ...QUOTE_BREAKS,
+  ...WEBHOOK_BREAKS,
+  ...SWAP_BREAKS,
+  ...PRIVATE_BREAKS,
+];

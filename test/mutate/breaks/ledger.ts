@@ -1,0 +1,111 @@
+/** Breaks of the reading of the chain, on which every decision about money stands. */
+import type { Break } from "../break.ts";
+
+export const LEDGER_BREAKS: readonly Break[] = [
+  {
+    property: "a transaction that failed on the chain has moved nothing and has no payers",
+    file: "src/ledger/solana/routing/payers-of.ts",
+    text: ".filter(({ error, signature }) => error === null && !landed.has(signature))",
+    replacement: ".filter(({ signature }) => !landed.has(signature))",
+    tests: ["ledger/routing/attribution.test.ts"],
+  },
+  {
+    property: "death needs every witness that is asked for",
+    file: "src/ledger/solana/fates.ts",
+    text: "isTraceless && !isDoubted && dead >= needed",
+    replacement: "isTraceless && !isDoubted && dead >= 1",
+    tests: ["ledger/evidence.test.ts"],
+  },
+  {
+    property: "a trace at any endpoint keeps an attempt alive",
+    file: "src/ledger/solana/fates.ts",
+    text: 'kind !== "landed" && kind !== "seen"',
+    replacement: 'kind !== "landed"',
+    tests: ["ledger/evidence.test.ts", "ledger/settlement.test.ts"],
+  },
+  {
+    property: "the block after the last valid height still takes a transaction",
+    file: "src/ledger/solana/testimony.ts",
+    text: "this.#finalized.blockHeight > lastValidBlockHeight",
+    replacement: "this.#finalized.blockHeight >= lastValidBlockHeight",
+    tests: ["ledger/evidence.test.ts", "ledger/settlement.test.ts"],
+  },
+  {
+    property: "what a node has no history of is not dead",
+    file: "src/ledger/solana/testimony.ts",
+    text: "if (attempt.firstSlot < firstSlot) findings.set",
+    replacement: "if (attempt.firstSlot < 0) findings.set",
+    tests: ["ledger/evidence.test.ts"],
+  },
+  {
+    property: "a landing needs as many witnesses as are asked for",
+    file: "src/ledger/solana/agreement.ts",
+    text: "shown.filter(isSameAs(landing)).length >= needed",
+    replacement: "shown.filter(isSameAs(landing)).length >= 1",
+    tests: ["ledger/evidence.test.ts"],
+  },
+  {
+    property: "markers are as old as the lowest height that any witness tells",
+    file: "src/ledger/solana/routing/markers.ts",
+    text: "blockHeight: Math.min(...told",
+    replacement: "blockHeight: Math.max(...told",
+    tests: ["ledger/routing/markers.test.ts"],
+  },
+  {
+    property: "markers that witnesses tell differently are disputed",
+    file: "src/ledger/solana/routing/markers.ts",
+    text: 'return one === other ? one : "disputed";',
+    replacement: "return one;",
+    tests: ["ledger/routing/markers.test.ts"],
+  },
+  {
+    property: "lamports alone make no marker",
+    file: "src/ledger/solana/routing/marker-state.ts",
+    text: 'if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";',
+    replacement:
+      "if (program === SYSTEM_PROGRAM && data.length === 0) return { delegate: null, lamports: BigInt(lamports) };",
+    tests: ["ledger/routing/markers.test.ts", "ledger/routing/marker.test.ts"],
+  },
+  {
+    property: "of a balance only as much counts as enough witnesses vouch for",
+    file: "src/ledger/solana/routing/agreed-funds.ts",
+    text: "told[witnesses - 1] ?? 0n",
+    replacement: "told[0] ?? 0n",
+    tests: ["ledger/routing/agreed-funds.test.ts"],
+  },
+  {
+    property: "a priority fee is bounded against what nodes answer",
+    file: "src/ledger/solana/routing/unit-price.ts",
+    text: "price < HIGHEST_UNIT_PRICE ? price : HIGHEST_UNIT_PRICE",
+    replacement: "price",
+    tests: ["ledger/routing/unit-price.test.ts"],
+  },
+  {
+    property: "what a delegate spends is not the sender's payment",
+    file: "src/ledger/solana/match-content.ts",
+    text: "meaning.mint !== mint || meaning.authority !== sender",
+    replacement: "meaning.mint !== mint",
+    tests: ["ledger/verify-transfers.test.ts"],
+  },
+  {
+    property: "a caller's bytes make exactly the declared transfers",
+    file: "src/ledger/solana/match-content.ts",
+    text: "left.length === right.length && left.toSorted().every((each, index) => each === sorted[index])",
+    replacement: "left.length === right.length && left.length === sorted.length",
+    tests: ["ledger/verify-transfers.test.ts"],
+  },
+  {
+    property: "money that has no name counts first",
+    file: "src/ledger/solana/routing/attribute-inflows.ts",
+    text: "unattributed: least(nameless, amount)",
+    replacement: "unattributed: 0n",
+    tests: ["ledger/routing/attribute-inflows.test.ts", "ledger/routing/attribution.test.ts"],
+  },
+  {
+    property: "what any node lists of an address counts",
+    file: "src/ledger/solana/routing/signed-by.ts",
+    text: "lists.flat().map((each)",
+    replacement: "(lists[0] ?? []).map((each)",
+    tests: ["ledger/routing/signed-by.test.ts"],
+  },
+];

@@ -1,0 +1,91 @@
+/** A copy of the project in a temporary folder: what is broken there harms nothing, however a run ends. */
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const COPIED = [
+  "machines",
+  "storage",
+  "src",
+  "examples",
+  "test",
+  "package.json",
+  "tsconfig.json",
+  "README.md",
+];
+/** A break may make a test hang; then it was noticed, too. */
+const MAX_RUN_MS = 30 * 60_000;
+
+interface TestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+/** The caller of `make` must call `remove`. */
+export class ProjectCopy {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async make(): Promise<ProjectCopy> {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-mutate-"));
+    await Promise.all(
+      COPIED.map((name) => cp(join(ROOT, name), join(folder, "project", name), { recursive: true })),
+    );
+    await symlink(join(ROOT, "node_modules"), join(folder, "project", "node_modules"), "dir");
+    return new ProjectCopy(folder);
+  }
+
+  /** `file` from the project's root. */
+  read(file: string): Promise<string> {
+    return readFile(join(this.#folder, "project", file), "utf8");
+  }
+
+  write(file: string, source: string): Promise<void> {
+    return writeFile(join(this.#folder, "project", file), source);
+  }
+
+  /** Runs test files, from `test/`, or all of them where none is named. The first test that fails, null when all pass. */
+  async firstFailure(files: readonly string[]): Promise<string | null> {
+    const report = join(this.#folder, "report.json");
+    await rm(report, { force: true });
+    const reporting = ["--reporter=json", `--outputFile=${report}`, "--bail=1", "--maxWorkers=1"];
+    const paths = files.map((file) => join("test", file));
+    // What has not changed is compiled once for all runs: half of each would go to that.
+    const settings = ["--config", "test/vitest.config.ts", "--experimental.fsModuleCache=true"];
+    const args = ["run", ...settings, ...reporting, ...paths];
+    const hasPassed = await this.#vitest(args);
+    if (hasPassed) return null;
+    const written = await readFile(report, "utf8").catch(() => null);
+    return written === null ? "the run ended without a report" : failureIn(JSON.parse(written) as TestReport);
+  }
+
+  remove(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #vitest(args: readonly string[]): Promise<boolean> {
+    const command = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+    const options = { cwd: join(this.#folder, "project"), timeout: MAX_RUN_MS, maxBuffer: 2 ** 28 };
+    return new Promise((resolve) => {
+      execFile(process.execPath, [command, ...args], options, (error) => resolve(error === null));
+    });
+  }
+}
+
+function failureIn({ testResults }: TestReport): string {
+  for (const { name, message, assertionResults } of testResults) {
+    const failed = assertionResults.find(({ status }) => status === "failed");
+    if (failed !== undefined) return failed.fullName;
+    if (message !== "") return `${name}: ${message.split("\n")[0] ?? ""}`;
+  }
+  return "the run failed, and no test did";
+}
