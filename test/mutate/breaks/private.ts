@@ -102,7 +102,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     file: "src/payments/private/accept-order.ts",
     text: "set: { usedBy: id }, expectedVersion: quote.version }",
     replacement: "set: { usedBy: id } }",
-    tests: ["payments/private/shares.test.ts", "payments/answered-once.test.ts"],
+    tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "no address of the service's own is a sender",

@@ -40,6 +40,27 @@ async function spendElsewhere({ id, address }: Ordered, lamports = 1n): Promise<
   chain.advance(35);
 }
 
+test("E4: of two private orders of one quote at once exactly one is taken", async () => {
+  world = await scene();
+  const { service, customer, alice, bob } = world;
+  const recipients = [{ address: bob.address, amount: "5" }];
+  const { body: quote } = await service.createQuote(customer, {
+    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+    recipients,
+  });
+  const order = { type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address } as const;
+  const answers = await Promise.allSettled(
+    ["one", "two"].map((reference) =>
+      service.createTransaction(customer, { ...order, recipients: [...recipients], reference }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const refused = answers.find((each) => each.status === "rejected");
+  expect(refused?.reason).toMatchObject({ code: "INVALID_QUOTE", details: { reason: "used" } });
+  const waiting = await world.storage.reservations(`sponsor ${world.sponsor.address}`);
+  expect(waiting).toHaveLength(1);
+});
+
 describe("E17: what another copy of the database has spent", () => {
   test("is looked for again before a refund: late money is held, not sent back", async () => {
     world = await scene();
