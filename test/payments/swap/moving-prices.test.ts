@@ -122,6 +122,19 @@ describe("between the use and the signature", () => {
     expect((await world.held(alice.address))[1]).toBe(1_000_000_000n);
   });
 
+  test("a price that comes back after the swap has died is signed no more", async () => {
+    await open({ options: { broadcastDelayMs: 5_000 } });
+    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+    cents = 13_500n;
+    await world.pass(5_000);
+    await outlive();
+    expect(await statusOf(body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
+    cents = 15_000n;
+    // Longer than the longest pause before a failing effect is tried again.
+    await world.pass(20 * 60_000);
+    expect(world.deskSigned()).toBe(0);
+  });
+
   test("M13: nor while its source cannot be asked", async () => {
     await open({ options: { broadcastDelayMs: 5_000 } });
     const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
