@@ -116,14 +116,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     file: "src/payments/private/settle-address.ts",
     text: "if (slot < settledSlot) throw new Error(`the ledger shows ${address} as it was before its last payment`);",
     replacement: "",
-    tests: ["payments/private/lies.test.ts", "payments/private/watch-looks.test.ts"],
+    tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "nothing is settled before the address has heard of all its payments",
     file: "src/payments/private/settle-address.ts",
     text: 'view.payments.filter(({ status }) => status === "finalized").length !== landed',
     replacement: "landed < 0",
-    tests: ["payments/private/deposits.test.ts", "payments/private/trouble.test.ts"],
+    tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "a marker that the witnesses disagree about settles nothing",
@@ -137,7 +137,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     file: "src/payments/private/settle-address.ts",
     text: "if (lowest > closeAbove) return true;",
     replacement: "if (lowest >= 0) return true;",
-    tests: ["payments/private/windows.test.ts", "payments/private/deposits.test.ts"],
+    tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "who paid in is screened before a refund",

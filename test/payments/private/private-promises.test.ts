@@ -208,3 +208,56 @@ describe("a held address", () => {
     await world.judge();
   });
 });
+
+describe("settling an address", () => {
+  test("waits for a reading that shows its last payment: nothing is planned by what is gone", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.service.cancelTransaction(world.customer, order.id);
+    // The node tells of the accounts what it told first, in the block in which it told it.
+    const told = new Map<string, unknown>();
+    let isStale = false;
+    world.chain.faults.add(({ method, params }) => {
+      const asked = JSON.stringify(params[0]);
+      if (method !== "getMultipleAccounts" || !asked.includes(order.address)) return undefined;
+      return {
+        kind: "lie",
+        answer: (honest) => {
+          if (!isStale) told.set(asked, honest);
+          return told.get(asked) ?? honest;
+        },
+      };
+    });
+    await world.deposit(order.address, { usdc: 9_000_000n });
+    isStale = true;
+    await world.settle(4);
+    expect(await paymentsOf(order, "refund")).toMatchObject([{ status: "finalized" }]);
+    await world.pass(11 * MINUTE);
+    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    isStale = false;
+    await world.passAndSettle(11 * MINUTE, 4);
+    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    await world.sweep();
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  });
+
+  test("takes no marker away while the bytes that it refuses may live, however much time has passed", async () => {
+    world = await scene();
+    const order = await world.sendTo();
+    await world.deposit(order.address, { usdc: order.due });
+    await world.settle(8);
+    expect(await world.shown(order)).toMatchObject({ status: "completed" });
+    for (const minutes of [11, 15, 60, 60]) {
+      await world.pass(minutes * MINUTE);
+      await world.settle(1);
+    }
+    expect(await paymentsOf(order, "sweep")).toEqual([]);
+    world.chain.advance(200);
+    await world.pass(61 * MINUTE);
+    await world.settle(4);
+    expect(await paymentsOf(order, "sweep")).toMatchObject([{ status: "finalized" }]);
+    expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+    await world.judge();
+  });
+});
