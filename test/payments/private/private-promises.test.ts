@@ -279,3 +279,80 @@ describe("settling an address", () => {
     await world.judge();
   });
 });
+
+test("a marker is not paid for where its rent is said to be above the bound of the operator", async () => {
+  world = await scene({}, { maxMarkerRent: 1_000_000n });
+  const order = await world.sendTo();
+  const [before] = await world.held(world.sponsor.address);
+  await world.deposit(order.address, { usdc: order.due });
+  await world.passAndSettle(10 * MINUTE, 2);
+  expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+  expect(await world.shown(order)).toMatchObject({ status: "processing" });
+  expect((await world.held(world.sponsor.address))[0]).toBe(before);
+});
+
+describe("what became of a payment", () => {
+  const order = async (): Promise<{ readonly order: Ordered; readonly lift: () => void }> => {
+    const lift = world.chain.faults.add(({ method }) =>
+      method === "sendTransaction" ? { kind: "drop" } : undefined,
+    );
+    const ordered = await world.sendTo();
+    await world.deposit(ordered.address, { usdc: ordered.due });
+    await world.service.settled();
+    return { order: ordered, lift };
+  };
+
+  test("E7: its bytes are given up only when the block after their last height is final, whatever a node reports", async () => {
+    world = await scene();
+    const { chain, service, storage } = world;
+    const { order: ordered } = await order();
+    const [payout] = await paymentsOf(ordered, "payout");
+    const [attempt] = await storage.attempts([payout?.signature ?? ""]);
+    if (attempt === undefined) throw new Error("the payout was signed");
+    chain.faults.add(({ method }) =>
+      method !== "getSignatureStatuses"
+        ? undefined
+        : {
+            kind: "lie",
+            answer: (honest) => {
+              const { context, value } = honest as { context: { slot: number }; value: readonly unknown[] };
+              const final = { confirmations: null, err: null, confirmationStatus: "finalized" };
+              return { context, value: value.map(() => ({ ...final, slot: context.slot })) };
+            },
+          },
+    );
+    const { lowest } = await world.ledger.heights();
+    chain.advance(attempt.lastValidBlockHeight - lowest);
+    await service.settled();
+    await world.pass(MINUTE);
+    expect((await paymentsOf(ordered, "payout"))[0]?.signature).toBe(attempt.id);
+    chain.advance(2);
+    await service.settled();
+    await world.pass(MINUTE);
+    expect((await paymentsOf(ordered, "payout"))[0]?.signature).not.toBe(attempt.id);
+  });
+
+  test("is an operator's matter where its marker names a plan that this database does not know: nothing is completed", async () => {
+    world = await scene();
+    const { chain, ledger, sponsor } = world;
+    const { order: ordered, lift } = await order();
+    lift();
+    // Another copy of the database has replaced the order by a plan of its own.
+    const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
+    const key = { masterVersion: 1, transactionId: ordered.id };
+    const seeds = { seed: keys.seed(key, "order"), plan: keys.seed(key, "another plan") };
+    const unsigned = await ledger.buildTransaction({
+      feePayer: sponsor.address,
+      moves: [{ does: "replace", base: ordered.address as never, ...seeds, payer: sponsor.address }],
+    });
+    const signers = [keypairSigner(sponsor.secretKey), keys.signer(key)];
+    const { bytes } = await signTransaction(unsigned, signers);
+    await ledger.broadcast(bytes);
+    chain.advance(35);
+    await world.settle(8);
+    await world.passAndSettle(2 * MINUTE, 4);
+    expect(await world.shown(ordered)).toMatchObject({ status: "processing" });
+    expect(await heldReason(ordered)).toBe("unknown_spending");
+    expect((await world.held(world.bob.address))[1]).toBe(0n);
+  });
+});
