@@ -196,13 +196,6 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     tests: ["payments/private/plans.test.ts"],
   },
   {
-    property: "only a finalized marker decides what became of a payment",
-    file: "src/payments/private/payment-effects.ts",
-    text: 'if (kind !== "unmade") return { event: { type: "MARKED" } };',
-    replacement: 'if (kind !== "unknown") return { event: { type: "MARKED" } };',
-    tests: ["payments/private/trouble.test.ts"],
-  },
-  {
     property: "past its cap nothing is spent for an order",
     file: "src/payments/private/payment-effects.ts",
     text: 'row.kind !== "sweep" && cost >',
