@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
 import { holdAddress } from "../../../src/payments/private/unknown-spending.ts";
-import type { PaymentRecord } from "../../../storage/records.ts";
+import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { MINUTE, scene, SOL } from "./scene.ts";
