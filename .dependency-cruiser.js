@@ -60,7 +60,7 @@ export default {
       "^src/engine/",
       "^src/(runtime|options|redacting-log)\\.ts$",
       "^storage/(storage|table|with-tables)\\.ts$",
-      npm("xstate", "p-retry", "zod"),
+      npm("xstate", "p-retry", "zod", "devalue"),
     ),
     never(
       "payments-use-ports",

@@ -16,7 +16,7 @@ export interface StoredTask {
   readonly id: string;
   readonly instance: string;
   readonly workflow: string;
-  readonly kind: "effect" | "timer" | "message";
+  readonly kind: "effect" | "timer" | "message" | "invocation";
   readonly name: string;
   readonly payload: string;
   readonly dueAt: number;

@@ -29,10 +29,11 @@ export interface InstanceRecord {
 }
 
 /**
- * What a task is for: an `effect` runs a handler, a `timer` and a `message` each become one step of their instance.
+ * What a task is for: an `effect` runs a handler, a `timer` and a `message` each become one step of their instance. An
+ * `invocation` runs a promise for as long as its instance is in a state; like a timer, it is disarmed by name.
  * A message may target an instance that does not exist yet; its payload then says how to start it.
  */
-export type TaskKind = "effect" | "timer" | "message";
+export type TaskKind = "effect" | "timer" | "message" | "invocation";
 
 /** A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait. */
 export interface Lane {
@@ -48,7 +49,7 @@ export interface TaskRecord {
   /** Only holders that know this workflow claim it. */
   readonly workflow: string;
   readonly kind: TaskKind;
-  /** An effect's action, a timer's id in the chart, a message's event type. */
+  /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
   readonly name: string;
   /** JSON text. */
   readonly payload: string;
@@ -253,8 +254,10 @@ interface CommitParts {
   /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
   readonly drops?: readonly string[];
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
-  /** Timers of an instance to disarm, by their id in the chart; an absent one is no error. */
+  /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
+  /** Instances that have ended: all their timers and invocations are disarmed. */
+  readonly ends?: readonly string[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
   readonly history?: readonly HistoryRecord[];

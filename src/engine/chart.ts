@@ -1,16 +1,45 @@
 /**
- * A chart as a pure function: the same snapshot and event always give the same step, and nothing runs.
- *
- * XState's own `transition()` builds an actor for every call. Handing the machine one inert scope instead gives the
- * same steps three times as fast; an oracle test compares the two. All knowledge of XState's inside stays in this file.
+ * The port to a statechart library: a chart as a pure function. The same snapshot and event always give the same step,
+ * and nothing runs. `xstate/open-chart.ts` implements it for XState 5.
  */
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
+import type { EventObject } from "xstate";
 
-/** What is stored of a running chart. It survives JSON: contexts hold no bytes, functions, dates or bigints. */
+/** The parent of a child machine, as the child remembers it. */
+export interface ParentLink {
+  readonly instance: string;
+  /** Which chart and version the parent was started with, as `name@version`. */
+  readonly workflow: string;
+  /** The id of the child within its parent. */
+  readonly id: string;
+  /** Counts the children that the parent has started under this id; the first is 1. */
+  readonly run: number;
+}
+
+/** A child actor of an instance, as long as its parent has not stopped it. */
+export interface ChildLink {
+  /** The name under which its logic is registered. */
+  readonly src: string;
+  /** Machines only: counts those started under this id; the first is 1. Absent for a promise. */
+  readonly run?: number;
+  readonly systemId?: string;
+}
+
+/** What is stored of a running chart. Absent fields are not stored. */
 export interface ChartSnapshot {
   readonly value: unknown;
   readonly context: Readonly<Record<string, unknown>>;
-  readonly status: "active" | "done";
+  /** `stopped`: ended by its parent, or by a command. `error`: an error that the chart did not handle ended it. */
+  readonly status: "active" | "done" | "stopped" | "error";
+  /** Of a chart that is done and declares one. */
+  readonly output?: unknown;
+  /** Of a chart that ended with an error. */
+  readonly error?: unknown;
+  /** By the id of a history state: the ids of the states to return to. */
+  readonly history?: Readonly<Record<string, readonly string[]>>;
+  readonly children?: Readonly<Record<string, ChildLink>>;
+  /** By child id: how many machines were started under it. */
+  readonly runs?: Readonly<Record<string, number>>;
+  readonly parent?: ParentLink;
 }
 
 /** Something a step wants done: the named action with its params, not yet carried out. */
@@ -19,11 +48,39 @@ export interface PlannedEffect {
   readonly params: unknown;
 }
 
+/** The context and event that an action saw. */
+export interface ActionScope {
+  readonly context: unknown;
+  readonly event: EventObject;
+}
+
+/** Whom a chart sends an event to: itself, its parent, or the child of this id. */
+export type Address = "self" | "parent" | { readonly child: string };
+
 /** One thing a step asks for, in the order in which the chart lists it. */
 export type ChartAction =
-  | { readonly kind: "effect"; readonly effect: PlannedEffect }
-  | { readonly kind: "arm"; readonly timer: string; readonly delayMs: number; readonly event: EventObject }
-  | { readonly kind: "disarm"; readonly timer: string };
+  | { readonly kind: "effect"; readonly effect: PlannedEffect; readonly scope: ActionScope }
+  | {
+      readonly kind: "arm";
+      /** Null for a delayed event without an id: nothing can cancel it. */
+      readonly timer: string | null;
+      readonly delayMs: number;
+      readonly event: EventObject;
+      readonly to: Address;
+    }
+  | { readonly kind: "disarm"; readonly timer: string }
+  /** Starts a promise, or a machine when `run` is given. */
+  | {
+      readonly kind: "startChild";
+      readonly id: string;
+      readonly src: string;
+      readonly input: unknown;
+      readonly run?: number;
+    }
+  | { readonly kind: "stopChild"; readonly id: string; readonly run?: number }
+  | { readonly kind: "send"; readonly to: Address; readonly event: EventObject }
+  | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
+  | { readonly kind: "emit"; readonly event: EventObject };
 
 /** What follows from one event. */
 export interface ChartStep {
@@ -42,101 +99,45 @@ export interface StateMeta {
 
 /** The machine behind a pure face. */
 export interface Chart {
-  /** The first step of a new run. Throws what the chart's own context function throws. */
-  readonly start: (input: unknown) => ChartStep;
+  /**
+   * The first step of a new run; `parent` when another instance starts it. Throws what the chart's own context function
+   * throws.
+   */
+  readonly start: (input: unknown, parent?: ParentLink) => ChartStep;
   /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
   readonly step: (before: ChartSnapshot, event: EventObject) => ChartStep | null;
 }
 
-// A chart that raises or chooses `always` in a circle would spin for ever; no honest chart comes near this.
-const MOST_MICROSTEPS = 100;
+/** The event that ends an instance with everything it has begun, without its exit actions. */
+export const STOP: EventObject = { type: "xstate.stop" };
 
-// Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
-const MOST_RESOLVED = 1_000;
-
-interface EmittedAction {
-  readonly type: string;
-  readonly params: unknown;
+/** The last event that a child's parent hears of it. */
+export interface ChildEnd extends EventObject {
+  readonly actorId: string;
+  readonly output?: unknown;
+  readonly error?: unknown;
+  /** Which of several machines with one id it is from; absent for a promise, whose task says so. */
+  readonly $run?: number;
 }
 
-/** Opens a machine that has passed `checkChartShape`. */
-export function openChart(machine: AnyStateMachine): Chart {
-  machine.options.maxIterations = MOST_MICROSTEPS;
-
-  // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
-  // collects. A fresh one per step keeps steps apart.
-  const inertScope = (emitted: EmittedAction[]): never =>
-    ({
-      self: {},
-      system: { _sendInspectionEvent: nothing, _snapshot: { _scheduledEvents: {} } },
-      id: "",
-      sessionId: "",
-      logger: nothing,
-      defer: nothing,
-      stopChild: nothing,
-      emit: nothing,
-      actionExecutor: (action: EmittedAction) => emitted.push(action),
-    }) as never;
-
-  const chartStep = (
-    before: AnyMachineSnapshot | null,
-    snapshot: AnyMachineSnapshot,
-    emitted: readonly EmittedAction[],
-  ): ChartStep => {
-    if (snapshot.status === "error") throw snapshot.error;
-    return {
-      after: {
-        value: snapshot.value,
-        context: snapshot.context as ChartSnapshot["context"],
-        status: snapshot.status === "done" ? "done" : "active",
-      },
-      metaBefore: before === null ? null : mergedMeta(before),
-      metaAfter: mergedMeta(snapshot),
-      actions: emitted.flatMap(chartAction),
-    };
-  };
-
-  const resolved = new Map<string, AnyMachineSnapshot>();
-  const restore = ({ value, context }: ChartSnapshot): AnyMachineSnapshot => {
-    const key = typeof value === "string" ? value : JSON.stringify(value);
-    const known = resolved.get(key) ?? machine.resolveState({ value: value as never, context: {} });
-    if (resolved.size < MOST_RESOLVED) resolved.set(key, known);
-    return { ...known, context } as AnyMachineSnapshot;
-  };
-
+/** The event that tells a parent that its child is done. `run` is given for machines only. */
+export function childDone(id: string, output: unknown, run?: number): ChildEnd {
+  const ofRun = run === undefined ? {} : { $run: run };
   return {
-    start(input) {
-      const emitted: EmittedAction[] = [];
-      return chartStep(null, machine.getInitialSnapshot(inertScope(emitted), input), emitted);
-    },
-    step(before, event) {
-      if (before.status === "done") return null; // XState would still take events of the root
-      const emitted: EmittedAction[] = [];
-      const restored = restore(before);
-      const next = machine.transition(restored, event, inertScope(emitted)) as AnyMachineSnapshot;
-      return next === restored && emitted.length === 0 ? null : chartStep(restored, next, emitted);
-    },
+    type: `xstate.done.actor.${id}`,
+    ...(output === undefined ? {} : { output }),
+    actorId: id,
+    ...ofRun,
   };
 }
 
-function nothing(): void {}
-
-function chartAction({ type, params }: EmittedAction): ChartAction[] {
-  if (type === "xstate.raise") {
-    const { id, delay, event } = params as { id: string; delay?: number; event: EventObject };
-    // A delay of 0 is a timer; an undefined one is an event the chart has already worked off in this step.
-    return delay === undefined ? [] : [{ kind: "arm", timer: id, delayMs: delay, event }];
-  }
-  if (type === "xstate.cancel") {
-    return [{ kind: "disarm", timer: (params as { sendId: string }).sendId }];
-  }
-  return [{ kind: "effect", effect: { name: type, params } }];
-}
-
-function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {
-  const metas = Object.values(
-    snapshot.getMeta() as Record<string, { watches?: readonly string[] } | undefined>,
-  );
-  const watches = metas.flatMap((meta) => meta?.watches ?? []);
-  return Object.assign({}, ...metas, { watches }) as StateMeta;
+/** The event that tells a parent that its child has failed. `run` is given for machines only. */
+export function childFailed(id: string, error: unknown, run?: number): ChildEnd {
+  const ofRun = run === undefined ? {} : { $run: run };
+  return {
+    type: `xstate.error.actor.${id}`,
+    ...(error === undefined ? {} : { error }),
+    actorId: id,
+    ...ofRun,
+  };
 }

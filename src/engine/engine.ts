@@ -11,10 +11,12 @@ import { createCommitQueue } from "./commit-queue.ts";
 import { createPerformTask } from "./perform-task.ts";
 import { shardOf, WatchPolling } from "./poll-watches.ts";
 import { createSteps } from "./steps.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
 import type { CommittedStep, Companions, SendResult } from "./steps.ts";
 import { createWorker } from "./worker.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 import type { Worker, WorkerLimits } from "./worker.ts";
+import { withChildren } from "./workflow.ts";
 import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** What `createEngine` is given. */
@@ -141,7 +143,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const { watchers = {} } = options;
   const storage = withTables(options.storage, Object.values<AnyTable>(options.tables ?? {}));
 
-  const workflows = new Map(options.workflows.map((workflow) => [workflow.key, workflow]));
+  const workflows = new Map(options.workflows.flatMap(withChildren).map((each) => [each.key, each]));
   const newest = new Map<string, AnyWorkflow>();
   for (const workflow of options.workflows) {
     if ((newest.get(workflow.name)?.version ?? 0) < workflow.version) newest.set(workflow.name, workflow);
@@ -157,7 +159,12 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
 
   const listeners = new Set<(committed: CommittedStep<W>) => void>();
   const onCommitted = (committed: CommittedStep<W>): void => {
+    worker.disarm(committed.commit);
     for (const { kind } of committed.commit.watches ?? []) polling.armed(kind);
+    for (const voice of committed.voiced) {
+      const { instance } = voice;
+      if (voice.kind === "log") log.info({ instance, value: voice.value }, voice.label ?? "the chart says");
+    }
     for (const listener of listeners) {
       try {
         listener(committed);
@@ -208,7 +215,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     send: (_workflow, id, event, companions = {}) => steps.send(id, event, companions),
     async read(id) {
       const instance = await storage.load(id);
-      return instance === null ? null : (JSON.parse(instance.snapshot) as ChartSnapshot);
+      return instance === null ? null : snapshotFromText(instance.snapshot);
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -8,8 +8,12 @@ export type { Engine, EngineOptions } from "./engine.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, Companions, SendResult } from "./steps.ts";
-export type { ChartSnapshot, PlannedEffect, StateMeta } from "./chart.ts";
-export type { StartParams, TellParams } from "./plan-step.ts";
+export type { ChartAction, ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta } from "./chart.ts";
+export type { StartParams, TellParams } from "./messages.ts";
+export type { Voiced } from "./consequences.ts";
+export type { ActorOf, ActorOptions, ActorsOf } from "./actor-options.ts";
+export { UnstorableValue } from "./values.ts";
+export { currentRun } from "./current-run.ts";
 export type {
   ActionOf,
   AnyWorkflow,

@@ -2,9 +2,11 @@
 import type { EventObject } from "xstate";
 import type { ClaimedTask, CommitResult } from "../../storage/storage.ts";
 import type { Hold } from "./hold.ts";
-import { messageTask } from "./plan-step.ts";
-import type { Message } from "./plan-step.ts";
+import { childDone, childFailed } from "./chart.ts";
+import { delayedFromText, messageFromText, messageTask } from "./messages.ts";
+import { invocationFromText, runBody, runPromise } from "./run-actor.ts";
 import type { Companions, Steps } from "./steps.ts";
+import { fromJson } from "./values.ts";
 import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 /** Brings one claimed task to its end. Throws when it has to be tried again later. */
@@ -47,29 +49,29 @@ export function createPerformTask<W>({
   };
 
   const runEffect = async (task: ClaimedTask, hold: Hold): Promise<void> => {
-    const handler = workflows.get(task.workflow)?.effects.get(task.name);
-    if (handler === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
+    const workflow = workflows.get(task.workflow);
+    const handler = workflow?.effects.get(task.name);
+    // What it brings back could not be committed, and it would be done again and again.
+    await steps.checkKnown(task);
+    const effectRun = runOf(task, hold);
+    if (handler === undefined) {
+      const body = workflow?.bodies.get(task.name);
+      if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
+      const sent = await runBody(body, task, effectRun);
+      const arms = sent.map((event, index) =>
+        messageTask(`${task.id}:sent:${index}`, task, { event }, now()),
+      );
+      return settleOrThrow(task, undefined, { arms });
+    }
     const run = (typeof handler === "function" ? handler : handler.run) as unknown as EffectHandler<
       unknown,
       EventObject,
       W
     >;
-    const { id: key, instance, dueAt, crashes, failures } = task;
-    // What it brings back could not be committed, and it would be done again and again.
-    await steps.checkKnown(task);
-    const effectRun: EffectRun = {
-      key,
-      instance,
-      dueAt,
-      get signal() {
-        return hold.signal;
-      },
-      crashes,
-      failures,
-    };
+    const params = fromJson(JSON.parse(task.payload));
     let refused: Refusal | null = null;
     for (let look = 0; look < MOST_LOOKS; look++) {
-      const outcome: EffectOutcome<EventObject, W> = (await run(JSON.parse(task.payload), effectRun)) ?? {};
+      const outcome: EffectOutcome<EventObject, W> = (await run(params, effectRun)) ?? {};
       const { event, starts = [], writes = [] } = outcome;
       refused = await settle(task, event, { starts, writes });
       if (refused === null) return;
@@ -77,8 +79,32 @@ export function createPerformTask<W>({
     if (refused !== null) throw refusalError(refused);
   };
 
+  const runInvocation = async (task: ClaimedTask, hold: Hold): Promise<void> => {
+    const invocation = invocationFromText(task.payload);
+    const { id, src } = invocation;
+    const actor = workflows.get(task.workflow)?.actors.get(src);
+    if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
+    await steps.checkKnown(task);
+    const end = await Promise.race([
+      runPromise(actor.create, invocation, runOf(task, hold)),
+      // One that does not listen to its signal would keep its place for an end that no chart waits for.
+      hold.untilDisarmed(),
+    ]);
+    if (end === undefined || hold.isDisarmed) return;
+    if (end.kind === "done") return settleOrThrow(task, childDone(id, end.output));
+    if (task.failures < actor.retries) throw end.error;
+    // A chart that does not handle the error throws it back, and the promise is run again after a pause.
+    return settleOrThrow(task, childFailed(id, end.error));
+  };
+
+  const fireTimer = async (task: ClaimedTask): Promise<void> => {
+    const { to, event } = delayedFromText(task.payload);
+    if (to === undefined) return settleOrThrow(task, event);
+    return settleOrThrow(task, undefined, { arms: [messageTask(`${task.id}:sent`, to, { event }, now())] });
+  };
+
   const deliverMessage = async (task: ClaimedTask): Promise<void> => {
-    const { start, event, otherwise } = JSON.parse(task.payload) as Message;
+    const { start, event, otherwise } = messageFromText(task.payload);
     const consumes = { task: task.id, token: task.token };
     if (start !== undefined) {
       const started = workflows.get(start.workflow);
@@ -107,13 +133,7 @@ export function createPerformTask<W>({
         throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
       case "ended": {
         if (otherwise === undefined) return settleOrThrow(task, undefined);
-        const back = messageTask(
-          `${task.id}:back`,
-          otherwise.instance,
-          otherwise.workflow,
-          { event: otherwise.event },
-          now(),
-        );
+        const back = messageTask(`${task.id}:back`, otherwise, { event: otherwise.event }, now());
         const result = await steps.commit({ consumes, arms: [back] });
         if (!result.ok && unlessTaken(result) !== null) throw refusalError(result);
       }
@@ -125,10 +145,25 @@ export function createPerformTask<W>({
       case "effect":
         return runEffect(task, hold);
       case "timer":
-        return settleOrThrow(task, JSON.parse(task.payload) as EventObject);
+        return fireTimer(task);
+      case "invocation":
+        return runInvocation(task, hold);
       case "message":
         return deliverMessage(task);
     }
+  };
+}
+
+function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: Hold): EffectRun {
+  return {
+    key,
+    instance,
+    dueAt,
+    get signal() {
+      return hold.signal;
+    },
+    crashes,
+    failures,
   };
 }
 

@@ -11,10 +11,12 @@ import type {
 import type { Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import type { CommitQueue } from "./commit-queue.ts";
+import type { StepSurroundings, Voiced } from "./consequences.ts";
 import { planStart, planStep } from "./plan-step.ts";
-import type { StepCommit, StepSurroundings } from "./plan-step.ts";
+import type { StepCommit } from "./plan-step.ts";
 import { createRecentInstances } from "./recent-instances.ts";
 import type { KnownInstance } from "./recent-instances.ts";
+import { snapshotFromText } from "./snapshot-text.ts";
 import { createTurns } from "./turns.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
@@ -39,6 +41,8 @@ export type SendResult =
 /** A commit that is durable, as listeners are told of it. */
 export interface CommittedStep<W> {
   readonly commit: Commit<W>;
+  /** What the charts of its steps have logged and emitted, in order. Said once, and lost with the process. */
+  readonly voiced: readonly Voiced[];
 }
 
 /** Places kept for tasks while the commit that arms them is on its way. */
@@ -111,15 +115,15 @@ export function createSteps<W>({
   };
 
   const commitParts = async (
-    step: StepCommit | null,
+    step: readonly StepCommit[],
     { consumes, writes = [], starts = [], arms: companionArms = [] }: Companions<W>,
     at: number,
   ): Promise<CommitResult> => {
     const begun = starts.map(({ workflow, id, input }) => planStart(workflow, { id, input }, at, around));
-    const parts = step === null ? begun : [step, ...begun];
+    const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
-    const { disarms, watches, unwatches } = follows;
-    const next = step?.step ?? null;
+    const { disarms, ends, watches, unwatches } = follows;
+    const next = step[0]?.step ?? null;
     const arms = [...companionArms, ...follows.arms];
     const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
     const places = hands.reserve(due.length, consumes?.task);
@@ -134,6 +138,7 @@ export function createSteps<W>({
       history: parts.map(({ history }) => history),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
       writes: [...writes, ...(follows.writes as readonly Write<W>[])],
+      ...(ends.length === 0 ? {} : { ends }),
       ...(next === null ? {} : { step: next }),
       ...(consumes === undefined ? {} : { consumes }),
     };
@@ -151,7 +156,7 @@ export function createSteps<W>({
     for (const part of parts) remember(part);
     places.fill(taken.map(asFirstClaim));
     for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
-    onCommitted({ commit });
+    onCommitted({ commit, voiced: follows.voiced });
     return result;
   };
 
@@ -161,7 +166,7 @@ export function createSteps<W>({
   };
 
   return {
-    commit: (companions) => commitParts(null, companions, clock.now()),
+    commit: (companions) => commitParts([], companions, clock.now()),
 
     async checkKnown(task) {
       if (recent.has(task.instance)) return;
@@ -178,7 +183,7 @@ export function createSteps<W>({
       const known = recent.take(id);
       const instance = known ?? (await storage.load(id));
       if (instance === null) return { kind: "absent" };
-      const snapshot = JSON.parse(instance.snapshot) as ChartSnapshot;
+      const snapshot = snapshotFromText(instance.snapshot);
       if (instance.status === "done") return { kind: "ended", snapshot };
       const at = clock.now();
       const step = planStep(
@@ -194,11 +199,24 @@ export function createSteps<W>({
         return { kind: "unchanged", snapshot };
       }
       const result = await commitParts(step, companions, at);
-      if (result.ok) return { kind: "stepped", snapshot: step.after };
+      if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
       if (result.conflict !== "version") return { kind: "refused", result };
     }
     throw new Error(`instance ${id} was changed by others ${MOST_LOST_RACES} times in a row`);
   }
+}
+
+/** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
+function firstThenChildren(
+  step: readonly StepCommit[],
+  begun: readonly (readonly StepCommit[])[],
+): readonly StepCommit[] {
+  return [
+    ...step.slice(0, 1),
+    ...begun.flatMap((parts) => parts.slice(0, 1)),
+    ...step.slice(1),
+    ...begun.flatMap((parts) => parts.slice(1)),
+  ];
 }
 
 /** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */
@@ -208,6 +226,9 @@ function together(parts: readonly StepCommit[]): StepCommit["follows"] {
   return {
     arms: parts.flatMap(({ follows }) => follows.arms),
     disarms: parts.flatMap(({ follows }) => follows.disarms),
+    ends: parts.flatMap(({ follows }) => follows.ends),
+    children: [],
+    voiced: parts.flatMap(({ follows }) => follows.voiced),
     watches: parts.flatMap(({ follows }) => follows.watches),
     unwatches: parts.flatMap(({ follows }) => follows.unwatches),
     writes: parts.flatMap(({ follows }) => follows.writes),

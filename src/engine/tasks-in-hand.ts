@@ -1,5 +1,5 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
-import type { ClaimedTask, EngineStorage } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, EngineStorage } from "../../storage/storage.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";
@@ -15,6 +15,8 @@ export interface TasksInHand {
   leavePlace(id: string | undefined): void;
   /** Does a task whose lease is ours; a failure gives it back with a growing pause. */
   begin(task: ClaimedTask): void;
+  /** Aborts what a durable commit has disarmed of the invocations in hand. */
+  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends">): void;
   /** Gives a task back as if it had never been taken. Never rejects. */
   giveBack(task: ClaimedTask): Promise<void>;
   /** Begins to keep leases alive. */
@@ -53,6 +55,8 @@ export function createTasksInHand({
   const inHand = new Map<string, InHand>();
   /** Runs that are not over, among them those whose task was claimed anew meanwhile. */
   let running = 0;
+  /** How many of them are invocations: most commits disarm timers only, and need not look. */
+  let invocations = 0;
   const taken = { free: 0, laned: 0 };
   let lettingGo = false;
   /** Leases are kept until the last task in hand has ended, which is later than the last one is taken. */
@@ -76,6 +80,7 @@ export function createTasksInHand({
       return true;
     } catch (error) {
       if (hold.isLost && lettingGo) return false; // `letGo` gives it back, and that is no failure
+      if (hold.isDisarmed) return true; // its row is gone
       const { id, name, instance, failures } = task;
       log.warn({ task: id, instance, name, err: error }, "a task failed and will be tried again");
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
@@ -115,6 +120,7 @@ export function createTasksInHand({
       const kind = task.lane === null ? "free" : "laned";
       let place = 1;
       running += 1;
+      if (task.kind === "invocation") invocations += 1;
       taken[kind] += 1;
       const leavePlace = (): void => {
         taken[kind] -= place;
@@ -123,11 +129,23 @@ export function createTasksInHand({
       const done = doTask(task, hold).then((isDone) => {
         if (inHand.get(task.id) === held) inHand.delete(task.id);
         running -= 1;
+        if (task.kind === "invocation") invocations -= 1;
         leavePlace();
         onEnded(task, isDone);
       });
       const held: InHand = { task, hold, done, leavePlace };
       inHand.set(task.id, held);
+    },
+
+    disarm({ disarms = [], ends = [] }) {
+      if (invocations === 0 || (disarms.length === 0 && ends.length === 0)) return;
+      for (const { task, hold } of [...inHand.values()]) {
+        if (task.kind !== "invocation") continue;
+        const isDisarmed =
+          ends.includes(task.instance) ||
+          disarms.some(({ instance, timer }) => instance === task.instance && timer === task.name);
+        if (isDisarmed) hold.disarm();
+      }
     },
 
     giveBack: (task) => release(task, clock.now()),

@@ -1,5 +1,5 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
-import type { EngineStorage } from "../../storage/storage.ts";
+import type { Commit, EngineStorage } from "../../storage/storage.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { PerformTask } from "./perform-task.ts";
 import { createDeadLetterReport } from "./report-dead-letters.ts";
@@ -23,6 +23,8 @@ export interface Worker {
   run(): void;
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */
   stop(timeoutMs: number): Promise<void>;
+  /** Aborts what a durable commit has disarmed of the invocations in hand. */
+  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends">): void;
   /** Resolves when nothing is due and nothing is in hand. */
   quiet(): Promise<void>;
   /** Another process may have made something due. */
@@ -183,6 +185,7 @@ export function createWorker({
 
   return {
     wake,
+    disarm: (commit) => inHand.disarm(commit),
     hands: {
       holder,
       leaseMs: limits.leaseMs,

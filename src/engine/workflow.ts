@@ -8,9 +8,12 @@ import type {
   StateMachine,
 } from "xstate";
 import type { Lane, Write } from "../../storage/storage.ts";
-import { openChart } from "./chart.ts";
+import type { ActorOptions, ActorsOf } from "./actor-options.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
-import { chartHash, readChartShape } from "./chart-shape.ts";
+import type { PromiseCreator } from "./xstate/actor-logic.ts";
+import { chartHash, readChartShape } from "./xstate/chart-shape.ts";
+import type { ActionBody, ChartShape } from "./xstate/chart-shape.ts";
+import { openChart } from "./xstate/open-chart.ts";
 
 /** What an effect handler is told besides its params. */
 export interface EffectRun {
@@ -73,7 +76,10 @@ export type EngineAction = "start" | "tell";
 /** One handler per effect of the chart, params and events typed from the machine. */
 export type EffectsOf<M extends AnyStateMachine, W> = {
   readonly [A in ActionOf<M> as Exclude<A["type"], EngineAction>]:
-    EffectHandler<A["params"], EventFromLogic<M>, W> | LanedEffect<A["params"], EventFromLogic<M>, W>;
+    | EffectHandler<A["params"], EventFromLogic<M>, W>
+    | LanedEffect<A["params"], EventFromLogic<M>, W>
+    /** Runs the body that `setup({ actions })` gives it. */
+    | "setup";
 };
 
 /** One committed step as `project` sees it. */
@@ -91,7 +97,13 @@ export interface ProjectedStep<Context, Event> {
 export interface WorkflowOptions<M extends AnyStateMachine, W> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
   readonly version: number;
-  readonly effects: EffectsOf<M, W>;
+  /**
+   * A handler for each named action. Left out, the actions run the bodies that `setup({ actions })` gives them. Given, it
+   * names every action, so that none is forgotten: a body may stand there for the types alone.
+   */
+  readonly effects?: EffectsOf<M, W>;
+  /** How promise actors are run: retries, lanes. */
+  readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;
   /** The domain writes of a step's commit. Pure: no I/O, no clock, no chance. */
@@ -108,6 +120,19 @@ export interface Workflow<M extends AnyStateMachine, W> extends AnyWorkflow {
   readonly writesTo?: (tables: W) => void;
 }
 
+/** An actor as the engine runs it: a promise as a task, a machine as an instance of its own. */
+export type WorkflowActor =
+  | {
+      readonly kind: "promise";
+      readonly create: PromiseCreator;
+      readonly retries: number;
+      readonly lane: ((input: never) => Lane) | undefined;
+    }
+  | { readonly kind: "machine"; readonly workflow: AnyWorkflow };
+
+/** A handler with its types laid aside. */
+export type AnyEffect = LanedEffect<unknown, never, never> | EffectHandler<unknown, never, never>;
+
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {
   readonly machine: AnyStateMachine;
@@ -117,66 +142,127 @@ export interface AnyWorkflow {
   readonly key: string;
   readonly hash: string;
   readonly chart: Chart;
-  readonly effects: ReadonlyMap<
-    string,
-    LanedEffect<unknown, never, never> | EffectHandler<unknown, never, never>
-  >;
+  readonly effects: ReadonlyMap<string, AnyEffect>;
+  /** Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
+  readonly bodies: ReadonlyMap<string, ActionBody>;
+  readonly actors: ReadonlyMap<string, WorkflowActor>;
+  /** Whether timers of an instance may outlast its end unless they are removed with it. */
+  readonly delaysEvents: boolean;
   readonly watches: Readonly<Record<string, (context: never) => string>>;
   readonly project: (step: ProjectedStep<never, never>, at: number) => readonly Write<never>[];
 }
 
 /**
- * Registers a chart under its machine id and a version: `workflow(chart)({ version: 1, effects: { … } })`. The chart
- * stands in a call of its own so that handlers are typed from it, literal event types included. A workflow that
- * writes domain tables names them: `workflow(chart)<Tables>({ … })`.
+ * Registers a chart under its machine id and a version: `workflow(chart)({ version: 1 })`. The chart stands in a call of
+ * its own so that handlers are typed from it, literal event types included. A workflow that writes domain tables names
+ * them: `workflow(chart)<Tables>({ … })`.
  *
- * Throws one `TypeError` that lists every problem: a chart outside the durable shape (naming the state), an effect
- * without a handler, a handler without an effect, a watch nobody says the key of.
+ * Throws one `TypeError` that lists every problem: a chart that cannot be durable (naming the state and the way out), an
+ * effect without a handler, a handler without an effect, options of an actor that the chart does not have, a watch
+ * without a key.
  */
 export function workflow<M extends AnyStateMachine>(
   machine: M,
 ): <W = unknown>(options: WorkflowOptions<M, W>) => Workflow<M, W> {
-  return ({ version, effects, watches = {}, project = () => [] }) => {
-    const handlers = new Map(Object.entries(effects as Record<string, never>));
-    const problems = registrationProblems(machine, version, handlers, watches);
-    if (problems.length > 0) {
-      throw new TypeError(`workflow "${machine.id}" cannot be registered:\n- ${problems.join("\n- ")}`);
-    }
-    return {
-      machine,
+  return (options) => {
+    const { version, effects, actors = {}, watches = {}, project = () => [] } = options;
+    const parts: WorkflowParts = {
       name: machine.id,
       version,
-      key: `${machine.id}@${version}`,
-      hash: chartHash(machine),
-      chart: openChart(machine),
-      effects: handlers,
+      effects: effects as WorkflowParts["effects"],
+      actors: actors as WorkflowParts["actors"],
       watches,
-      project: project as unknown as AnyWorkflow["project"],
     };
+    const registered = register(machine, parts, []);
+    return { ...registered, machine, project: project as unknown as AnyWorkflow["project"] };
+  };
+}
+
+/** The options that registering reads, with their types laid aside. */
+interface WorkflowParts {
+  readonly name: string;
+  readonly version: number;
+  readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
+  readonly actors: Readonly<Record<string, ActorOptions<never>>>;
+  readonly watches: AnyWorkflow["watches"];
+}
+
+/** `within` are the machines around this one, outermost first: a chart that holds itself would never end. */
+function register(
+  machine: AnyStateMachine,
+  parts: WorkflowParts,
+  within: readonly AnyStateMachine[],
+): AnyWorkflow {
+  const { name, version, watches } = parts;
+  const shape = readChartShape(machine);
+  const effects = new Map(Object.entries(parts.effects ?? {}));
+  const problems = registrationProblems(shape, parts);
+  if (within.includes(machine)) problems.push("it has itself among its actors");
+  if (problems.length > 0) {
+    throw new TypeError(`workflow "${name}" cannot be registered:\n- ${problems.join("\n- ")}`);
+  }
+  const actors = new Map<string, WorkflowActor>();
+  for (const [src, source] of shape.actors) {
+    const { retries = 0, lane } = parts.actors[src] ?? {};
+    if (source.kind === "promise") {
+      actors.set(src, { kind: "promise", create: source.create, retries, lane });
+      continue;
+    }
+    const child = { name: `${name}/${src}`, version, effects: undefined, actors: {}, watches: {} };
+    actors.set(src, { kind: "machine", workflow: register(source.machine, child, [...within, machine]) });
+  }
+  return {
+    machine,
+    name,
+    version,
+    key: `${name}@${version}`,
+    hash: chartHash(machine),
+    chart: openChart(machine, shape),
+    effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
+    bodies: new Map([...shape.bodies, ...shape.inline]),
+    actors,
+    delaysEvents: shape.delaysEvents,
+    watches,
+    project: () => [],
   };
 }
 
 function registrationProblems(
-  machine: AnyStateMachine,
-  version: number,
-  handlers: ReadonlyMap<string, unknown>,
-  watches: Readonly<Record<string, unknown>>,
+  shape: ChartShape,
+  { version, effects, actors, watches }: WorkflowParts,
 ): string[] {
-  const shape = readChartShape(machine);
-  const needed = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
-  return [
+  const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
+  const isDone = (name: string): boolean =>
+    effects === undefined || effects[name] === "setup" ? shape.bodies.has(name) : name in effects;
+  const problems = [
     ...shape.faults,
     ...(Number.isSafeInteger(version) && version > 0 ? [] : ["version: expected a whole number above 0"]),
-    ...needed
-      .filter((name) => !handlers.has(name))
+    ...named
+      .filter((name) => !isDone(name))
       .map((name) => `effects.${name}: the chart asks for it, no handler`),
-    ...[...handlers.keys()]
-      .filter((name) => !shape.effects.has(name))
+    ...Object.keys(effects ?? {})
+      .filter((name) => !shape.effects.has(name) && !shape.bodies.has(name))
       .map((name) => `effects.${name}: the chart never asks for it`),
     ...[...shape.watches]
       .filter((kind) => watches[kind] === undefined)
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
+  for (const [src, { retries = 0 }] of Object.entries(actors)) {
+    if (shape.actors.get(src)?.kind !== "promise")
+      problems.push(`actors.${src}: the chart has no such promise`);
+    if (!Number.isSafeInteger(retries) || retries < 0) {
+      problems.push(`actors.${src}.retries: expected a whole number from 0`);
+    }
+  }
+  return problems;
+}
+
+/** The workflow with those of the machines among its actors, and of theirs. */
+export function withChildren(parent: AnyWorkflow): AnyWorkflow[] {
+  const children = [...parent.actors.values()].flatMap((actor) =>
+    actor.kind === "machine" ? withChildren(actor.workflow) : [],
+  );
+  return [parent, ...children];
 }
 
 /** A start of one more instance, with its input typed from the machine. */

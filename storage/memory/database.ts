@@ -55,7 +55,15 @@ export class MemoryDatabase {
   }
 
   /** What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. */
-  #follow({ disarms = [], arms = [], unwatches = [], watches = [], history = [] }: AnyCommit): void {
+  #follow({
+    disarms = [],
+    ends = [],
+    arms = [],
+    unwatches = [],
+    watches = [],
+    history = [],
+  }: AnyCommit): void {
+    for (const instance of ends) this.tasks.end(instance);
     for (const { instance, timer } of disarms) this.tasks.disarm(instance, timer);
     for (const { task, lease } of arms) {
       if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);

@@ -46,8 +46,13 @@ export class TaskQueue {
 
   disarm(instance: string, timer: string): void {
     for (const task of this.#tasks.under("instance", instance)) {
-      if (task.kind === "timer" && task.name === timer) this.#tasks.remove(task);
+      if (isDisarmable(task) && task.name === timer) this.#tasks.remove(task);
     }
+  }
+
+  /** Disarms all that an ended instance has armed for itself. */
+  end(instance: string): void {
+    for (const task of this.#tasks.under("instance", instance)) if (isDisarmable(task)) this.#tasks.remove(task);
   }
 
   /** Removes the task; false unless the token is that of its latest claim. */
@@ -190,4 +195,8 @@ export class TaskQueue {
     }
     return leaseEnds;
   }
+}
+
+function isDisarmable({ kind }: StoredTask): boolean {
+  return kind === "timer" || kind === "invocation";
 }

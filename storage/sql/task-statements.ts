@@ -18,6 +18,7 @@ interface Held {
 export function taskStatements(db: Kysely<Schema>) {
   const alive = () => db.selectFrom("tasks").where("deadAt", "is", null);
   const claimed = sql<boolean>`token > 0`;
+  const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
   return {
     arm: statement<TaskRow>()((row) =>
       db.insertInto("tasks").values(pick(row, columnsOf(engineTables.tasks))),
@@ -27,8 +28,11 @@ export function taskStatements(db: Kysely<Schema>) {
         .deleteFrom("tasks")
         .where("instance", "=", instance)
         .where("name", "=", timer)
-        .where("kind", "=", sql.lit("timer"))
+        .where(isDisarmable)
         .returning("lane"),
+    ),
+    end: statement<{ instance: string }>()(({ instance }) =>
+      db.deleteFrom("tasks").where("instance", "=", instance).where(isDisarmable).returning("lane"),
     ),
     consume: statement<Held>()(({ id, token }) =>
       db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning("lane"),

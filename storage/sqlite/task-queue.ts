@@ -39,8 +39,9 @@ export class TaskQueue {
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], arms = [] }: Pick<AnyCommit, "disarms" | "arms">): void {
+  replace({ disarms = [], ends = [], arms = [] }: Pick<AnyCommit, "disarms" | "ends" | "arms">): void {
     const changed = new Set<string | null>();
+    for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) changed.add(lane);
     for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
     for (const { task, lease } of arms) {
       const row = storedTask(task, lease);

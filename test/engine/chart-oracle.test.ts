@@ -4,8 +4,8 @@ import { assign, initialTransition, raise, setup, transition } from "xstate";
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
 import { describe, expect, test } from "vitest";
 import { walletTransfer, webhookDelivery } from "paystate/machines";
-import { openChart } from "../../src/engine/chart.ts";
-import type { ChartAction, ChartSnapshot, ChartStep } from "../../src/engine/chart.ts";
+import { openChart } from "../../src/engine/xstate/open-chart.ts";
+import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/engine/chart.ts";
 
 interface Subject {
   readonly machine: AnyStateMachine;
@@ -169,11 +169,15 @@ const subjects: readonly Subject[] = [
   { machine: hasty, input: { at: 1 }, events: [{ type: "NEXT" }, { type: "STOP" }, { type: "STRANGE" }] },
 ];
 
-type OracleActions = readonly { readonly type: string; readonly params?: unknown }[];
+type OracleActions = readonly {
+  readonly type: string;
+  readonly params?: unknown;
+  readonly info: ActionScope;
+}[];
 
 /** XState's list in the words of ours. */
 function inOurWords(actions: OracleActions): ChartAction[] {
-  return actions.flatMap(({ type, params }): ChartAction[] => {
+  return actions.flatMap(({ type, params, info: { context, event: seen } }): ChartAction[] => {
     const { id, delay, event, sendId } = (params ?? {}) as {
       id: string;
       delay?: number;
@@ -181,8 +185,10 @@ function inOurWords(actions: OracleActions): ChartAction[] {
       sendId: string;
     };
     if (type === "xstate.cancel") return [{ kind: "disarm", timer: sendId }];
-    if (type !== "xstate.raise") return [{ kind: "effect", effect: { name: type, params } }];
-    return delay === undefined ? [] : [{ kind: "arm", timer: id, delayMs: delay, event }];
+    if (type !== "xstate.raise") {
+      return [{ kind: "effect", effect: { name: type, params }, scope: { context, event: seen } }];
+    }
+    return delay === undefined ? [] : [{ kind: "arm", timer: id, delayMs: delay, event, to: "self" }];
   });
 }
 

@@ -1,6 +1,9 @@
 /** DESIGN's invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
-import type { AnyWorkflow, ChartSnapshot } from "../../src/engine/index.ts";
+import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
+import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
+import { eventFromText } from "../../src/engine/values.ts";
+import { withChildren } from "../../src/engine/workflow.ts";
 import type { Commit, HistoryRecord, InstanceRecord, TaskRecord } from "../../storage/storage.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
@@ -22,7 +25,7 @@ export async function brokenInvariants(run: RunAtRest): Promise<readonly string[
   const instances = await Promise.all(started.map(({ id }) => readInstance(run.storage, id)));
   const armed = run.log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id));
   return [
-    ...instances.flatMap((read) => checkHistory(run.workflows, read, new Set(armed))),
+    ...instances.flatMap((read) => checkHistory(run.workflows.flatMap(withChildren), read, new Set(armed))),
     ...(await checkRest(run, instances)),
     ...checkConsumption(run.log),
     ...checkTimers(run.log),
@@ -43,7 +46,7 @@ export async function brokenAtRest({
 }): Promise<readonly string[]> {
   const reads = await Promise.all(instances.map((id) => readInstance(storage, id)));
   return reads.flatMap((read) => [
-    ...checkHistory(workflows, read, null),
+    ...checkHistory(workflows.flatMap(withChildren), read, null),
     ...(isAtRest(read.instance) ? [] : [`I3: ${read.instance.id} is active, and all work is done`]),
   ]);
 }
@@ -91,10 +94,10 @@ function checkHistory(
   let state: ChartSnapshot | null = null;
   for (const [index, row] of history.entries()) {
     if (row.version !== index + 1) return [`I1: row ${index + 1} of ${id} has version ${row.version}`];
-    const event = JSON.parse(row.event) as EventObject & { readonly input: unknown };
-    const step = state === null ? chart.start(event.input) : chart.step(state, event);
+    const event = eventFromText(row.event) as EventObject & { input: unknown; parent?: ParentLink };
+    const step = state === null ? chart.start(event.input, event.parent) : chart.step(state, event);
     if (step === null) return [`I1: step ${row.version} of ${id} does nothing when it is folded`];
-    state = JSON.parse(text(step.after)) as ChartSnapshot;
+    state = snapshotFromText(snapshotToText(step.after));
     if (text(state.value) !== row.value) {
       broken.push(`I1: step ${row.version} of ${id} folds to ${text(state.value)}, not ${row.value}`);
     }
@@ -102,15 +105,19 @@ function checkHistory(
       const task = `${id}:${row.version}:${action}`;
       const isKnown = everArmed === null || kind !== "effect" || armed.delete(task);
       if (!isKnown) broken.push(`I2: the effect ${task} was not armed`);
-      // A timer that was armed and left within one step never gets a row.
-      if (kind === "arm") armed.delete(task);
+      // A timer that was armed and left within one step never gets a row; what is sent may have nobody to go to.
+      if (kind !== "effect") armed.delete(task);
     });
+    // The news of its end, for a parent.
+    armed.delete(`${id}:${row.version}:${step.actions.length}`);
   }
   if (instance.version !== history.length) broken.push(`I1: ${id} has ${history.length} rows of history`);
-  if (text(state) !== instance.snapshot) {
-    broken.push(`I1: ${id} folds to ${text(state)}, but ${instance.snapshot} is stored`);
+  const folded = state === null ? "nothing" : snapshotToText(state);
+  if (folded !== instance.snapshot) {
+    broken.push(`I1: ${id} folds to ${folded}, but ${instance.snapshot} is stored`);
   }
-  if (state?.status !== instance.status) broken.push(`I1: ${id} is stored as ${instance.status}`);
+  if ((state?.status === "active" ? "active" : "done") !== instance.status)
+    broken.push(`I1: ${id} is stored as ${instance.status}`);
   for (const task of armed) {
     if (placeOf(task)?.instance === id) broken.push(`I2: the task ${task} follows from no step`);
   }
@@ -136,19 +143,21 @@ interface TimerLife {
 
 function timerLives(log: StorageLog): TimerLife[] {
   const disarms = log.commits.flatMap(({ commit }) =>
-    (commit.disarms ?? []).map((disarm) => ({
-      ...disarm,
-      version: stepVersion(commit, disarm.instance) ?? 0,
-      fired: commit.consumes?.task,
-    })),
+    [...(commit.disarms ?? []), ...(commit.ends ?? []).map((instance) => ({ instance, timer: null }))].map(
+      (disarm) => ({
+        ...disarm,
+        version: stepVersion(commit, disarm.instance) ?? 0,
+        fired: commit.consumes?.task,
+      }),
+    ),
   );
   return log.commits
     .flatMap(({ commit }) => commit.arms ?? [])
-    .filter(({ task }) => task.kind === "timer")
+    .filter(({ task }) => task.kind === "timer" || task.kind === "invocation")
     .map(({ task }) => {
       const since = placeOf(task.id)?.version ?? 0;
       const versions = disarms
-        .filter(({ instance, timer }) => instance === task.instance && timer === task.name)
+        .filter(({ instance, timer }) => instance === task.instance && (timer ?? task.name) === task.name)
         .filter(({ version, fired }) => version > since && fired !== task.id)
         .map(({ version }) => version);
       return { task, disarmed: Math.min(...versions) };

@@ -91,7 +91,7 @@ async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
     .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
     .execute();
   await index("tasks_timers", ["instance", "name"])
-    .where(sql<boolean>`kind = 'timer'`)
+    .where(sql<boolean>`kind in ('timer', 'invocation')`)
     .execute();
   await index("tasks_failing", ["failingSince", "seq"])
     .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)

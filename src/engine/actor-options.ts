@@ -1,0 +1,32 @@
+/** How the actors of a chart are run, by the names that the chart gives them. */
+import type { ActorLogic, AnyStateMachine, InputFrom, StateMachine } from "xstate";
+import type { Lane } from "../../storage/storage.ts";
+
+/** What may be said of a promise actor besides what the chart says. */
+export interface ActorOptions<Input> {
+  /**
+   * How often a rejected promise is run again, with growing pauses, before the chart's `onError` is told. Default 0.
+   * Without an `onError` a rejected promise is run again until it resolves or its state is left.
+   */
+  readonly retries?: number;
+  /** At most `cap` promises of one lane run at a time, over all processes. */
+  readonly lane?: (input: Input) => Lane;
+}
+
+/** The union of the actors that a machine names in `setup({ actors })`. */
+export type ActorOf<M extends AnyStateMachine> =
+  // The other type parameters of a machine are of no interest here, and only `any` fits all their bounds.
+  /* eslint-disable-next-line @typescript-eslint/no-explicit-any */
+  M extends StateMachine<any, any, any, infer A, any, any, any, any, any, any, any, any, any, any>
+    ? A extends { readonly src: string; readonly logic: unknown }
+      ? A
+      : never
+    : never;
+
+/** Options by actor name, with inputs typed from the actors' logics. */
+export type ActorsOf<M extends AnyStateMachine> = {
+  readonly [A in ActorOf<M> as A["src"]]?: ActorOptions<InputOf<A["logic"]>>;
+};
+
+/* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits all bounds of a logic */
+type InputOf<L> = L extends ActorLogic<any, any, any, any, any> ? InputFrom<L> : unknown;

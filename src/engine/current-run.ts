@@ -1,0 +1,22 @@
+/** What a promise creator or an action body can ask about its own run; XState hands it none of this. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { EffectRun } from "./workflow.ts";
+
+const runs = new AsyncLocalStorage<EffectRun>();
+
+/**
+ * The run of the promise actor or of the action body that calls this, also after an `await` in it. Its `key` is the same
+ * for every run of this invocation, also after a crash: hand it as idempotency key to what must not happen twice.
+ * @throws Error when called from anywhere else.
+ */
+export function currentRun(): EffectRun {
+  const run = runs.getStore();
+  if (run === undefined)
+    throw new Error("currentRun() is only known inside a promise actor or an action body");
+  return run;
+}
+
+/** Calls `act` so that `currentRun()` answers with `run` inside it. */
+export function withinRun<T>(run: EffectRun, act: () => T): T {
+  return runs.run(run, act);
+}

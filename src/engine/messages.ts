@@ -1,0 +1,92 @@
+/** Messages: events and starts on their way to an instance, as tasks of that instance. */
+import type { EventObject } from "xstate";
+import type { TaskRecord } from "../../storage/storage.ts";
+import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
+
+/** An instance to send to, and the chart and version it was started with, as `name@version`. */
+export interface Recipient {
+  readonly instance: string;
+  readonly workflow: string;
+}
+
+/**
+ * What a message says: start its target when it is absent, then hand it an event. When the target has already ended,
+ * `otherwise` goes back to the sender instead, so that nobody waits for an answer from the dead.
+ */
+export interface Message {
+  readonly start?: { readonly workflow: string; readonly input: unknown };
+  readonly event?: EventObject;
+  readonly otherwise?: Recipient & { readonly event: EventObject };
+}
+
+/** The params of the engine's own action `start`: `machine` is the name of a registered workflow. */
+export interface StartParams {
+  readonly machine: string;
+  readonly id: string;
+  readonly input: unknown;
+}
+
+/** The params of the engine's own action `tell`; `otherwise` comes back when the target has ended. */
+export interface TellParams {
+  readonly machine: string;
+  readonly id: string;
+  readonly event: EventObject;
+  readonly otherwise?: EventObject;
+}
+
+/** A message as a task of its target. */
+export function messageTask(
+  id: string,
+  { instance, workflow }: Recipient,
+  message: Message,
+  at: number,
+): TaskRecord {
+  const { start, event, otherwise } = message;
+  const payload = {
+    ...(start === undefined ? {} : { start: { ...start, input: toJson(start.input, "input") } }),
+    ...(event === undefined ? {} : { event: eventToJson(event) }),
+    ...(otherwise === undefined ? {} : { otherwise: { ...otherwise, event: eventToJson(otherwise.event) } }),
+  };
+  const name = event?.type ?? "$start";
+  return {
+    id,
+    instance,
+    workflow,
+    kind: "message",
+    name,
+    payload: JSON.stringify(payload),
+    dueAt: at,
+    lane: null,
+  };
+}
+
+/** The message that `messageTask` was given. */
+export function messageFromText(text: string): Message {
+  const { start, event, otherwise } = JSON.parse(text) as Message;
+  return {
+    ...(start === undefined ? {} : { start: { ...start, input: fromJson(start.input) } }),
+    ...(event === undefined ? {} : { event: eventFromJson(event) }),
+    ...(otherwise === undefined
+      ? {}
+      : { otherwise: { ...otherwise, event: eventFromJson(otherwise.event) } }),
+  };
+}
+
+/** A delayed event: for the instance that owns the timer, unless it names another recipient. */
+export interface Delayed {
+  readonly to?: Recipient;
+  readonly event: EventObject;
+}
+
+/** The payload of a timer. */
+export function delayedToText({ to, event }: Delayed): string {
+  return JSON.stringify(to === undefined ? eventToJson(event) : { to, event: eventToJson(event) });
+}
+
+/** The delayed event that `delayedToText` was given. */
+export function delayedFromText(text: string): Delayed {
+  const { to, event, type } = JSON.parse(text) as Partial<Delayed> & { readonly type?: string };
+  // Every event has a type; what names a recipient has none.
+  if (type !== undefined || to === undefined) return { event: eventFromText(text) };
+  return { to, event: eventFromJson(event) };
+}

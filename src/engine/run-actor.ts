@@ -1,0 +1,81 @@
+/** Runs what stands in the chart itself: the creator of a promise actor, the body of an action. */
+import type { EventObject } from "xstate";
+import type { ClaimedTask } from "../../storage/storage.ts";
+import { withinRun } from "./current-run.ts";
+import { eventFromJson, fromJson } from "./values.ts";
+import type { EffectRun } from "./workflow.ts";
+import type { PromiseCreator } from "./xstate/actor-logic.ts";
+import type { ActionBody } from "./xstate/chart-shape.ts";
+
+/** An invocation as its task stores it. */
+export interface Invocation {
+  /** The id of the actor within its chart. */
+  readonly id: string;
+  readonly src: string;
+  readonly input: unknown;
+}
+
+/** How a promise ended. */
+export type PromiseEnd =
+  { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
+
+export function invocationFromText(text: string): Invocation {
+  const { id, src, input } = JSON.parse(text) as Invocation;
+  return { id, src, input: fromJson(input) };
+}
+
+/** Runs a promise to its end. Never rejects. */
+export async function runPromise(
+  create: PromiseCreator,
+  { id, input }: Invocation,
+  run: EffectRun,
+): Promise<PromiseEnd> {
+  const system = { get: () => undefined };
+  // Whoever asks an actor for its identity gets the one that survives a crash.
+  const self = { id, sessionId: run.key, system };
+  const scope = {
+    input,
+    self,
+    system,
+    get signal() {
+      return run.signal;
+    },
+    emit: () => {},
+  };
+  try {
+    return { kind: "done", output: await withinRun(run, () => create(scope)) };
+  } catch (error) {
+    return { kind: "failed", error };
+  }
+}
+
+interface StoredScope {
+  readonly params?: unknown;
+  readonly context: unknown;
+  readonly event: unknown;
+}
+
+/** Runs the body of an action to its end, and answers what it has sent to its own chart meanwhile. */
+export async function runBody(
+  body: ActionBody,
+  { instance, payload }: Pick<ClaimedTask, "instance" | "payload">,
+  run: EffectRun,
+): Promise<readonly EventObject[]> {
+  const { params, context, event } = JSON.parse(payload) as StoredScope;
+  const sent: EventObject[] = [];
+  let isOver = false;
+  const system = { get: () => undefined };
+  const self = {
+    id: instance,
+    sessionId: instance,
+    system,
+    send(each: EventObject) {
+      if (isOver) throw new Error(`${each.type} came after its action had ended; await what sends it`);
+      sent.push(each);
+    },
+  };
+  const scope = { context: fromJson(context), event: eventFromJson(event), self, system };
+  await withinRun(run, () => body(scope as never, fromJson(params) as never));
+  isOver = true;
+  return sent;
+}

@@ -1,0 +1,26 @@
+/** A chart's snapshot as it is stored: JSON text, in which only what JSON would lose is written in another way. */
+import type { ChartSnapshot } from "./chart.ts";
+import { fieldsFromJson, fieldsToJson, fromJson, toJson } from "./values.ts";
+
+/** @throws UnstorableValue naming the path of what cannot be stored, such as `context.connection`. */
+export function snapshotToText(snapshot: ChartSnapshot): string {
+  const { value, context, output, error } = snapshot;
+  return JSON.stringify({
+    ...snapshot,
+    value,
+    context: fieldsToJson(context, "context"),
+    ...(output === undefined ? {} : { output: toJson(output, "output") }),
+    ...(error === undefined ? {} : { error: toJson(error, "error") }),
+  });
+}
+
+/** The snapshot that `snapshotToText` was given, as a copy of its own. */
+export function snapshotFromText(text: string): ChartSnapshot {
+  const stored = JSON.parse(text) as ChartSnapshot;
+  return {
+    ...stored,
+    context: fieldsFromJson(stored.context) as ChartSnapshot["context"],
+    ...(stored.output === undefined ? {} : { output: fromJson(stored.output) }),
+    ...(stored.error === undefined ? {} : { error: fromJson(stored.error) }),
+  };
+}

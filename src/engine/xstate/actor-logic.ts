@@ -1,0 +1,61 @@
+/** What kind of actor a logic makes, and why some cannot be durable. */
+import { StateMachine } from "xstate";
+import type { AnyStateMachine } from "xstate";
+
+/** What a promise's creator is called with. */
+export interface PromiseScope {
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly self: unknown;
+  readonly system: unknown;
+  readonly emit: (event: unknown) => void;
+}
+
+/** Begins the work of a promise actor. */
+export type PromiseCreator = (scope: PromiseScope) => unknown;
+
+/** An actor that a chart may invoke or spawn. */
+export type ActorSource =
+  | { readonly kind: "promise"; readonly create: PromiseCreator }
+  | { readonly kind: "machine"; readonly machine: AnyStateMachine };
+
+interface AnyLogic {
+  readonly config?: unknown;
+  readonly transition?: unknown;
+  readonly start?: unknown;
+  readonly getInitialSnapshot?: unknown;
+}
+
+interface PromiseTransition {
+  (snapshot: object, event: object, scope: object): { readonly status?: unknown; readonly output?: unknown };
+}
+
+/** The source that a logic is, or the reason why it cannot be durable, with the way out. */
+export function actorSource(logic: unknown): ActorSource | string {
+  if (logic instanceof StateMachine) return { kind: "machine", machine: logic as unknown as AnyStateMachine };
+  if (typeof logic !== "object" || logic === null || !("transition" in logic)) {
+    return "it has no logic; give it in setup({ actors }) or with machine.provide({ actors })";
+  }
+  const { config, transition, start } = logic as AnyLogic;
+  if (typeof config === "function" && isPromise(transition)) {
+    return { kind: "promise", create: config as PromiseCreator };
+  }
+  if (start === undefined) return "fromTransition keeps its state in memory; write it as a machine";
+  return "fromCallback, fromObservable and fromEventObservable listen in memory, and what comes while no process runs is lost; use a watcher, an event sent from outside, or `after`";
+}
+
+// Promise, callback and observable logics look alike. Only a promise's answers to this event with its output.
+function isPromise(transition: unknown): boolean {
+  if (typeof transition !== "function") return false;
+  const probe = {};
+  try {
+    const next = (transition as PromiseTransition)(
+      { status: "active" },
+      { type: "xstate.promise.resolve", data: probe },
+      {},
+    );
+    return next.status === "done" && next.output === probe;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,199 @@
+/** What a chart is made of: its effects, actors and watches, and whatever keeps it from being durable. Read once. */
+import { createHash } from "node:crypto";
+import type { AnyStateMachine, StateNode } from "xstate";
+import { fieldsToJson } from "../values.ts";
+import { actorSource } from "./actor-logic.ts";
+import type { ActorSource } from "./actor-logic.ts";
+
+type AnyStateNode = StateNode<never, never>;
+
+interface ActionLike {
+  readonly type?: string;
+  readonly resolve?: unknown;
+  readonly src?: unknown;
+  readonly assignment?: unknown;
+  readonly delay?: unknown;
+  readonly event?: { readonly type?: unknown };
+}
+
+interface InvokeLike {
+  readonly id: string;
+  readonly src: string;
+  readonly onSnapshot?: unknown;
+}
+
+/** An action with a body of its own, as `setup({ actions })` and inline functions are. */
+export type ActionBody = (scope: never, params: never) => unknown;
+
+/** The parts of a chart, by the names that are stored. */
+export interface ChartShape {
+  /** Named actions that are effects, whether `setup()` gives them a body or not. */
+  readonly effects: ReadonlySet<string>;
+  /** The bodies that `setup()` gives to named actions. */
+  readonly bodies: ReadonlyMap<string, ActionBody>;
+  /** The bodies written inline, each named by its place in the chart. */
+  readonly inline: ReadonlyMap<string, ActionBody>;
+  readonly inlineNames: ReadonlyMap<object, string>;
+  readonly actors: ReadonlyMap<string, ActorSource>;
+  /** The names of logics that stand in the chart themselves instead of behind a name. */
+  readonly actorNames: ReadonlyMap<object, string>;
+  readonly watches: ReadonlySet<string>;
+  /** Whether it delays events of its own, besides `after`: those do not end with a state. */
+  readonly delaysEvents: boolean;
+  /** One sentence per fault, each naming the state. Empty for a chart that can be registered. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads the shape of a chart. Refused are actors that live in memory alone (fromCallback, fromObservable,
+ * fromTransition), actors without logic, `spawn` inside `assign`, `onSnapshot`, and a context that cannot be stored.
+ */
+export function readChartShape(machine: AnyStateMachine): ChartShape {
+  const reader = new ShapeReader(machine);
+  reader.readState(machine.root as unknown as AnyStateNode);
+  reader.readContext();
+  return reader;
+}
+
+// The only place where `spawn` is asked for is the first parameter of the function.
+const ASKS_FOR_SPAWN = /^[^(]*\(\s*\{[^}]*\bspawn\b|\.spawn\s*\(/;
+
+class ShapeReader implements ChartShape {
+  readonly effects = new Set<string>();
+  readonly bodies = new Map<string, ActionBody>();
+  readonly inline = new Map<string, ActionBody>();
+  readonly inlineNames = new Map<object, string>();
+  readonly actors = new Map<string, ActorSource>();
+  readonly actorNames = new Map<object, string>();
+  readonly watches = new Set<string>();
+  readonly faults: string[] = [];
+  delaysEvents = false;
+  readonly #machine: AnyStateMachine;
+
+  constructor(machine: AnyStateMachine) {
+    this.#machine = machine;
+    for (const [name, logic] of Object.entries(machine.implementations.actors)) {
+      const source = actorSource(logic);
+      // What is provided and never used does no harm; what cannot be durable is refused where it is used.
+      if (typeof source !== "string") this.actors.set(name, source);
+    }
+    // Actions that only enqueueActions asks for are known by their bodies.
+    for (const [name, action] of Object.entries(machine.implementations.actions)) {
+      const isBuiltIn = (action as ActionLike).resolve !== undefined;
+      if (!isBuiltIn) this.bodies.set(name, action as unknown as ActionBody);
+    }
+  }
+
+  readState(node: AnyStateNode): void {
+    const state = node.id;
+    node.invoke.forEach((invoke, index) => this.#readInvoke(node, invoke as unknown as InvokeLike, index));
+    this.#readActions(state, `${state}.entry`, node.entry);
+    this.#readActions(state, `${state}.exit`, node.exit);
+    for (const [event, transitions] of node.transitions) {
+      for (const [index, { actions }] of transitions.entries()) {
+        this.#readActions(state, `${state}.on.${event}.${index}`, actions);
+      }
+    }
+    for (const [index, { actions }] of (node.always ?? []).entries()) {
+      this.#readActions(state, `${state}.always.${index}`, actions);
+    }
+    const { actions = [] } = (node.initial as { actions?: readonly unknown[] } | undefined) ?? {};
+    this.#readActions(state, `${state}.initial`, actions);
+    const meta = node.meta as { watches?: readonly string[] } | undefined;
+    for (const watch of meta?.watches ?? []) this.watches.add(watch);
+    for (const child of Object.values(node.states)) this.readState(child);
+  }
+
+  readContext(): void {
+    const { context } = this.#machine.config as { readonly context?: unknown };
+    const state = this.#machine.id;
+    if (typeof context === "function") return this.#readSpawn(state, context);
+    if (typeof context !== "object" || context === null) return;
+    try {
+      fieldsToJson(context, "context");
+    } catch (error) {
+      this.faults.push(`state "${state}": ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  #readActions(state: string, place: string, actions: readonly unknown[]): void {
+    actions.forEach((action, index) => {
+      const { type, resolve } = action as ActionLike;
+      if (typeof action === "string") return this.#readNamed(state, action);
+      if (resolve !== undefined) return this.#readBuiltIn(state, `${place}.${index}`, action as ActionLike);
+      if (typeof action !== "function") return type === undefined ? undefined : this.#readNamed(state, type);
+      const name = this.inlineNames.get(action) ?? `${place}.${index}`;
+      this.inlineNames.set(action, name);
+      this.inline.set(name, action as ActionBody);
+    });
+  }
+
+  #readNamed(state: string, name: string): void {
+    const action = this.#machine.implementations.actions[name] as ActionLike | undefined;
+    if (action?.resolve !== undefined) this.#readBuiltIn(state, name, action);
+    else this.effects.add(name);
+  }
+
+  #readBuiltIn(state: string, place: string, { type, src, assignment, delay, event }: ActionLike): void {
+    const isAfter = String(event?.type).startsWith("xstate.after.");
+    if (type === "xstate.enqueueActions" || (delay !== undefined && !isAfter)) this.delaysEvents = true;
+    if (type === "xstate.assign") this.#readSpawn(state, assignment);
+    if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
+  }
+
+  #readInvoke(node: AnyStateNode, { src, onSnapshot }: InvokeLike, index: number): void {
+    if (onSnapshot !== undefined) {
+      this.faults.push(
+        `state "${node.id}": onSnapshot would need every step of the child; let the child tell its parent with sendParent`,
+      );
+    }
+    const { invoke } = node.config as { readonly invoke?: unknown };
+    const written = ((Array.isArray(invoke) ? invoke[index] : invoke) as { readonly src: unknown }).src;
+    this.#readSource(node.id, typeof written === "string" ? src : written, src);
+  }
+
+  /** `name` is what a logic is called that stands in the chart itself. */
+  #readSource(state: string, src: unknown, name: string): void {
+    if (typeof src !== "string") {
+      const source = actorSource(src);
+      if (typeof source === "string") this.faults.push(`state "${state}": the actor ${name}: ${source}`);
+      else {
+        this.actors.set(name, source);
+        this.actorNames.set(src as object, name);
+      }
+      return;
+    }
+    if (this.actors.has(src)) return;
+    const reason = actorSource(this.#machine.implementations.actors[src]);
+    this.faults.push(`state "${state}": the actor "${src}": ${String(reason)}`);
+  }
+
+  /** Functions that make actors in passing: the snapshot would hold an actor that no process can bring back. */
+  #readSpawn(state: string, assignment: unknown): void {
+    const functions = typeof assignment === "function" ? [assignment] : Object.values(assignment as object);
+    if (functions.some((each) => typeof each === "function" && ASKS_FOR_SPAWN.test(String(each)))) {
+      this.faults.push(
+        `state "${state}": spawn inside assign keeps an actor in the context; use the action spawnChild and refer to the child by its id`,
+      );
+    }
+  }
+}
+
+/**
+ * A hash of everything in a chart that decides how a stored snapshot is read on: its states, events, targets, delays,
+ * action names and watches. Functions count by presence only, so that reformatting one changes nothing.
+ */
+export function chartHash(machine: AnyStateMachine): string {
+  // A context written as an object decides only how new instances begin, and may hold values that JSON loses.
+  const parts = Object.entries(machine.config).filter(([key, part]) => key !== "context" || isFunction(part));
+  const text = JSON.stringify(Object.fromEntries(parts), (key, value: unknown) => {
+    if (key === "description") return undefined;
+    if (typeof value === "function") return `function ${(value as ActionLike).type ?? ""}`;
+    return typeof value === "bigint" ? `${value}n` : value;
+  });
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}

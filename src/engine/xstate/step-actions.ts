@@ -1,0 +1,164 @@
+/** From the actions that XState lists for a step to those of the port. */
+import type { EventObject } from "xstate";
+import type { ActionScope, Address, ChartAction, ChildLink } from "../chart.ts";
+import type { ChartShape } from "./chart-shape.ts";
+import type { InertActor } from "./inert-actors.ts";
+
+/** An action as XState hands it to whom would execute it. */
+export interface EmittedAction {
+  readonly type: string;
+  readonly params: unknown;
+  readonly info: ActionScope;
+  readonly exec: unknown;
+}
+
+/** Under this key the runs of a snapshot count the children that the chart has not named. */
+export const UNNAMED = "";
+
+/** What a child is called that the chart has not named, before its number. */
+export const SESSION_PREFIX = "x:";
+
+interface DelayedEvent {
+  readonly id?: string;
+  readonly delay?: number;
+  readonly event: EventObject;
+  readonly to?: InertActor;
+}
+
+interface Spawned {
+  readonly actorRef?: InertActor;
+  readonly src: string | object;
+  readonly input: unknown;
+}
+
+/** The actions of one step, in order, with the children that are left after it. */
+export class StepActions {
+  readonly actions: ChartAction[] = [];
+  readonly #shape: ChartShape;
+  readonly #self: InertActor;
+  readonly #runs: Record<string, number>;
+  readonly #children: Record<string, ChildLink>;
+  /** The children of before, and those that an action has started since. */
+  readonly #announced: Set<string>;
+
+  constructor(
+    shape: ChartShape,
+    { self, runs }: { readonly self: InertActor; readonly runs: Record<string, number> },
+    before: Readonly<Record<string, ChildLink>>,
+  ) {
+    this.#shape = shape;
+    this.#self = self;
+    this.#runs = runs;
+    this.#children = { ...before };
+    this.#announced = new Set(Object.keys(before));
+  }
+
+  add(action: EmittedAction): void {
+    const { type, params, info } = action;
+    switch (type) {
+      case "xstate.raise":
+        return this.#delayed(params as DelayedEvent, "self");
+      case "xstate.sendTo":
+        return this.#send(params as DelayedEvent);
+      case "xstate.cancel":
+        this.actions.push({ kind: "disarm", timer: (params as { sendId: string }).sendId });
+        return;
+      case "xstate.spawnChild":
+        return this.#startChild(params as Spawned);
+      case "xstate.stopChild":
+        return this.#stopChild(params as InertActor | undefined);
+      case "xstate.log": {
+        const { label, value } = params as { label: string | undefined; value: unknown };
+        this.actions.push({ kind: "log", label, value });
+        return;
+      }
+      case "xstate.emit":
+        this.actions.push({ kind: "emit", event: (params as { event: EventObject }).event });
+        return;
+      default: {
+        const { context, event } = info;
+        const effect = { name: this.#effectName(action), params };
+        this.actions.push({ kind: "effect", effect, scope: { context, event } });
+      }
+    }
+  }
+
+  /** The children that the machine has after the step. */
+  children(present: Readonly<Record<string, unknown>>): Readonly<Record<string, ChildLink>> {
+    for (const [key, actor] of Object.entries(present)) {
+      // A child without an id stands under another key than its own id.
+      const { id } = (actor as InertActor | undefined) ?? { id: key };
+      if (!this.#announced.has(id)) {
+        throw new TypeError(
+          `the child "${id}" was made by spawn inside assign, which a stored chart cannot do again; use the action spawnChild`,
+        );
+      }
+    }
+    return this.#children;
+  }
+
+  #delayed({ id, delay, event }: DelayedEvent, to: Address): void {
+    // A delay of 0 is a timer; an undefined one is an event the chart has already worked off in this step.
+    if (delay === undefined) return;
+    this.actions.push({ kind: "arm", timer: id ?? null, delayMs: wholeDelay(delay, event), event, to });
+  }
+
+  #send(sent: DelayedEvent): void {
+    const to = this.#addressOf(sent.to);
+    if (sent.delay !== undefined) return this.#delayed(sent, to);
+    this.actions.push({ kind: "send", to, event: sent.event });
+  }
+
+  #addressOf(to: InertActor | undefined): Address {
+    if (to === undefined || to === this.#self) return "self";
+    if (to === this.#self._parent) return "parent";
+    if (this.#children[to.id] !== undefined) return { child: to.id };
+    throw new TypeError(`sendTo: "${to.id}" is neither a child nor the parent of this chart`);
+  }
+
+  #startChild({ actorRef, src, input }: Spawned): void {
+    const name = typeof src === "string" ? src : this.#shape.actorNames.get(src);
+    const source = name === undefined ? undefined : this.#shape.actors.get(name);
+    if (name === undefined || source === undefined || actorRef === undefined) {
+      throw new TypeError(
+        `spawnChild: the actor ${name === undefined ? "" : `"${name}" `}is not known; name it in setup({ actors })`,
+      );
+    }
+    const { id, systemId } = actorRef;
+    const named = systemId === undefined ? {} : { systemId };
+    this.#announced.add(id);
+    if (id === actorRef.sessionId) this.#runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
+    if (source.kind === "promise") {
+      this.#children[id] = { src: name, ...named };
+      this.actions.push({ kind: "startChild", id, src: name, input });
+      return;
+    }
+    const run = (this.#runs[id] ?? 0) + 1;
+    this.#runs[id] = run;
+    this.#children[id] = { src: name, run, ...named };
+    this.actions.push({ kind: "startChild", id, src: name, input, run });
+  }
+
+  #stopChild(child: InertActor | undefined): void {
+    const link = child === undefined ? undefined : this.#children[child.id];
+    if (child === undefined || link === undefined) return;
+    delete this.#children[child.id];
+    const { run } = link;
+    this.actions.push({ kind: "stopChild", id: child.id, ...(run === undefined ? {} : { run }) });
+  }
+
+  #effectName({ type, exec }: EmittedAction): string {
+    if (typeof exec !== "function") return type;
+    const inline = this.#shape.inlineNames.get(exec);
+    if (inline !== undefined) return inline;
+    if (this.#shape.bodies.get(type) === exec) return type;
+    throw new TypeError(
+      `enqueueActions: the action "${type}" is written inline and could not be found again after a restart; name it in setup({ actions })`,
+    );
+  }
+}
+
+function wholeDelay(delay: number, { type }: EventObject): number {
+  if (delay === Infinity) throw new RangeError(`the delay of ${type} is Infinity: it would never come`);
+  return Math.max(0, Math.ceil(Number.isNaN(delay) ? 0 : delay));
+}
