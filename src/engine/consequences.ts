@@ -207,7 +207,8 @@ class Collector {
     const { id, workflow, at } = this.#facts;
     const taskId = this.#taskId(index);
     const handler = workflow.effects.get(name);
-    if (name === "start" && handler === undefined) {
+    const isOwn = handler === undefined && !workflow.bodies.has(name);
+    if (name === "start" && isOwn) {
       const { machine, id: target, input } = params as StartParams;
       const { key } = this.#around.workflowNamed(machine);
       return messageTask(
@@ -217,7 +218,7 @@ class Collector {
         at,
       );
     }
-    if (name === "tell" && handler === undefined) {
+    if (name === "tell" && isOwn) {
       const { machine, id: target, event, otherwise } = params as TellParams;
       const bounce =
         otherwise === undefined

@@ -16,7 +16,7 @@ export interface TasksInHand {
   /** Does a task whose lease is ours; a failure gives it back with a growing pause. */
   begin(task: ClaimedTask): void;
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
-  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends">): void;
+  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void;
   /** Gives a task back as if it had never been taken. Never rejects. */
   giveBack(task: ClaimedTask): Promise<void>;
   /** Begins to keep leases alive. */
@@ -137,10 +137,11 @@ export function createTasksInHand({
       inHand.set(task.id, held);
     },
 
-    disarm({ disarms = [], ends = [] }) {
+    disarm({ disarms = [], ends = [], arms = [] }) {
       if (invocations === 0 || (disarms.length === 0 && ends.length === 0)) return;
       for (const { task, hold } of [...inHand.values()]) {
-        if (task.kind !== "invocation") continue;
+        // A state that is left and entered again arms one of the same name, which is in hand already.
+        if (task.kind !== "invocation" || arms.some((armed) => armed.task.id === task.id)) continue;
         const isDisarmed =
           ends.includes(task.instance) ||
           disarms.some(({ instance, timer }) => instance === task.instance && timer === task.name);

@@ -24,7 +24,7 @@ export interface Worker {
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */
   stop(timeoutMs: number): Promise<void>;
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
-  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends">): void;
+  disarm(commit: Pick<Commit<unknown>, "disarms" | "ends" | "arms">): void;
   /** Resolves when nothing is due and nothing is in hand. */
   quiet(): Promise<void>;
   /** Another process may have made something due. */

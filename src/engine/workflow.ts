@@ -219,12 +219,23 @@ function register(
     hash: chartHash(machine),
     chart: openChart(machine, shape),
     effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
-    bodies: new Map([...shape.bodies, ...shape.inline]),
+    bodies: new Map([...bodiesOf(shape, parts.effects), ...shape.inline]),
     actors,
     delaysEvents: shape.delaysEvents,
     watches,
     project: () => [],
   };
+}
+
+/**
+ * The bodies that are run. Where handlers are given, a body stands in `setup()` for the types alone, unless it is named as
+ * "setup"; `start` and `tell` are the engine's own then.
+ */
+function bodiesOf(
+  { bodies }: ChartShape,
+  effects: WorkflowParts["effects"],
+): readonly (readonly [string, ActionBody])[] {
+  return [...bodies].filter(([name]) => effects === undefined || effects[name] === "setup");
 }
 
 function registrationProblems(

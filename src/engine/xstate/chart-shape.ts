@@ -165,7 +165,7 @@ class ShapeReader implements ChartShape {
     }
     if (this.actors.has(src)) return;
     const reason = actorSource(this.#machine.implementations.actors[src]);
-    this.faults.push(`state "${state}": the actor "${src}": ${String(reason)}`);
+    if (typeof reason === "string") this.faults.push(`state "${state}": the actor "${src}": ${reason}`);
   }
 
   /** Functions that make actors in passing: the snapshot would hold an actor that no process can bring back. */

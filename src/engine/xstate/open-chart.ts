@@ -100,7 +100,7 @@ class XStateChart implements Chart {
     const collected = new StepActions(this.#shape, scope, children);
     for (const action of scope.emitted) collected.add(action);
     return {
-      after: stored(snapshot, collected.children(snapshot.children), scope.runs, parent),
+      after: stored(snapshot, collected.children(snapshot.children as Readonly<Record<string, unknown>>), scope.runs, parent),
       metaBefore: before === null ? null : mergedMeta(before),
       metaAfter: mergedMeta(snapshot),
       actions: collected.actions,
@@ -188,7 +188,7 @@ function withOwnContext(machine: AnyStateMachine): AnyStateMachine {
   if (typeof context !== "object" || context === null) return machine;
   const text = JSON.stringify(fieldsToJson(context, "context"));
   const config = { ...machine.config, context: () => fieldsFromJson(JSON.parse(text)) };
-  return createMachine(config as never, machine.implementations as never) as unknown as AnyStateMachine;
+  return createMachine(config as never, machine.implementations as never);
 }
 
 function mergedMeta(snapshot: AnyMachineSnapshot): StateMeta {

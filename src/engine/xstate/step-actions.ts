@@ -40,6 +40,7 @@ export class StepActions {
   readonly #children: Record<string, ChildLink>;
   /** The children of before, and those that an action has started since. */
   readonly #announced: Set<string>;
+  readonly #addressed = new Set<string>();
 
   constructor(
     shape: ChartShape,
@@ -94,6 +95,11 @@ export class StepActions {
         );
       }
     }
+    for (const id of this.#addressed) {
+      if (!this.#announced.has(id)) {
+        throw new TypeError(`sendTo: "${id}" is neither a child nor the parent of this chart`);
+      }
+    }
     return this.#children;
   }
 
@@ -112,8 +118,9 @@ export class StepActions {
   #addressOf(to: InertActor | undefined): Address {
     if (to === undefined || to === this.#self) return "self";
     if (to === this.#self._parent) return "parent";
-    if (this.#children[to.id] !== undefined) return { child: to.id };
-    throw new TypeError(`sendTo: "${to.id}" is neither a child nor the parent of this chart`);
+    // Entry actions come before the invocations of their state, so the child may be started later in this step.
+    this.#addressed.add(to.id);
+    return { child: to.id };
   }
 
   #startChild({ actorRef, src, input }: Spawned): void {

@@ -1,0 +1,43 @@
+/** Charts mean the same durably as under `createActor`, also when the process dies at any commit. */
+import { describe, expect, test } from "vitest";
+import { adapters } from "../kit/adapters.ts";
+import type { Adapter } from "../kit/adapters.ts";
+import type { Death } from "../kit/mortal.ts";
+import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
+import type { ChartCase } from "./charts/chart-case.ts";
+import { families } from "./charts/families.ts";
+import { actorLife, durableLife } from "./charts/lives.ts";
+import { processes } from "./charts/processes.ts";
+import { requests } from "./charts/requests.ts";
+import { structures } from "./charts/structures.ts";
+
+const corpus: readonly ChartCase[] = [...requests, ...processes, ...families, ...structures];
+
+/** All deaths at commits, or a sample of them in a short run: SQLite makes lives ten times as long. */
+function deaths(commits: number, { name }: Adapter): Death[] {
+  const all = Array.from({ length: commits }, (_, index) => index + 1).flatMap((nth): Death[] => [
+    { method: "commit", nth, moment: "before" },
+    { method: "commit", nth, moment: "after" },
+  ]);
+  return THOROUGH ? all : all.filter((_, index) => index % (name === "memory" ? 4 : 9) === 3);
+}
+
+describe.each(corpus)("$name", (chart) => {
+  test.each(adapters)("the same states, contexts, outputs and order of effects on $name", async (adapter) => {
+    const expected = await actorLife(chart);
+    expect(expected.sights.at(-1)?.value).toEqual(chart.ends);
+    const { sights, notes } = await durableLife(chart, adapter);
+    expect(sights).toEqual(expected.sights);
+    expect(notes).toEqual(expected.notes);
+  });
+
+  test.each(adapters)("D8 the same end when the process dies at a commit, on $name", async (adapter) => {
+    const expected = await actorLife(chart);
+    const { commits } = await durableLife(chart, adapter);
+    for (const death of deaths(commits, adapter)) {
+      const { sights, notes } = await durableLife(chart, adapter, death);
+      expect(sights, JSON.stringify(death)).toEqual(expected.sights);
+      expect(new Set(notes), JSON.stringify(death)).toEqual(new Set(expected.notes));
+    }
+  }, EXPLORING_MS);
+});

@@ -1,0 +1,26 @@
+/** One chart of the corpus: how it is made, and what happens to it. */
+import type { AnyStateMachine, EventObject } from "xstate";
+
+/** The outside of a chart: its services are asked here, its actions leave notes here. */
+export interface Outside {
+  /** Answered by the script, in the order in which the calls of one name were begun. */
+  call(name: string, input?: unknown, signal?: AbortSignal): Promise<never>;
+  note(text: string): void;
+}
+
+/** One thing that happens, after which everything comes to rest. */
+export type Happening =
+  | { readonly send: EventObject & Readonly<Record<string, unknown>> }
+  | { readonly answer: string; readonly with?: unknown }
+  | { readonly fail: string; readonly with: unknown }
+  /** Lets this much time pass at once, in milliseconds; a timer fires at its very end. */
+  | { readonly wait: number };
+
+export interface ChartCase {
+  readonly name: string;
+  readonly make: (outside: Outside) => AnyStateMachine;
+  readonly input?: unknown;
+  readonly script: readonly Happening[];
+  /** The state in which it has to be at the end, so that a script that does nothing is noticed. */
+  readonly ends: unknown;
+}

@@ -1,0 +1,206 @@
+/** The lives of a chart: under `createActor`, and durably, with as many deaths as one likes. */
+import { createActor, SimulatedClock } from "xstate";
+import type { AnyActor, EventObject } from "xstate";
+import { createEngine, currentRun, workflow } from "paystate/engine";
+import type { AnyWorkflow, ChartSnapshot, Engine } from "paystate/engine";
+import type { PaymentStorage, PaymentTables } from "../../../storage/storage.ts";
+import type { Adapter } from "../../kit/adapters.ts";
+import { brokenInvariants } from "../../kit/check-invariants.ts";
+import { turns } from "../../kit/engine-world.ts";
+import { mortalProcess } from "../../kit/mortal.ts";
+import type { Death, MortalProcess } from "../../kit/mortal.ts";
+import { recordStorage } from "../../kit/record-storage.ts";
+import type { StorageLog } from "../../kit/record-storage.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
+import type { ChartCase, Happening } from "./chart-case.ts";
+import { ScriptedOutside } from "./scripted-outside.ts";
+
+/** What can be seen of a chart when everything has come to rest. */
+export interface Sight {
+  readonly value: unknown;
+  readonly context: unknown;
+  readonly status: unknown;
+  readonly output: unknown;
+}
+
+/** A life told: what was seen at its start and after each happening, and the notes in order. */
+export interface Life {
+  readonly sights: readonly Sight[];
+  readonly notes: readonly string[];
+  readonly commits: number;
+}
+
+const sight = ({ value, context, status, output }: Partial<Sight>): Sight => ({
+  value,
+  context,
+  status,
+  output,
+});
+
+/** What XState itself makes of it. */
+export async function actorLife({ make, input, script }: ChartCase): Promise<Life> {
+  let calls = 0;
+  const outside = new ScriptedOutside(() => String((calls += 1)));
+  const clock = new SimulatedClock();
+  const actor: AnyActor = createActor(make(outside), { input: input as never, clock, logger: () => {} });
+  const sights: Sight[] = [];
+  const look = async (): Promise<void> => {
+    await turns(3);
+    sights.push(sight(actor.getSnapshot() as Partial<Sight>));
+  };
+  actor.start();
+  await look();
+  for (const happening of script) {
+    if ("send" in happening) actor.send(happening.send);
+    else if ("wait" in happening) clock.increment(happening.wait);
+    else endCall(outside, happening);
+    await look();
+  }
+  return { sights, notes: outside.notes, commits: 0 };
+}
+
+function endCall(outside: ScriptedOutside, happening: Exclude<Happening, { send: unknown } | { wait: unknown }>): void {
+  if ("fail" in happening) outside.end(happening.fail, { error: happening.with });
+  else outside.end(happening.answer, { value: happening.with });
+}
+
+/** What the engine makes of it; with a death, a second process takes over at that moment. */
+export async function durableLife(
+  chart: ChartCase,
+  { make }: Pick<Adapter, "make">,
+  death?: Death,
+): Promise<Life> {
+  const database = await make();
+  const life = new DurableLife(chart, await database.open(), death);
+  try {
+    return await life.live();
+  } finally {
+    await life.end();
+    await database.destroy();
+  }
+}
+
+const ID = "it";
+
+// Nothing here takes a turn without a commit, a call or a note for so long.
+const CALM_TURNS = 12;
+
+class DurableLife {
+  readonly #script: readonly Happening[];
+  readonly #input: unknown;
+  readonly #storage: PaymentStorage;
+  readonly #clock = virtualClock();
+  readonly #log: StorageLog = { commits: [], claims: [] };
+  readonly #outside = new ScriptedOutside(() => currentRun().key);
+  readonly #workflow: AnyWorkflow;
+  #process: MortalProcess;
+  #engine: Engine<PaymentTables>;
+
+  constructor(chart: ChartCase, storage: PaymentStorage, death: Death | undefined) {
+    this.#script = chart.script;
+    this.#input = chart.input;
+    this.#storage = storage;
+    this.#workflow = workflow(chart.make(this.#outside))({ version: 1 });
+    this.#process = mortalProcess(death);
+    this.#engine = this.#open();
+  }
+
+  async live(): Promise<Life> {
+    const sights: Sight[] = [];
+    const look = async (): Promise<void> => {
+      await this.#calm();
+      sights.push(sight((await this.#read()) ?? {}));
+    };
+    const starts = [{ workflow: this.#workflow, id: ID, input: this.#input }];
+    await this.#untilDone(
+      () => this.#engine.commit({ starts }),
+      async () => (await this.#read()) !== null,
+    );
+    await look();
+    for (const happening of this.#script) {
+      if ("send" in happening) await this.#send(happening.send);
+      else if ("wait" in happening) this.#clock.advance(happening.wait);
+      else endCall(this.#outside, happening);
+      await look();
+    }
+    const commits = this.#process.calls.filter((method) => method === "commit").length;
+    return { sights, notes: this.#outside.notes, commits };
+  }
+
+  /** Sentences on broken invariants; the life is over then. */
+  async end(): Promise<void> {
+    await this.#engine.stop({ timeoutMs: 0 });
+    const run = {
+      storage: this.#storage,
+      log: this.#log,
+      workflows: [this.#workflow],
+      awaitsOutside: () => true,
+    };
+    const broken = await brokenInvariants(run);
+    await this.#storage.close();
+    if (broken.length > 0) throw new Error(broken.join("\n"));
+  }
+
+  #open(): Engine<PaymentTables> {
+    const recorded = recordStorage(this.#storage, this.#log, () => this.#clock.now());
+    const engine = createEngine<PaymentTables>({
+      storage: this.#process.within(recorded),
+      clock: this.#process.timedBy(this.#clock),
+      workflows: [this.#workflow],
+      leaseMs: 3_600_000,
+    });
+    engine.run();
+    return engine;
+  }
+
+  async #read(): Promise<ChartSnapshot | null> {
+    const reader = createEngine<PaymentTables>({ storage: this.#storage, workflows: [this.#workflow] });
+    return reader.read(ID);
+  }
+
+  /** An event is sent again unless it is known to have been taken, as a client does after a lost connection. */
+  async #send(event: EventObject): Promise<void> {
+    const before = (await this.#storage.load(ID))?.version ?? 0;
+    await this.#untilDone(
+      () => this.#engine.send(this.#workflow as never, ID, event as never),
+      async () => {
+        const rows = await this.#storage.history(ID, { after: before, limit: 100 });
+        return rows.some((row) => row.event.includes(`"type":"${event.type}"`));
+      },
+    );
+  }
+
+  async #untilDone(act: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+    const process = this.#process;
+    await Promise.race([act(), process.died]);
+    if (!process.isDead()) return;
+    await this.#takeOver();
+    if (!(await isDone())) await act();
+  }
+
+  /** A new process, at once: the leases of the dead one are given up as if they had run out. */
+  async #takeOver(): Promise<void> {
+    await turns(CALM_TURNS);
+    const { commits, claims } = this.#log;
+    const leased = commits.flatMap(({ commit }) => commit.arms ?? []).filter(({ lease }) => lease !== undefined);
+    const held = [...leased.map(({ task: { id } }) => ({ id, token: 1 })), ...claims];
+    const dueAt = this.#clock.now();
+    for (const { id, token } of held) await this.#storage.release({ id, token, dueAt });
+    this.#process = mortalProcess();
+    this.#engine = this.#open();
+  }
+
+  async #calm(): Promise<void> {
+    let seen = -1;
+    for (let calm = 0; calm < CALM_TURNS; calm++) {
+      if (this.#process.isDead()) {
+        await this.#takeOver();
+        calm = 0;
+      }
+      const now = this.#log.commits.length + this.#outside.activity;
+      if (now !== seen) calm = 0;
+      seen = now;
+      await turns(1);
+    }
+  }
+}
