@@ -23,8 +23,9 @@ export function childInstance(parent: string, id: string, run: number): string {
 /** The chart of a child machine, which is registered with that of its parent. */
 export function childWorkflow(parent: AnyWorkflow, src: string | undefined): AnyWorkflow {
   const actor = src === undefined ? undefined : parent.actors.get(src);
-  if (actor?.kind !== "machine")
+  if (actor?.kind !== "machine") {
     throw new Error(`${parent.key} has no machine "${String(src)}" among its actors`);
+  }
   return actor.workflow;
 }
 

@@ -11,8 +11,9 @@ const runs = new AsyncLocalStorage<EffectRun>();
  */
 export function currentRun(): EffectRun {
   const run = runs.getStore();
-  if (run === undefined)
+  if (run === undefined) {
     throw new Error("currentRun() is only known inside a promise actor or an action body");
+  }
   return run;
 }
 

@@ -170,7 +170,7 @@ export function workflow<M extends AnyStateMachine>(
       name: machine.id,
       version,
       effects: effects as WorkflowParts["effects"],
-      actors: actors as WorkflowParts["actors"],
+      actors,
       watches,
     };
     const registered = register(machine, parts, []);
@@ -259,8 +259,8 @@ function registrationProblems(
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
   for (const [src, { retries = 0 }] of Object.entries(actors)) {
-    if (shape.actors.get(src)?.kind !== "promise")
-      problems.push(`actors.${src}: the chart has no such promise`);
+    const isPromise = shape.actors.get(src)?.kind === "promise";
+    if (!isPromise) problems.push(`actors.${src}: the chart has no such promise`);
     if (!Number.isSafeInteger(retries) || retries < 0) {
       problems.push(`actors.${src}.retries: expected a whole number from 0`);
     }

@@ -31,13 +31,17 @@ describe.each(corpus)("$name", (chart) => {
     expect(notes).toEqual(expected.notes);
   });
 
-  test.each(adapters)("D8 the same end when the process dies at a commit, on $name", async (adapter) => {
-    const expected = await actorLife(chart);
-    const { commits } = await durableLife(chart, adapter);
-    for (const death of deaths(commits, adapter)) {
-      const { sights, notes } = await durableLife(chart, adapter, death);
-      expect(sights, JSON.stringify(death)).toEqual(expected.sights);
-      expect(new Set(notes), JSON.stringify(death)).toEqual(new Set(expected.notes));
-    }
-  }, EXPLORING_MS);
+  test.each(adapters)(
+    "D8 the same end when the process dies at a commit, on $name",
+    async (adapter) => {
+      const expected = await actorLife(chart);
+      const { commits } = await durableLife(chart, adapter);
+      for (const death of deaths(commits, adapter)) {
+        const { sights, notes } = await durableLife(chart, adapter, death);
+        expect(sights, JSON.stringify(death)).toEqual(expected.sights);
+        expect(new Set(notes), JSON.stringify(death)).toEqual(new Set(expected.notes));
+      }
+    },
+    EXPLORING_MS,
+  );
 });

@@ -47,7 +47,7 @@ const withEntry = (entry: unknown): AnyStateMachine =>
   chart({ id: "odd", initial: "here", states: { here: { entry } } });
 
 const listens = fromCallback(() => {});
-const streams = fromObservable(() => ({ subscribe: () => ({ unsubscribe() {} }) }) as never);
+const streams = fromObservable(() => ({ subscribe: () => ({ unsubscribe() {} }) }));
 const counts = fromTransition((state: number) => state + 1, 0);
 
 interface Spawner {
@@ -88,12 +88,12 @@ const oddities: Readonly<Record<string, readonly [machine: AnyStateMachine, prob
     /state "odd\.here": onSnapshot .* sendParent/,
   ],
   "spawn inside assign": [
-    withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) } as never)),
+    withEntry(assign({ child: ({ spawn }: Spawner) => spawn(nothing) })),
     /state "odd\.here": spawn inside assign .* use the action spawnChild/,
   ],
   "spawn inside a named assign": [
     setup({
-      actions: { begin: assign((({ spawn }: Spawner) => ({ child: spawn(nothing) })) as never) },
+      actions: { begin: assign(({ spawn }: Spawner) => ({ child: spawn(nothing) })) },
     }).createMachine({
       id: "odd",
       initial: "here",

@@ -116,8 +116,8 @@ function checkHistory(
   if (folded !== instance.snapshot) {
     broken.push(`I1: ${id} folds to ${folded}, but ${instance.snapshot} is stored`);
   }
-  if ((state?.status === "active" ? "active" : "done") !== instance.status)
-    broken.push(`I1: ${id} is stored as ${instance.status}`);
+  const isActive = state?.status === "active";
+  if (isActive !== (instance.status === "active")) broken.push(`I1: ${id} is stored as ${instance.status}`);
   for (const task of armed) {
     if (placeOf(task)?.instance === id) broken.push(`I2: the task ${task} follows from no step`);
   }

@@ -16,6 +16,7 @@ export interface InertActor {
 
 /** The system of actors as a step sees it: `get` finds the children that have a `systemId`. */
 export interface InertSystem {
+  readonly named: Map<string, unknown>;
   get(systemId: string): unknown;
   _bookId(): string;
   _register(): void;
@@ -34,6 +35,7 @@ const nothing = (): void => {};
 export function inertSystem(bookId: () => string): InertSystem {
   const named = new Map<string, unknown>();
   return {
+    named,
     get: (systemId) => named.get(systemId),
     _bookId: bookId,
     _register: nothing,
@@ -70,7 +72,7 @@ export function inertActor(
       );
     },
   };
-  if (systemId !== undefined) system._set(systemId, actor);
+  if (systemId !== undefined) system.named.set(systemId, actor);
   return actor;
 }
 

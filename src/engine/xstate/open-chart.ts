@@ -37,6 +37,7 @@ export function openChart(machine: AnyStateMachine, shape: ChartShape = readChar
 /** What one step is computed in. */
 interface Scope {
   readonly self: InertActor;
+  readonly parent: InertActor | undefined;
   readonly emitted: EmittedAction[];
   readonly runs: Record<string, number>;
   /** The same, as XState wants it. */
@@ -92,7 +93,7 @@ class XStateChart implements Chart {
       emit: nothing,
       actionExecutor: (action: EmittedAction) => emitted.push(action),
     } as never;
-    return { self, emitted, runs, inert };
+    return { self, parent: above, emitted, runs, inert };
   }
 
   #chartStep({ before, snapshot, scope, children, parent }: Stepped): ChartStep {
@@ -100,7 +101,12 @@ class XStateChart implements Chart {
     const collected = new StepActions(this.#shape, scope, children);
     for (const action of scope.emitted) collected.add(action);
     return {
-      after: stored(snapshot, collected.children(snapshot.children as Readonly<Record<string, unknown>>), scope.runs, parent),
+      after: stored(
+        snapshot,
+        collected.children(snapshot.children as Readonly<Record<string, unknown>>),
+        scope.runs,
+        parent,
+      ),
       metaBefore: before === null ? null : mergedMeta(before),
       metaAfter: mergedMeta(snapshot),
       actions: collected.actions,

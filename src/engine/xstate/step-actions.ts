@@ -31,11 +31,19 @@ interface Spawned {
   readonly input: unknown;
 }
 
+/** Who the chart is, as its actions refer to it. */
+interface StepScope {
+  readonly self: InertActor;
+  readonly parent: InertActor | undefined;
+  readonly runs: Record<string, number>;
+}
+
 /** The actions of one step, in order, with the children that are left after it. */
 export class StepActions {
   readonly actions: ChartAction[] = [];
   readonly #shape: ChartShape;
   readonly #self: InertActor;
+  readonly #parent: InertActor | undefined;
   readonly #runs: Record<string, number>;
   readonly #children: Record<string, ChildLink>;
   /** The children of before, and those that an action has started since. */
@@ -44,11 +52,12 @@ export class StepActions {
 
   constructor(
     shape: ChartShape,
-    { self, runs }: { readonly self: InertActor; readonly runs: Record<string, number> },
+    { self, parent, runs }: StepScope,
     before: Readonly<Record<string, ChildLink>>,
   ) {
     this.#shape = shape;
     this.#self = self;
+    this.#parent = parent;
     this.#runs = runs;
     this.#children = { ...before };
     this.#announced = new Set(Object.keys(before));
@@ -117,7 +126,7 @@ export class StepActions {
 
   #addressOf(to: InertActor | undefined): Address {
     if (to === undefined || to === this.#self) return "self";
-    if (to === this.#self._parent) return "parent";
+    if (to === this.#parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.
     this.#addressed.add(to.id);
     return { child: to.id };

@@ -1,5 +1,15 @@
 /** Charts with children: invoked machines, spawned ones, messages between them. */
-import { assign, cancel, forwardTo, fromPromise, sendParent, sendTo, setup, spawnChild, stopChild } from "xstate";
+import {
+  assign,
+  cancel,
+  forwardTo,
+  fromPromise,
+  sendParent,
+  sendTo,
+  setup,
+  spawnChild,
+  stopChild,
+} from "xstate";
 import type { ChartCase, Outside } from "./chart-case.ts";
 
 const paymentOf = ({ call, note }: Outside) =>
@@ -54,7 +64,10 @@ const invokedMachine: ChartCase = {
           on: { LEAVE: "away" },
         },
         away: { on: { BACK: "paying" } },
-        paid: { on: { MORE: "paying" }, always: { guard: ({ context }) => context.receipts.length > 1, target: "end" } },
+        paid: {
+          on: { MORE: "paying" },
+          always: { guard: ({ context }) => context.receipts.length > 1, target: "end" },
+        },
         end: { type: "final" },
       },
       output: ({ context }) => context.receipts,
@@ -101,9 +114,7 @@ const childPerItem: ChartCase = {
       id: "batch",
       context: ({ input }) => ({ open: input.items.length, done: [], items: input.items }),
       initial: "working",
-      entry: ["a", "b", "c"].map((item) =>
-        spawnChild("item", { id: `item-${item}`, input: { item } }),
-      ),
+      entry: ["a", "b", "c"].map((item) => spawnChild("item", { id: `item-${item}`, input: { item } })),
       states: {
         working: {
           on: {
@@ -187,7 +198,9 @@ const conversation: ChartCase = {
 const stopped: ChartCase = {
   name: "children that are stopped by name",
   make: (outside) =>
-    setup({ actors: { payment: paymentOf(outside), ask: fromPromise<string>(() => outside.call("ask")) } }).createMachine({
+    setup({
+      actors: { payment: paymentOf(outside), ask: fromPromise<string>(() => outside.call("ask")) },
+    }).createMachine({
       id: "stopping",
       context: {},
       initial: "here",

@@ -42,7 +42,7 @@ export async function actorLife({ make, input, script }: ChartCase): Promise<Lif
   let calls = 0;
   const outside = new ScriptedOutside(() => String((calls += 1)));
   const clock = new SimulatedClock();
-  const actor: AnyActor = createActor(make(outside), { input: input as never, clock, logger: () => {} });
+  const actor: AnyActor = createActor(make(outside), { input, clock, logger: () => {} });
   const sights: Sight[] = [];
   const look = async (): Promise<void> => {
     await turns(3);
@@ -59,7 +59,10 @@ export async function actorLife({ make, input, script }: ChartCase): Promise<Lif
   return { sights, notes: outside.notes, commits: 0 };
 }
 
-function endCall(outside: ScriptedOutside, happening: Exclude<Happening, { send: unknown } | { wait: unknown }>): void {
+function endCall(
+  outside: ScriptedOutside,
+  happening: Exclude<Happening, { send: unknown } | { wait: unknown }>,
+): void {
   if ("fail" in happening) outside.end(happening.fail, { error: happening.with });
   else outside.end(happening.answer, { value: happening.with });
 }
@@ -162,7 +165,7 @@ class DurableLife {
   async #send(event: EventObject): Promise<void> {
     const before = (await this.#storage.load(ID))?.version ?? 0;
     await this.#untilDone(
-      () => this.#engine.send(this.#workflow as never, ID, event as never),
+      () => this.#engine.send(this.#workflow as never, ID, event),
       async () => {
         const rows = await this.#storage.history(ID, { after: before, limit: 100 });
         return rows.some((row) => row.event.includes(`"type":"${event.type}"`));
@@ -182,7 +185,9 @@ class DurableLife {
   async #takeOver(): Promise<void> {
     await turns(CALM_TURNS);
     const { commits, claims } = this.#log;
-    const leased = commits.flatMap(({ commit }) => commit.arms ?? []).filter(({ lease }) => lease !== undefined);
+    const leased = commits
+      .flatMap(({ commit }) => commit.arms ?? [])
+      .filter(({ lease }) => lease !== undefined);
     const held = [...leased.map(({ task: { id } }) => ({ id, token: 1 })), ...claims];
     const dueAt = this.#clock.now();
     for (const { id, token } of held) await this.#storage.release({ id, token, dueAt });

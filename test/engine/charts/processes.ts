@@ -3,7 +3,7 @@ import { assign, emit, enqueueActions, fromPromise, log, raise, setup } from "xs
 import type { ChartCase, Outside } from "./chart-case.ts";
 
 const service = ({ call }: Outside, name: string) =>
-  fromPromise<string, unknown>(({ input }) => call(name, input));
+  fromPromise<string, { readonly of: unknown } | undefined>(({ input }) => call(name, input));
 
 const saga: ChartCase = {
   name: "saga with compensation",
@@ -25,7 +25,7 @@ const saga: ChartCase = {
         flight: {
           invoke: {
             src: "bookFlight",
-            input: ({ context }) => context.trip,
+            input: ({ context }) => ({ of: context.trip }),
             onDone: {
               target: "hotel",
               actions: assign({ undo: ({ context, event }) => [...context.undo, event.output] }),
@@ -49,7 +49,7 @@ const saga: ChartCase = {
           always: { guard: ({ context }) => context.undo.length === 0, target: "undone" },
           invoke: {
             src: "compensate",
-            input: ({ context }) => context.undo.at(-1),
+            input: ({ context }) => ({ of: context.undo.at(-1) }),
             onDone: {
               target: "compensating",
               reenter: true,
@@ -125,7 +125,10 @@ const booking: ChartCase = {
   name: "nested booking",
   make: (outside) =>
     setup({
-      types: { context: {} as { seats: string[] }, events: {} as { type: "PICK"; seat: string } | { type: "BACK" } | { type: "NEXT" } | { type: "PAY" } },
+      types: {
+        context: {} as { seats: string[] },
+        events: {} as { type: "PICK"; seat: string } | { type: "BACK" } | { type: "NEXT" } | { type: "PAY" },
+      },
       actors: { reserve: service(outside, "reserve"), pay: service(outside, "pay") },
     }).createMachine({
       id: "booking",
@@ -147,7 +150,12 @@ const booking: ChartCase = {
           exit: () => outside.note("chosen"),
         },
         reserving: {
-          invoke: { src: "reserve", input: ({ context }) => context.seats, onDone: "paying", onError: "choosing" },
+          invoke: {
+            src: "reserve",
+            input: ({ context }) => ({ of: context.seats }),
+            onDone: "paying",
+            onError: "choosing",
+          },
         },
         paying: {
           initial: "open",
@@ -206,7 +214,8 @@ const order: ChartCase = {
                 enqueue(emit({ type: "paid", amount: event.amount }));
                 enqueue(log("a payment"));
                 enqueue("thank");
-                if (check(() => context.paid + event.amount >= context.total)) enqueue(raise({ type: "SETTLED" }));
+                const isCovered = check(() => context.paid + event.amount >= context.total);
+                if (isCovered) enqueue(raise({ type: "SETTLED" }));
               }),
             },
             SETTLED: "settled",

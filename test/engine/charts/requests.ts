@@ -136,7 +136,9 @@ const polling: ChartCase = {
   make: ({ call }) =>
     setup({
       types: { context: {} as { polls: number; job: string }, input: {} as { job: string } },
-      actors: { check: fromPromise<{ ready: boolean }, { job: string }>(({ input }) => call("check", input)) },
+      actors: {
+        check: fromPromise<{ ready: boolean }, { job: string }>(({ input }) => call("check", input)),
+      },
     }).createMachine({
       id: "polling",
       context: ({ input }) => ({ polls: 0, job: input.job }),

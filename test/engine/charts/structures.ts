@@ -58,7 +58,10 @@ const keyboard: ChartCase = {
           initial: "none",
           states: {
             none: { on: { LIST: "bullets" } },
-            bullets: { on: { LIST: "numbers" }, after: { 100: { actions: { type: "note", params: { text: "idle" } } } } },
+            bullets: {
+              on: { LIST: "numbers" },
+              after: { 100: { actions: { type: "note", params: { text: "idle" } } } },
+            },
             numbers: {},
           },
           on: { RESET: ".none" },
@@ -92,7 +95,12 @@ const alarm: ChartCase = {
       states: {
         idle: {
           on: {
-            SET: { actions: [raise({ type: "RING" }, { delay: "soon", id: "ring" }), raise({ type: "OFF" }, { delay: 9_000 })] },
+            SET: {
+              actions: [
+                raise({ type: "RING" }, { delay: "soon", id: "ring" }),
+                raise({ type: "OFF" }, { delay: 9_000 }),
+              ],
+            },
             RING: "ringing",
             SNOOZE: { actions: [cancel("ring"), raise({ type: "RING" }, { delay: 5_000, id: "ring" })] },
             OFF: "off",
@@ -141,7 +149,8 @@ const values: ChartCase = {
               actions: assign({
                 at: ({ context, event }: never) =>
                   new Date((context as { at: Date }).at.getTime() + (event as { by: number }).by),
-                counts: ({ context }: never) => new Map((context as { counts: Map<string, number> }).counts).set("b", 2),
+                counts: ({ context }: never) =>
+                  new Map((context as { counts: Map<string, number> }).counts).set("b", 2),
               }),
             },
           },
@@ -169,11 +178,17 @@ const wizard: ChartCase = {
             ANSWER: {
               actions: assign(({ context, event }: never) => {
                 const { step, answers } = context as { step: number; answers: object };
-                return { step: step + 1, answers: { ...answers, [step]: (event as { value: unknown }).value } };
+                return {
+                  step: step + 1,
+                  answers: { ...answers, [step]: (event as { value: unknown }).value },
+                };
               }),
             },
           },
-          always: { guard: ({ context }: { context: { step: number } }) => context.step === 3, target: "review" },
+          always: {
+            guard: ({ context }: { context: { step: number } }) => context.step === 3,
+            target: "review",
+          },
         },
         review: { on: { ACCEPT: "done", AGAIN: { target: "asking", actions: assign({ step: 0 }) } } },
         done: { type: "final" },

@@ -1,0 +1,163 @@
+/** D6: what JSON would lose is kept exactly, or refused with its path; what JSON keeps stays plain. */
+import { createMachine, fromPromise, assign, setup } from "xstate";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { UnstorableValue, workflow } from "paystate/engine";
+import type { ChartSnapshot } from "paystate/engine";
+import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
+import { adapters } from "../kit/adapters.ts";
+import { inWorld } from "../kit/engine-world.ts";
+
+const snapshotOf = (context: object): ChartSnapshot => ({
+  value: "a",
+  context: { ...context },
+  status: "active",
+});
+const roundTrip = (context: object): unknown => snapshotFromText(snapshotToText(snapshotOf(context))).context;
+
+describe("a stored snapshot", () => {
+  test("any plain JSON is stored as JSON.stringify writes it", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (context) => {
+        // JSON itself turns -0 into 0, and reads the key __proto__ as a prototype.
+        fc.pre(!/"__proto__"|\$values/.test(JSON.stringify(context)));
+        const plain = JSON.parse(JSON.stringify(context)) as object;
+        expect(snapshotToText(snapshotOf(plain))).toBe(JSON.stringify(snapshotOf(plain)));
+        expect(roundTrip(plain)).toEqual(plain);
+      }),
+    );
+  });
+
+  test("an odd value leaves its neighbours plain", () => {
+    const text = snapshotToText(snapshotOf({ name: "Ada", at: new Date(0) }));
+    expect(JSON.parse(text)).toMatchObject({ context: { name: "Ada", at: { $values: expect.anything() } } });
+  });
+
+  test.each(
+    Object.entries({
+      Date: new Date(5),
+      "an invalid Date": new Date(Number.NaN),
+      Map: new Map<unknown, unknown>([[{ a: 1 }, new Set([1n])]]),
+      bigint: 2n ** 70n,
+      undefined: { a: undefined, b: [undefined] },
+      NaN: Number.NaN,
+      "minus zero": -0,
+      infinity: -Infinity,
+      URL: new URL("https://example.com/?a=b"),
+      bytes: new Uint8Array([0, 255]),
+      RegExp: /a+/gi,
+      "a sparse array": [1, , 3], // eslint-disable-line no-sparse-arrays
+      "an object that looks like ours": { $values: [1] },
+      "an object without prototype": Object.assign(Object.create(null) as object, { a: 1 }),
+    }),
+  )("keeps %s", (_name, value) => {
+    expect(roundTrip({ value })).toStrictEqual({ value });
+    expect(roundTrip({ deep: [{ value }] })).toStrictEqual({ deep: [{ value }] });
+  });
+
+  test("keeps an Error with its class, message, cause and own fields", () => {
+    const cause = Object.assign(new Error("inner"), { code: "ECONNREFUSED" });
+    const kept = (roundTrip({ error: new TypeError("outer", { cause }) }) as { error: Error }).error;
+    expect(kept).toBeInstanceOf(TypeError);
+    expect(kept).toMatchObject({ message: "outer", cause: { message: "inner", code: "ECONNREFUSED" } });
+    expect(kept.cause).toBeInstanceOf(Error);
+    class Custom extends Error {
+      override readonly name = "Custom";
+    }
+    const custom = (roundTrip({ error: new Custom("mine") }) as { error: Error }).error;
+    expect(custom).toBeInstanceOf(Error);
+    expect(String(custom)).toBe("Custom: mine");
+  });
+
+  test("keeps a circle", () => {
+    const node: { self?: unknown } = {};
+    node.self = node;
+    const { kept } = roundTrip({ kept: node }) as { kept: { self: unknown } };
+    expect(kept.self).toBe(kept);
+  });
+
+  test.each([
+    ["a function", { a: { b: [() => {}] } }, "context.a.b[0]", /it is a function/],
+    ["a symbol", { a: Symbol("s") }, "context.a", /it is a symbol/],
+    ["a class", { user: { card: new (class Card {})() } }, "context.user.card", /an instance of Card/],
+    ["a promise", { a: Promise.resolve() }, "context.a", /an instance of Promise/],
+  ])("refuses %s with its path", (_name, context, path, reason) => {
+    const act = (): unknown => roundTrip(context);
+    expect(act).toThrow(UnstorableValue);
+    expect(act).toThrow(reason);
+    expect(act).toThrow(`${path} cannot be stored`);
+  });
+});
+
+describe.each(adapters)("at the commit, on $name", (adapter) => {
+  test("D6 a class in a context is refused with the path, and nothing has changed", () =>
+    inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
+      class Socket {}
+      const chart = createMachine({
+        id: "holder",
+        context: { held: null },
+        initial: "a",
+        states: {
+          a: { on: { HOLD: { target: "b", actions: assign({ held: () => new Socket() as never }) } } },
+          b: {},
+        },
+      });
+      const holders = workflow(chart)({ version: 1 });
+      const { start, send } = await engine({ workflows: [holders] });
+      await start(holders, { id: "h", input: undefined });
+      const before = await storage.load("h");
+      await expect(send(holders, "h", { type: "HOLD" } as never)).rejects.toThrow(
+        "context.held cannot be stored: it is an instance of Socket",
+      );
+      expect(await storage.load("h")).toEqual(before);
+      awaitsOutside("h");
+    }));
+
+  test("D6 inputs, events and outputs keep what JSON loses, across a restart", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const seen: unknown[] = [];
+      const chart = setup({
+        types: {
+          context: {} as { at: Date },
+          input: {} as { at: Date },
+          events: {} as { type: "ADD"; amount: bigint; tags: ReadonlySet<string> },
+        },
+        actors: {
+          double: fromPromise<bigint, { amount: bigint }>(async ({ input }) => input.amount * 2n),
+        },
+        actions: { see: ({ event }) => void seen.push(event) },
+      }).createMachine({
+        id: "keeper",
+        context: ({ input }) => input,
+        initial: "a",
+        states: {
+          a: { on: { ADD: { target: "b", actions: "see" } } },
+          b: {
+            invoke: {
+              src: "double",
+              input: ({ event }) => ({ amount: (event as { amount: bigint }).amount }),
+              onDone: { target: "c", actions: "see" },
+            },
+          },
+          c: { type: "final" },
+        },
+        output: ({ context }) => new Map([[context.at, 1n]]),
+      });
+      const keepers = workflow(chart)({ version: 1 });
+      const first = await engine({ workflows: [keepers] });
+      await first.start(keepers, { id: "k", input: { at: new Date(7) } });
+      await first.send(keepers, "k", { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) });
+      const second = await engine({ workflows: [keepers] });
+      second.run();
+      await settled();
+      expect(await second.read("k")).toMatchObject({
+        status: "done",
+        context: { at: new Date(7) },
+        output: new Map([[new Date(7), 1n]]),
+      });
+      expect(seen).toEqual([
+        { type: "ADD", amount: 2n ** 64n, tags: new Set(["x"]) },
+        { type: "xstate.done.actor.0.keeper.b", actorId: "0.keeper.b", output: 2n ** 65n },
+      ]);
+    }));
+});
