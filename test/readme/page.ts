@@ -8,9 +8,16 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The whole page. */
 export const PAGE = readFileSync(`${ROOT}README.md`, "utf8");
 
+/** The one block of another page of the repository whose fence says this. */
+export function blockOf(file: string, fence: string): string {
+  const [only] = blocks(fence, readFileSync(`${ROOT}${file}`, "utf8"));
+  if (only === undefined) throw new Error(`expected a block "${fence}" in ${file}`);
+  return only;
+}
+
 /** The code blocks whose fence says exactly this, such as "sh tour", in the order of the page. */
-export function blocks(fence: string): readonly string[] {
-  return [...PAGE.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
+export function blocks(fence: string, page = PAGE): readonly string[] {
+  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
     .filter(([, info]) => info === fence)
     .map(([, , code = ""]) => code);
 }

@@ -11,18 +11,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { signatureHeaders } from "../../src/webhooks/signature.ts";
-import { block, ROOT } from "./page.ts";
+import { block, blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import type { RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
-const NAMES = ["embed", "engine", "verify"] as const;
+const NAMES = ["embed", "engine", "verify", "guide"] as const;
 
 let folder = "";
 beforeAll(() => {
   folder = makeScratchFolder();
-  for (const name of NAMES) writeFileSync(join(folder, `${name}.ts`), block(`ts ${name}`));
+  for (const name of NAMES) writeFileSync(join(folder, `${name}.ts`), programNamed(name));
   const files = NAMES.map((name) => `${name}.ts`);
   const config = { extends: join(ROOT, "tsconfig.json"), include: [], files };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
@@ -31,6 +31,11 @@ afterAll(async () => {
   await endPrograms();
   removeScratchFolder(folder);
 });
+
+/** The guide to durable charts has a page of its own. */
+function programNamed(name: (typeof NAMES)[number]): string {
+  return name === "guide" ? blockOf("src/engine/README.md", "ts guide") : block(`ts ${name}`);
+}
 
 function run(name: (typeof NAMES)[number], env: Readonly<Record<string, string>> = {}): RunningProgram {
   return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
@@ -59,6 +64,15 @@ test("the invoice is paid once, however often the program is run", async () => {
   const second = run("engine");
   expect(await second.ended, second.output()).toBe(0);
   expect(second.output()).toBe("");
+});
+
+test("the guide's chart is killed while it charges: it charges again under the same key, and thanks once", async () => {
+  const first = run("guide");
+  await first.says(/charging 4242/);
+  await first.stop();
+  const second = run("guide");
+  expect(await second.ended, second.output()).toBe(0);
+  expect(second.output()).toMatch(/^charging 4242\nthank you, (receipt order-1:1:\d+)\n\1\n$/);
 });
 
 test("the embedded service takes a payment to its end, and ends on SIGTERM", async () => {
