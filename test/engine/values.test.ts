@@ -8,6 +8,14 @@ import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 
+class Card {
+  readonly number: string;
+
+  constructor(number: string) {
+    this.number = number;
+  }
+}
+
 const snapshotOf = (context: object): ChartSnapshot => ({
   value: "a",
   context: { ...context },
@@ -30,7 +38,9 @@ describe("a stored snapshot", () => {
 
   test("an odd value leaves its neighbours plain", () => {
     const text = snapshotToText(snapshotOf({ name: "Ada", at: new Date(0) }));
-    expect(JSON.parse(text)).toMatchObject({ context: { name: "Ada", at: { $values: expect.anything() } } });
+    expect(JSON.parse(text)).toMatchObject({
+      context: { name: "Ada", at: { $values: [["Date", "1970-01-01T00:00:00.000Z"]] } },
+    });
   });
 
   test.each(
@@ -79,7 +89,7 @@ describe("a stored snapshot", () => {
   test.each([
     ["a function", { a: { b: [() => {}] } }, "context.a.b[0]", /it is a function/],
     ["a symbol", { a: Symbol("s") }, "context.a", /it is a symbol/],
-    ["a class", { user: { card: new (class Card {})() } }, "context.user.card", /an instance of Card/],
+    ["a class", { user: { card: new Card("4242") } }, "context.user.card", /an instance of Card/],
     ["a promise", { a: Promise.resolve() }, "context.a", /an instance of Promise/],
   ])("refuses %s with its path", (_name, context, path, reason) => {
     const act = (): unknown => roundTrip(context);
@@ -92,13 +102,12 @@ describe("a stored snapshot", () => {
 describe.each(adapters)("at the commit, on $name", (adapter) => {
   test("D6 a class in a context is refused with the path, and nothing has changed", () =>
     inWorld(adapter, async ({ engine, storage, awaitsOutside }) => {
-      class Socket {}
       const chart = createMachine({
         id: "holder",
         context: { held: null },
         initial: "a",
         states: {
-          a: { on: { HOLD: { target: "b", actions: assign({ held: () => new Socket() as never }) } } },
+          a: { on: { HOLD: { target: "b", actions: assign({ held: () => new Card("4242") as never }) } } },
           b: {},
         },
       });
@@ -106,8 +115,8 @@ describe.each(adapters)("at the commit, on $name", (adapter) => {
       const { start, send } = await engine({ workflows: [holders] });
       await start(holders, { id: "h", input: undefined });
       const before = await storage.load("h");
-      await expect(send(holders, "h", { type: "HOLD" } as never)).rejects.toThrow(
-        "context.held cannot be stored: it is an instance of Socket",
+      await expect(send(holders, "h", { type: "HOLD" })).rejects.toThrow(
+        "context.held cannot be stored: it is an instance of Card",
       );
       expect(await storage.load("h")).toEqual(before);
       awaitsOutside("h");
