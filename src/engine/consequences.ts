@@ -40,7 +40,7 @@ export type Consequences = Required<Pick<Commit<never>, "disarms" | "ends" | "wa
 };
 
 /** The name of the task that runs a promise actor. */
-export function invocationName(id: string): string {
+function invocationName(id: string): string {
   return `invoke.${id}`;
 }
 
