@@ -1,6 +1,7 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
 import { instanceStatements } from "./sql/instance-statements.ts";
-import type { EngineStorage } from "./storage.ts";
+import type { EngineStorage, Find } from "./storage.ts";
+import type { Table } from "./table.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import type { SqliteDatabase } from "./sqlite/driver.ts";
@@ -62,8 +63,9 @@ function storageOn(
   const instances = connection.prepareAll(instanceStatements(db));
   return {
     install: (wanted) => tables.install(wanted),
-    get: (table, key) => connection.read(() => tables.get(table, key)),
-    find: (query) => connection.read(() => tables.find(query)),
+    get: <R extends object>(table: Table<R>, key: string) =>
+      connection.read(() => tables.get(table, key) as R | null),
+    find: <R extends object>(query: Find<R>) => connection.read(() => tables.find(query) as R[]),
     tally: (query) => connection.read(() => tables.tally(query)),
     commit: (items) => commits.commit(items),
     claim: (request) => tasks.claim(request),

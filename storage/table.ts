@@ -57,7 +57,7 @@ export type IndexOptions<F extends string> =
   | readonly F[]
   | {
       readonly on: readonly F[];
-      readonly where?: { readonly [N in F]?: string | number | null };
+      readonly where?: { readonly [N in F]?: string | number | boolean | null };
       readonly present?: readonly F[];
     };
 
@@ -104,7 +104,7 @@ export interface TableOptions<R> extends TableTraits<keyof R & string> {
 /** An index with all its parts. */
 export interface Index {
   readonly on: readonly string[];
-  readonly where: Readonly<Record<string, string | number | null>>;
+  readonly where: Readonly<Record<string, string | number | boolean | null>>;
   readonly present: readonly string[];
 }
 
@@ -128,9 +128,6 @@ export interface Table<R> extends AnyTable {
 
 /** Tables by their names. */
 export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
-
-/** The rows of these tables by the names of the tables. */
-export type RowsOf<S> = { [T in keyof S]: S[T] extends Table<infer R> ? R : never };
 
 /** Names that the engine's own tables have, or that databases keep to themselves. */
 const RESERVED = /^(instances|tasks|lanes|watches|watchShards|history|paystate.*|sqlite_.*|pg_.*)$/i;
@@ -241,7 +238,7 @@ function checkMigrations({ columns, key, migrations }: AnyTable, refuse: (proble
     for (const [field, value] of Object.entries(add)) {
       const column = columns[field];
       if (column === undefined) {
-        if (later.every((next) => !next.drop?.includes(field))) {
+        if (later.every((next) => !(next.drop ?? []).includes(field))) {
           refuse(`migrations[${at}] adds ${field}, which is no column and is never dropped`);
         }
       } else if (value === null && !column.endsWith("?")) {

@@ -1,5 +1,6 @@
 /** `paystate/engine`: durable XState workflows for anything, without payments. */
 export { createEngine } from "./engine.ts";
+export { defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
 export { UnknownWorkflow } from "./steps.ts";
@@ -27,4 +28,17 @@ export type {
   Workflow,
   WorkflowOptions,
 } from "./workflow.ts";
+export type {
+  Column,
+  ColumnKind,
+  Group,
+  IndexOptions,
+  Json,
+  Migration,
+  RowOf,
+  Table,
+  TableSet,
+  TableTraits,
+} from "../../storage/table.ts";
+export type { Find, Tallied, Tally } from "../../storage/storage.ts";
 export type { CommitResult, EngineStorage, Lane, WatchRecord, Write } from "../../storage/storage.ts";

@@ -1,8 +1,13 @@
 /** Telling webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../machines/wallet-transfer.ts";
-import type { NoticeRecord, RecipientRecord, TransactionRecord, WebhookRecord } from "./records.ts";
+import type {
+  NoticeRecord,
+  PaymentTables,
+  RecipientRecord,
+  TransactionRecord,
+  WebhookRecord,
+} from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import type { EffectHandler, StartRequest } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";
 import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";

@@ -1,7 +1,6 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
-import type { TransactionRecord } from "./records.ts";
+import type { PaymentTables, TransactionRecord } from "./records.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import type { Engine, Workflow } from "../engine/index.ts";
 import { PaymentError } from "../errors.ts";
 import type { privateTransfer, walletTransfer } from "../../machines/index.ts";

@@ -1,8 +1,13 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
-import type { AttemptRecord, QuoteRecord, RecipientRecord, TransactionRecord } from "./records.ts";
+import type {
+  AttemptRecord,
+  PaymentTables,
+  QuoteRecord,
+  RecipientRecord,
+  TransactionRecord,
+} from "./records.ts";
 import type { CommitResult } from "../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import type { Address } from "../address.ts";
 import { PaymentError } from "../errors.ts";
 import type { Companions, StartRequest } from "../engine/index.ts";

@@ -1,7 +1,6 @@
 /** A webhook's deliveries: what became of each, and sending again what did not arrive. */
-import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "./records.ts";
+import type { DeliveryRecord, NoticeRecord, PaymentTables, WebhookRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import type { Engine } from "../engine/index.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock } from "../runtime.ts";

@@ -1,9 +1,8 @@
 /** `wallet-transfer` acted out: what its effects do, what it watches, and which rows its steps write. */
 import { walletTransfer } from "../../machines/wallet-transfer.ts";
 import type { AnnounceParams, TransferMeta } from "../../machines/wallet-transfer.ts";
-import type { AttemptRecord, TransactionRecord } from "./records.ts";
+import type { AttemptRecord, PaymentTables, TransactionRecord } from "./records.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import { startOf, workflow } from "../engine/index.ts";
 import type { EffectHandler, StartRequest, Workflow } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";

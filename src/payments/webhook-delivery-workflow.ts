@@ -1,8 +1,7 @@
 /** `webhook-delivery` acted out: one attempt is one effect, at most four at a time per webhook. */
 import { webhookDelivery } from "../../machines/webhook-delivery.ts";
-import type { DeliveryAttemptRecord, DeliveryRecord } from "./records.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
-import type { PaymentTables } from "./records.ts";
 import { workflow } from "../engine/index.ts";
 import type { Workflow } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";

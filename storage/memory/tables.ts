@@ -71,7 +71,8 @@ export class Tables {
 
   #of(name: string): Installed {
     const found = this.#installed.get(name);
-    if (found === undefined) throw new TypeError(`the table ${name} is not installed`);
+    if (found === undefined)
+      throw new TypeError(`the table ${name} is not installed: give it to createEngine, or to install()`);
     return found;
   }
 }

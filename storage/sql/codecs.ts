@@ -32,7 +32,7 @@ const codecs: { readonly [K in ColumnKind]: Codec } = {
     encode: (value) => JSON.stringify(value, withBigints),
     decode: (column) => {
       const text = String(column);
-      return JSON.parse(text, text.includes(BIGINT) ? bigintsAgain : undefined);
+      return JSON.parse(text, text.includes(BIGINT) ? bigintsAgain : undefined) as unknown;
     },
   },
 };
@@ -50,13 +50,13 @@ export function encodeChanges(table: Described, changes: object): Record<string,
   );
 }
 
-export function decodeRow<R>(table: Described, row: object): R {
+export function decodeRow(table: Described, row: object): object {
   const record: Record<string, unknown> = {};
   for (const { name, kind } of fieldsOf(table)) {
     const column = (row as Record<string, SqlValue>)[name] ?? null;
     record[name] = column === null ? null : codecs[kind].decode(column);
   }
-  return record as R;
+  return record;
 }
 
 /** One value as it lies in a column. */

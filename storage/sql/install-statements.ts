@@ -48,7 +48,7 @@ export function migration(
   const changes = steps.flatMap(({ add = {}, drop = [] }, at) => {
     const dropped = drop.filter((field) => present.delete(field));
     const isKept = (field: string): boolean =>
-      field in table.columns && steps.slice(at + 1).every((later) => !later.drop?.includes(field));
+      field in table.columns && steps.slice(at + 1).every((later) => !(later.drop ?? []).includes(field));
     const added = Object.entries(add).filter(([field]) => isKept(field));
     for (const [field] of added) present.add(field);
     return [
@@ -73,21 +73,22 @@ function adding(table: AnyTable, name: string, value: unknown) {
   return sql`alter table ${sql.table(table.name)} add column ${sql.ref(name)} ${sql.raw(columnType(field.kind))}${rule} default ${sql.lit(literal)}`;
 }
 
-function indexing(db: Kysely<Schema>, { name, indexes, unique }: AnyTable): readonly string[] {
+function indexing(db: Kysely<Schema>, table: AnyTable): readonly string[] {
+  const { name, indexes, unique } = table;
   return [
     ...unique.map(
       (field) => db.schema.createIndex(uniqueName(name, field)).unique().on(name).column(field).compile().sql,
     ),
-    ...Object.entries(indexes).map(([index, parts]) => creationOf(db, name, index, parts)),
+    ...Object.entries(indexes).map(([index, parts]) => creationOf(db, table, index, parts)),
   ];
 }
 
-function creationOf(db: Kysely<Schema>, table: string, index: string, parts: Index): string {
+function creationOf(db: Kysely<Schema>, table: AnyTable, index: string, parts: Index): string {
   const create = db.schema
-    .createIndex(indexName(table, index))
-    .on(table)
+    .createIndex(indexName(table.name, index))
+    .on(table.name)
     .columns([...parts.on]);
-  const conditions = indexConditions(parts);
+  const conditions = indexConditions(table, parts);
   if (conditions.length === 0) return create.compile().sql;
   return create.where(sql<boolean>`${sql.join([...conditions], sql` and `)}`).compile().sql;
 }

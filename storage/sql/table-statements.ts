@@ -1,8 +1,9 @@
 /** The statements on the caller's tables, made from the description of each table. */
 import { type Kysely, type RawBuilder, sql } from "kysely";
-import { isTotal, type Selection } from "../query.ts";
+import { fieldNamed, isTotal, type Selection } from "../query.ts";
 import { columnsOf } from "../row.ts";
 import type { AnyTable, Index } from "../table.ts";
+import { encodeValue } from "./codecs.ts";
 import type { SqlValue } from "./schema.ts";
 import { pick, type Statement, statement } from "./statement.ts";
 
@@ -123,7 +124,7 @@ export function findStatement(
   const way = sql.raw(order);
   const ordered = sql.join(place.map((field) => sql`${sql.ref(field)} ${way}`));
   return statement<AnyRow>()((given) => {
-    const conditions = isSelected(selection, given);
+    const conditions = isSelected(table, selection, given);
     const all = after.length === 0 ? conditions : [...conditions, isAfter(after, order, given)];
     const where = all.length === 0 ? sql`` : sql` where ${sql.join(all, sql` and `)}`;
     const limit = limited ? sql` limit ${given["limit"]}` : sql``;
@@ -141,7 +142,7 @@ export function tallyStatement(
   const after = selection.after.map(([{ name }]) => name);
   const what = sum === undefined ? sql`count(*) as "count"` : sql`${sql.ref(sum)} as "part"`;
   return statement<AnyRow>()((given) => {
-    const conditions = isSelected(selection, given);
+    const conditions = isSelected(table, selection, given);
     const all = after.length === 0 ? conditions : [...conditions, isAfter(after, "asc", given)];
     const where = all.length === 0 ? sql`` : sql` where ${sql.join(all, sql` and `)}`;
     return compiled(db, sql`select ${what} from ${sql.table(table.name)}${where}`);
@@ -153,11 +154,15 @@ const compiled = <Row>(db: Kysely<AnySchema>, query: RawBuilder<unknown>) => ({
   execute: () => query.execute(db) as never,
 });
 
-function isSelected({ index, equals }: Selection, given: AnyRow): readonly RawBuilder<unknown>[] {
+function isSelected(
+  table: AnyTable,
+  { index, equals }: Selection,
+  given: AnyRow,
+): readonly RawBuilder<unknown>[] {
   const equal = equals.map(([{ name }, value]) =>
     value === null ? sql`${sql.ref(name)} is null` : sql`${sql.ref(name)} = ${given[valueName.equal(name)]}`,
   );
-  return [...indexConditions(index), ...equal];
+  return [...indexConditions(table, index), ...equal];
 }
 
 /** Compared as tuples, so that an index over all of them is searched and not walked. */
@@ -169,10 +174,12 @@ function isAfter(fields: readonly string[], order: "asc" | "desc", given: AnyRow
 }
 
 /** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
-export function indexConditions({ where, present }: Index): readonly RawBuilder<unknown>[] {
+export function indexConditions(table: AnyTable, { where, present }: Index): readonly RawBuilder<unknown>[] {
   return [
     ...Object.entries(where).map(([field, value]) =>
-      value === null ? sql`${sql.ref(field)} is null` : sql`${sql.ref(field)} = ${sql.lit(value)}`,
+      value === null
+        ? sql`${sql.ref(field)} is null`
+        : sql`${sql.ref(field)} = ${sql.lit(encodeValue(fieldNamed(table, field), value))}`,
     ),
     ...present.map((field) => sql`${sql.ref(field)} is not null`),
   ];

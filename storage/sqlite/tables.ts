@@ -95,13 +95,13 @@ export class Tables {
   }
 
   /** One record, or null. */
-  get<R>({ name }: AnyTable, key: string): R | null {
+  get({ name }: AnyTable, key: string): object | null {
     const { table, statements } = this.#of(name);
     const row = statements.get.get({ key });
-    return row === undefined ? null : decodeRow<R>(table, row);
+    return row === undefined ? null : decodeRow(table, row);
   }
 
-  find<R>(query: AnyQuery): R[] {
+  find(query: AnyQuery): object[] {
     const prepared = this.#of(query.table.name);
     const { table } = prepared;
     const { order = "asc", limit, beyond } = query;
@@ -119,7 +119,7 @@ export class Tables {
       );
     if (known === undefined) prepared.finds.set(shape, found);
     const values = { ...valuesOf(selection), ...place, limit: limit ?? null };
-    return found.all(values).map((row) => decodeRow<R>(table, row));
+    return found.all(values).map((row) => decodeRow(table, row));
   }
 
   /** Where a row stands; null when it is not in the selection. */
@@ -129,7 +129,9 @@ export class Tables {
     const isIn =
       row !== undefined &&
       equals.every(([field, value]) => row[field.name] === encodeValue(field, value)) &&
-      Object.entries(index.where).every(([field, value]) => row[field] === value) &&
+      Object.entries(index.where).every(
+        ([field, value]) => row[field] === encodeValue(fieldNamed(table, field), value),
+      ) &&
       index.present.every((field) => row[field] !== null);
     if (!isIn) return null;
     const fields = placeFields(table, selection);
@@ -184,7 +186,8 @@ export class Tables {
 
   #of(name: string): PreparedTable {
     const table = this.#tables.get(name);
-    if (table === undefined) throw new TypeError(`the table ${name} is not installed`);
+    if (table === undefined)
+      throw new TypeError(`the table ${name} is not installed: give it to createEngine, or to install()`);
     return table;
   }
 }

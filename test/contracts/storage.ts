@@ -7,6 +7,7 @@
  */
 import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
+import { givenTableCases } from "./storage/given-tables.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { laneCases } from "./storage/lanes.ts";
 import { listCases } from "./storage/lists.ts";
@@ -24,6 +25,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...queueCases,
   ...laneCases,
   ...watchCases,
+  ...givenTableCases,
   ...tableCases,
   ...readCases,
   ...listCases,

@@ -1,7 +1,6 @@
 /** Wallet transfers that wait for the chain, many at once, without the work of accepting them. */
-import type { AttemptRecord, TransactionRecord } from "../../src/payments/records.ts";
+import type { AttemptRecord, PaymentTables, TransactionRecord } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { PaymentTables } from "../../src/payments/records.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import type { Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";

@@ -35,6 +35,16 @@ test("a database of a newer paystate is left alone", async () => {
   database.close();
 });
 
+test("a database from before callers brought their tables is left alone", async () => {
+  await (await sqliteStorage(path)).close();
+  const database = new Database(path);
+  database.prepare(`update paystateMigrations set name = '0001-initial'`).run();
+  const { code, message } = await refusal(sqliteStorage(path));
+  expect(code).toBe("old_schema");
+  expect(message).toContain("give this one a new file");
+  database.close();
+});
+
 test("a database of somebody else is left alone", async () => {
   const database = new Database(path);
   database.exec("create table accounts (id text)");

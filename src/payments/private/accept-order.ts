@@ -1,6 +1,7 @@
 /** Taking an order of private mode: a fresh deposit address, and everything it needs promised in one commit. */
 import type {
   DepositRecord,
+  PaymentTables,
   QuoteRecord,
   RecipientRecord,
   ReservationRecord,
@@ -8,7 +9,6 @@ import type {
 } from "../records.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

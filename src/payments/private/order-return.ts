@@ -1,7 +1,6 @@
 /** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import { parseAddress } from "../../address.ts";
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";

@@ -1,8 +1,7 @@
 /** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
 import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
-import type { AttemptRecord, DepositRecord, PaymentRecord } from "../records.ts";
+import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

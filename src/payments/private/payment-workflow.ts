@@ -1,9 +1,8 @@
 /** `payment` acted out: signing, sending, and reading what the chain made of it. */
 import { payment } from "../../../machines/index.ts";
 import type { PaymentEvent } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import { workflow } from "../../engine/index.ts";
 import { releaseReserved, settleReserved } from "../swap/reserve.ts";
 import type { PaymentEffects } from "./payment-effects.ts";

@@ -1,8 +1,7 @@
 /** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
 import type { payment, PaymentRole } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import { startOf } from "../../engine/index.ts";
 import type { StartRequest, Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";

@@ -1,9 +1,8 @@
 /** Private mode put together: what it is given, and the use cases and workflows it consists of. */
 import type { AnnounceParams } from "../../../machines/index.ts";
-import type { QuoteRecord } from "../records.ts";
+import type { PaymentTables, QuoteRecord } from "../records.ts";
 import type { PrivateRoutingOptions } from "../../payment-service-options.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import type { AnyWorkflow, EffectHandler, Watcher } from "../../engine/index.ts";

@@ -1,7 +1,6 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";

@@ -1,8 +1,7 @@
 /** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
 import type { PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
-import type { PaymentRecord } from "../records.ts";
+import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets.ts";

@@ -1,9 +1,8 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
 import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
 import type { DepositAddressEvent, Movement, SettlementParams } from "../../../machines/index.ts";
-import type { DepositRecord } from "../records.ts";
+import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";

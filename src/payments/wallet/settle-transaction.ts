@@ -1,8 +1,7 @@
 /** An operator's decisions about wallet transactions of which the nodes' own evidence is not enough. */
 import type { WalletTransferEvent } from "../../../machines/index.ts";
-import type { AttemptRecord, TransactionRecord, TransactionStatus } from "../records.ts";
+import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { PaymentTables } from "../records.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";

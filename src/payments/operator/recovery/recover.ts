@@ -1,7 +1,6 @@
 /** Bringing deposit addresses back from the ids of their orders, where the database that knew them is lost. */
-import type { DepositRecord, ReservationRecord, TransactionRecord } from "../../records.ts";
+import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import type { PaymentTables } from "../../records.ts";
 import type { Address } from "../../../address.ts";
 import { SOL_MINT } from "../../../address.ts";
 import { formatAmount, LARGEST_AMOUNT } from "../../../amount.ts";
