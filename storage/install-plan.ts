@@ -79,3 +79,10 @@ export function planInstall(table: AnyTable, stored: StoredTable | null): "creat
 
 const otherTable = (name: string, why: string): StorageUnusable =>
   new StorageUnusable("other_table", `the table ${name} is not as described: ${why}`);
+
+/** A table is read or written that was never installed in this storage: a mistake of the caller. */
+export class NotInstalled extends TypeError {
+  constructor(table: string) {
+    super(`the table ${table} is not installed: give it to createEngine, or to install()`);
+  }
+}

@@ -12,12 +12,12 @@ export const BIGINT = "$bigint";
 const isString = (value: unknown): value is string => typeof value === "string";
 
 function isJson(value: unknown): boolean {
-  if (value === null || isString(value) || typeof value === "boolean" || typeof value === "bigint")
-    return true;
+  if (value === null || isString(value)) return true;
+  if (typeof value === "boolean" || typeof value === "bigint") return true;
   if (typeof value === "number") return Number.isFinite(value);
   if (Array.isArray(value)) return value.every(isJson);
   if (typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return Object.entries(value).every(([field, each]) => field !== BIGINT && isJson(each));
+  return Object.entries(value).every(([name, each]) => name !== BIGINT && isJson(each));
 }
 
 const isOfKind: { readonly [K in ColumnKind]: (value: unknown) => boolean } = {

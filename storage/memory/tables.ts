@@ -1,5 +1,11 @@
 /** The caller's tables in memory: installed, written in commits, and read. */
-import { definitionOf, type MigrationPlan, planInstall, type StoredTable } from "../install-plan.ts";
+import {
+  definitionOf,
+  NotInstalled,
+  type MigrationPlan,
+  planInstall,
+  type StoredTable,
+} from "../install-plan.ts";
 import { type AnyQuery, fieldNamed } from "../query.ts";
 import { copyChanges } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
@@ -71,8 +77,7 @@ export class Tables {
 
   #of(name: string): Installed {
     const found = this.#installed.get(name);
-    if (found === undefined)
-      throw new TypeError(`the table ${name} is not installed: give it to createEngine, or to install()`);
+    if (found === undefined) throw new NotInstalled(name);
     return found;
   }
 }

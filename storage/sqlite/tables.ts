@@ -1,6 +1,6 @@
 /** The caller's tables in SQLite: installed, written in commits, and read. */
 import type { Kysely } from "kysely";
-import { definitionOf, planInstall } from "../install-plan.ts";
+import { definitionOf, NotInstalled, planInstall } from "../install-plan.ts";
 import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
 import { decodeRow, encodeChanges, encodeRow, encodeValue } from "../sql/codecs.ts";
 import { creation, installedStatements, migration } from "../sql/install-statements.ts";
@@ -60,8 +60,8 @@ export class Tables {
     }
     await this.#connection.read(() => {
       for (const table of tables) {
-        if (this.#tables.get(table.name)?.table !== table)
-          this.#tables.set(table.name, this.#prepared(table));
+        const isKnown = this.#tables.get(table.name)?.table === table;
+        if (!isKnown) this.#tables.set(table.name, this.#prepared(table));
       }
     });
   }
@@ -80,11 +80,11 @@ export class Tables {
   }
 
   #prepared(table: AnyTable): PreparedTable {
-    const { insert, get, count, forget, parts } = tableStatements(this.#any, table);
+    const { count, forget, parts, ...always } = tableStatements(this.#any, table);
     const connection = this.#connection;
     return {
       table,
-      statements: connection.prepareAll({ insert, get }),
+      statements: connection.prepareAll({ insert: always.insert, get: always.get }),
       count: count && connection.prepare(count),
       forget: forget && connection.prepare(forget),
       parts: parts && connection.prepare(parts),
@@ -186,8 +186,7 @@ export class Tables {
 
   #of(name: string): PreparedTable {
     const table = this.#tables.get(name);
-    if (table === undefined)
-      throw new TypeError(`the table ${name} is not installed: give it to createEngine, or to install()`);
+    if (table === undefined) throw new NotInstalled(name);
     return table;
   }
 }

@@ -162,8 +162,9 @@ const reads: readonly StorageContractCase[] = [
       const { storage, other } = handles;
       for (const each of [storage, other]) await each.install([marks]);
       const mark = (id: string, at: number): AnyWrite => ({ table: "marks", insert: { id, list: "l", at } });
-      for (const [index, id] of ["z", "m", "a"].entries())
-        await commits(index === 1 ? other : storage, mark(id, 5));
+      await commits(storage, mark("z", 5));
+      await commits(other, mark("m", 5));
+      await commits(storage, mark("a", 5));
       await commits(other, mark("n", 4), { table: "marks", id: "z", set: { list: "k" } });
       await commits(storage, { table: "marks", id: "z", set: { list: "l" } });
       const list = { table: marks, index: "ofList", equals: { list: "l" } };
@@ -252,7 +253,7 @@ const installing: readonly StorageContractCase[] = [
   given(
     "a table is migrated once: rows of before get what is added and lose what is dropped",
     async (handles) => {
-      const { storage, other, reopen } = handles;
+      const { storage, reopen } = handles;
       await storage.install([marks]);
       await commits(storage, { table: "marks", insert: { id: "old", list: "l", at: 5 } });
       const next = defineTable("marks", {
@@ -271,7 +272,6 @@ const installing: readonly StorageContractCase[] = [
       assert.deepEqual(idsOf(await again.find({ table: next })), ["old", "new"]);
       await refuses(again, "newer_schema", marks);
       assert.deepEqual(await again.get(next, "old"), old);
-      assert.ok(other);
     },
   ),
   given(
