@@ -1,8 +1,8 @@
 /** A payroll whose address has not heard of its landings yet: nothing is settled before. */
 import { afterEach, expect, test } from "vitest";
-import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
-import { memoryStorage } from "../../../storage/memory.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import { memoryStorage } from "../../kit/storages.ts";
 import { orderedAs, scene, SOL } from "../private/scene.ts";
 import type { Scene } from "../private/scene.ts";
 
