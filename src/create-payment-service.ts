@@ -213,10 +213,11 @@ export interface PaymentService extends ApiKeys {
     webhookId: string,
   ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
   /**
-   * Holds every deposit address of private mode against the chain and explains every base unit that ever came in. An
-   * address that has paid out what this database does not know of is frozen; nothing else is changed. Needs no `start()`
-   * and may run beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read to the end, with
-   * `ROUTING_UNAVAILABLE` while private mode is off. For operators: no caller's account limits what it tells.
+   * Holds the database against the chain: explains every base unit that ever came in at a deposit address, says which
+   * wallet transactions became something else than their status says, and what the sponsor and the desk have signed that
+   * is on no record. An address that has paid out what this database does not know of is frozen; nothing else is changed.
+   * Needs no `start()` and may run beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read
+   * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
    */
   reconcile(): Promise<Reconciliation>;
   /**
@@ -449,12 +450,20 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     recoverWebhook: sent.recover,
     deleteWebhook: hooks.delete,
     async reconcile() {
-      if (routing === null) {
+      if (routing === null && (await storage.depositsAfter("", 1)).length > 0) {
         throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: PAUSED_SECONDS });
       }
       await bindToChain();
-      const { keys, terms } = routing;
-      return reconcile({ ...shared, log, keys, sponsor: terms.sponsor.address });
+      const sponsor = routing?.terms.sponsor.address ?? null;
+      const desk = exchanger?.direct?.signer.address ?? null;
+      return reconcile({
+        ...shared,
+        routing: routing && { ...shared, log, keys: routing.keys, sponsor: routing.terms.sponsor.address },
+        purses: [
+          ...(sponsor === null ? [] : [{ purse: "sponsor" as const, address: sponsor }]),
+          ...(desk === null ? [] : [{ purse: "desk" as const, address: desk }]),
+        ],
+      });
     },
     async releaseDeposit(transactionId) {
       if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });

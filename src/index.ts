@@ -45,7 +45,10 @@ export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/int
 export type { Direction } from "./payments/operator/intake/rules.ts";
 export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/intake/pausing.ts";
 export type { SuspendedAccount, Suspending } from "./payments/operator/intake/suspending.ts";
-export type { AssetSums, Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { AssetSums, ReconciledAddresses } from "./payments/reconcile/addresses.ts";
+export type { ReconciledPurse } from "./payments/reconcile/purses.ts";
+export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
+export type { ReconciledWallet, WalletFinding } from "./payments/reconcile/wallet.ts";
 export type { AddressFindings, Finding } from "./payments/reconcile/findings.ts";
 export type {
   QuoteRequest,

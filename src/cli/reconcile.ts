@@ -1,6 +1,9 @@
-/** `paystate reconcile`: every deposit address against the chain, and what of it nobody can explain. */
+/** `paystate reconcile`: the database against the chain, and what of it nobody can explain. */
 import type { AddressFindings, Finding } from "../payments/reconcile/findings.ts";
-import type { AssetSums, Reconciliation } from "../payments/reconcile/reconcile.ts";
+import type { AssetSums } from "../payments/reconcile/addresses.ts";
+import type { ReconciledPurse } from "../payments/reconcile/purses.ts";
+import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
+import type { ReconciledWallet, WalletFinding } from "../payments/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
 
 /** Prints what was found, and resolves with whether all of it is explained. */
@@ -31,23 +34,53 @@ const SUMS: readonly (readonly [name: keyof AssetSums, label: string])[] = [
 ];
 
 /** The page for people: a line for each address that needs one, then the sums, then the verdict. */
-function reconciliationPage({ isExplained, addresses, assets, findings }: Reconciliation): string {
+function reconciliationPage(reconciliation: Reconciliation): string {
+  const { isExplained, addresses, assets, findings, wallet, purses } = reconciliation;
+  const lines = [
+    ...findings.map(findingsLine),
+    ...wallet.findings.map(walletLine),
+    ...purses.filter(({ unknownSignatures }) => unknownSignatures.length > 0).map(purseLine),
+  ];
   const table = SUMS.map(([name, label]) => [label, ...assets.map((sums) => sums[name])]).filter(
     ([label, ...sums]) => label === "deposited" || sums.some((sum) => sum !== "0"),
   );
   const rows = [["", ...assets.map(({ asset }) => asset)], ...table];
   const width = Math.max(...rows.flatMap(([, ...sums]) => sums.map((sum) => sum.length)));
   return [
-    ...findings.map(findingsLine),
-    ...(findings.length === 0 ? [] : [""]),
+    ...lines,
+    ...(lines.length === 0 ? [] : [""]),
     ...rows.map(([label = "", ...sums]) =>
       [label.padEnd(30), ...sums.map((sum) => sum.padStart(width))].join("  "),
     ),
     "",
+    `${walletSentence(wallet)}${purses.map(purseSentence).join("")}`,
     `${addresses} deposit ${addresses === 1 ? "address" : "addresses"}: ${
       isExplained ? "every base unit is explained." : "NOT everything is explained."
     }`,
   ].join("\n");
+}
+
+function walletSentence({ transactions, unproven }: ReconciledWallet): string {
+  const what = `${transactions} wallet ${transactions === 1 ? "transaction" : "transactions"} that are over`;
+  return unproven === 0 ? `${what}.` : `${what}, of ${unproven} of which no node has the history any more.`;
+}
+
+function purseSentence({ purse, transactions, isWhole }: ReconciledPurse): string {
+  return ` ${isWhole ? "" : "The newest "}${transactions} transactions of the ${purse}.`;
+}
+
+const ON_CHAIN: Readonly<Record<WalletFinding["onChain"], string>> = {
+  landed: "was carried out",
+  landed_with_error: "failed on the chain",
+  never_landed: "never landed",
+};
+
+function walletLine({ transactionId, status, signature, onChain }: WalletFinding): string {
+  return `${transactionId} (${status}) ${signature}: ${ON_CHAIN[onChain]}`;
+}
+
+function purseLine({ purse, address, unknownSignatures }: ReconciledPurse): string {
+  return `${purse} ${address}: has signed ${unknownSignatures.join(", ")}, which this database does not know`;
 }
 
 function findingsLine({ transactionId, address, status, findings }: AddressFindings): string {

@@ -86,6 +86,8 @@ export interface PaymentReads {
     only: TransactionLookup | null,
     page: NewestFirst,
   ): Promise<readonly TransactionRecord[]>;
+  /** Every account's transactions, by id from `after` on; the empty string is before the first. */
+  transactionsAfter(after: string, limit: number): Promise<readonly TransactionRecord[]>;
   /** Deposit addresses by themselves, in any order; what is none of ours is left out. */
   deposits(addresses: readonly string[]): Promise<readonly DepositRecord[]>;
   /** Up to `limit` deposit addresses by ascending id, the first one above `after`: all of them, page by page. */

@@ -47,7 +47,9 @@ function identityReads(read: Read): Pick<PaymentReads, "fact" | "apiKey" | "idem
   };
 }
 
-function orderReads(read: Read): Pick<PaymentReads, "quote" | "transaction" | "transactionsOf" | "payment"> {
+function orderReads(
+  read: Read,
+): Pick<PaymentReads, "quote" | "transaction" | "transactionsOf" | "transactionsAfter" | "payment"> {
   return {
     quote: (id) => read.get(tables.quotes, id),
     async transaction(id) {
@@ -60,6 +62,8 @@ function orderReads(read: Read): Pick<PaymentReads, "quote" | "transaction" | "t
       ]);
       return transaction === null ? null : { transaction, recipients, payments };
     },
+    transactionsAfter: (after, limit) =>
+      read.find({ table: tables.transactions, index: "key", after: [after], limit }),
     transactionsOf: (accountId, only, page) =>
       only !== null && "recipient" in only
         ? transactionsPaidTo(read, { accountId, address: only.recipient }, page)

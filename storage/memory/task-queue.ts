@@ -52,8 +52,9 @@ export class TaskQueue {
 
   /** Disarms all that an ended instance has armed for itself. */
   end(instance: string): void {
-    for (const task of this.#tasks.under("instance", instance))
+    for (const task of this.#tasks.under("instance", instance)) {
       if (isDisarmable(task)) this.#tasks.remove(task);
+    }
   }
 
   /** Removes the task; false unless the token is that of its latest claim. */

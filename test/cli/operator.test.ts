@@ -204,15 +204,29 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
   await writeFile(
     own,
     `export const service = {
-      reconcile: async () => ({ isExplained: true, addresses: 7, assets: [], findings: [] }),
+      reconcile: async () => ({
+        isExplained: false, addresses: 7, assets: [], findings: [],
+        wallet: {
+          transactions: 9, unproven: 2,
+          findings: [{ transactionId: "tx_9", status: "completed", signature: "S9", onChain: "never_landed" }],
+        },
+        purses: [{ purse: "desk", address: "D", transactions: 4, isWhole: false, unknownSignatures: ["S1", "S2"] }],
+      }),
       releaseDeposit: async (transactionId) => ({ transactionId, address: "A", heldReason: "screened", explained: ["S"] }),
       returnTokens: async (transactionId, { mint, to = "owner" }) => ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
     };
     setInterval(() => {}, 1_000);`,
   );
   const page = await runCommand(["reconcile", "--service", own]);
-  expect(page).toMatchObject({ code: 0, stderr: "" });
-  expect(page.stdout).toContain("7 deposit addresses: every base unit is explained.\n");
+  expect(page).toMatchObject({ code: 1, stderr: "" });
+  for (const line of [
+    "tx_9 (completed) S9: never landed",
+    "desk D: has signed S1, S2, which this database does not know",
+    "9 wallet transactions that are over, of 2 of which no node has the history any more. The newest 4 transactions of the desk.",
+    "7 deposit addresses: NOT everything is explained.",
+  ]) {
+    expect(page.stdout).toContain(`${line}\n`);
+  }
   const released = await runCommand(["release", "tx_1", "--service", own]);
   expect(released.stdout).toBe(
     "A is released. It was held: screened. You have vouched for S. What is there goes back as soon as the service is at work.\n",

@@ -61,7 +61,13 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
   await put(storage, { writes: [{ table: "audit", insert: fullRows.audit }] });
   await Promise.all([
     ...[storage.fact("x"), storage.apiKey("x"), storage.quote("x"), storage.transaction("x")],
-    ...[storage.deposits(["x"]), storage.depositsAfter("", 1), storage.entries("x"), storage.payment("x")],
+    ...[
+      storage.deposits(["x"]),
+      storage.depositsAfter("", 1),
+      storage.transactionsAfter("", 1),
+      storage.entries("x"),
+      storage.payment("x"),
+    ],
     ...[storage.reservations("x"), storage.attempts(["x"]), storage.attemptLike("x", "y")],
     ...[storage.idempotency("x"), storage.notice("x"), storage.notices("x"), storage.webhook("x")],
     ...[storage.webhooks("x"), storage.deliveries("x"), storage.delivery("x"), storage.deliveryAttempts("x")],

@@ -1,120 +1,52 @@
-/** Every deposit address against the chain: each base unit that ever came in is somewhere, or somebody has to look. */
-import { formatAmount } from "../../amount.ts";
-import type { Logger } from "../../runtime.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "../private/unknown-spending.ts";
-import { sponsorPurse } from "../spending.ts";
-import { examineAddress, examineClosed } from "./examine-address.ts";
-import type { Examination, Examined } from "./examine-address.ts";
-import { areExplained, findingsOf, isSpentElsewhere } from "./findings.ts";
-import type { AddressFindings, Finding } from "./findings.ts";
-import { addTallies, EMPTY_TALLY } from "./tally.ts";
-import type { Tally } from "./tally.ts";
+/** The whole database against the chain: deposits to the base unit, wallet transactions, and the service's own wallets. */
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Assets } from "../assets.ts";
+import { noAddresses, reconcileAddresses } from "./addresses.ts";
+import type { AddressReconciling, ReconciledAddresses } from "./addresses.ts";
+import { areExplained } from "./findings.ts";
+import { reconcilePurses } from "./purses.ts";
+import type { ReconciledPurse, SigningPurse } from "./purses.ts";
+import { reconcileWallet } from "./wallet.ts";
+import type { ReconciledWallet } from "./wallet.ts";
 
-/** All deposit addresses together, in one asset. Decimal strings in whole units; see `Tally` for what they add up to. */
-export type AssetSums = { readonly asset: string } & { readonly [K in keyof Tally]: string };
-
-/** What became of every deposit. */
-export interface Reconciliation {
+/** What the chain says of everything that this database has on record. */
+export interface Reconciliation extends ReconciledAddresses {
   /** Whether nothing is left that nobody can explain. */
   readonly isExplained: boolean;
-  /** How many addresses were looked at. */
-  readonly addresses: number;
-  readonly assets: readonly AssetSums[];
-  /** Addresses that need a word, the explained ones that wait for an operator included. */
-  readonly findings: readonly AddressFindings[];
+  readonly wallet: ReconciledWallet;
+  /** Without those of a mode that is off. */
+  readonly purses: readonly ReconciledPurse[];
 }
 
-/** What reconciling needs: to examine addresses, and to know whose lamports are promised to orders. */
-export type ReconcileDeps = Examination & { readonly log: Logger; readonly sponsor: string };
-
-const PAGE = 100;
-/** Each address takes several calls to the chain; the ledger itself keeps to the rate of its endpoints. */
-const ADDRESSES_AT_ONCE = 8;
-/** The world goes on meanwhile: what cannot be explained is looked at again before it is said. */
-const MOST_LOOKS = 3;
+/** What reconciling needs. */
+export interface Reconciling {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  /** Null where no deposit was ever taken. */
+  readonly routing: AddressReconciling | null;
+  readonly purses: readonly SigningPurse[];
+}
 
 /**
- * Goes through all deposit addresses, a page at a time; the money of orders that are under way is explained by their
- * payments. An address that has paid out what this database does not know is frozen on the spot (DESIGN 6). Nothing else
- * is changed, so it may run beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
- * to the end; what was frozen until then stays so.
+ * May run beside any number of services. Changes nothing but this: a deposit address that has paid out what this database does not
+ * know is frozen on the spot. Rejects with `LedgerUnavailable` when the chain cannot be read to the end; what was frozen
+ * until then stays so.
  */
-export async function reconcile(deps: ReconcileDeps): Promise<Reconciliation> {
-  const { storage, assets } = deps;
-  const findings: AddressFindings[] = [];
-  let sums: readonly Tally[] = assets.tokens.map(() => EMPTY_TALLY);
-  let addresses = 0;
-  for (let after = ""; ;) {
-    const page = await storage.depositsAfter(after, PAGE);
-    const last = page.at(-1);
-    if (last === undefined) break;
-    after = last.id;
-    addresses += page.length;
-    const closed = await examineClosed(
-      deps,
-      page.map(({ id }) => id),
-    );
-    const explained = [...closed.values()].map((examined): Explained => ({ examined, found: [] }));
-    const others = page.map(({ id }) => id).filter((id) => !closed.has(id));
-    for (let start = 0; start < others.length; start += ADDRESSES_AT_ONCE) {
-      explained.push(...(await explain(deps, others.slice(start, start + ADDRESSES_AT_ONCE))));
-    }
-    for (const { examined, found } of explained) {
-      sums = sums.map((sum, index) => addTallies(sum, examined.tallies[index]?.tally ?? EMPTY_TALLY));
-      if (found.length === 0) continue;
-      const { deposit, orderStatus } = examined.facts;
-      const { id: address, transactionId } = deposit;
-      findings.push({ transactionId, address, status: orderStatus, findings: found });
-    }
-  }
-  return {
-    isExplained: findings.every((address) => areExplained(address.findings)),
-    addresses,
-    assets: assets.tokens.map(({ symbol, decimals }, index) => {
-      const amounts = Object.entries(sums[index] ?? EMPTY_TALLY).map(([name, sum]) => [
-        name,
-        formatAmount(sum as bigint, decimals),
-      ]);
-      return { asset: symbol, ...Object.fromEntries(amounts) } as AssetSums;
-    }),
-    findings,
-  };
-}
-
-interface Explained {
-  readonly examined: Examined;
-  readonly found: readonly Finding[];
-}
-
-async function explain(deps: ReconcileDeps, ids: readonly string[]): Promise<readonly Explained[]> {
-  const explained = new Map<string, Explained>();
-  let doubtful = ids;
-  for (let looks = 0; looks < MOST_LOOKS && doubtful.length > 0; looks++) {
-    for (const each of await look(deps, doubtful)) explained.set(each.examined.facts.deposit.id, each);
-    doubtful = doubtful.filter((id) => !areExplained(explained.get(id)?.found ?? []));
-  }
-  return Promise.all([...explained.values()].map((each) => freezeIfSpent(deps, each)));
-}
-
-async function look(deps: ReconcileDeps, ids: readonly string[]): Promise<readonly Explained[]> {
-  const all = await Promise.all(ids.map((id) => examineAddress(deps, id)));
-  // Read after the addresses: an order that has come to rest meanwhile has let go of what was promised to it.
-  const promised = await deps.storage.reservations(sponsorPurse(deps.sponsor));
-  const amounts = new Map(promised.map(({ id, amount }) => [id, amount]));
-  return all.map((examined) => {
-    const reserved = amounts.get(examined.facts.deposit.transactionId) ?? null;
-    return { examined, found: findingsOf(examined, reserved) };
-  });
-}
-
-async function freezeIfSpent(deps: ReconcileDeps, explained: Explained): Promise<Explained> {
-  const { examined, found } = explained;
-  const { deposit } = examined.facts;
-  if (!isSpentElsewhere(found) || deposit.heldReason !== null) return explained;
-  await holdAddress(deps.storage, deposit.id, UNKNOWN_SPENDING);
-  deps.log.error(
-    { address: deposit.id, findings: found },
-    "a deposit address has paid what this database does not know of; nothing more is signed for it",
-  );
-  return { examined, found: [...found, { finding: "held", reason: UNKNOWN_SPENDING }] };
+export async function reconcile({
+  storage,
+  ledger,
+  assets,
+  routing,
+  purses,
+}: Reconciling): Promise<Reconciliation> {
+  const addresses = routing === null ? noAddresses(assets) : await reconcileAddresses(routing);
+  const wallet = await reconcileWallet({ storage, ledger });
+  const reconciled = await reconcilePurses({ storage, ledger }, purses);
+  const isExplained =
+    addresses.findings.every(({ findings }) => areExplained(findings)) &&
+    wallet.findings.length === 0 &&
+    reconciled.every(({ unknownSignatures }) => unknownSignatures.length === 0);
+  return { ...addresses, isExplained, wallet, purses: reconciled };
 }

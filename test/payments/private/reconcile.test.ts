@@ -226,10 +226,12 @@ function ledgerWith(changes: Partial<Ledger>): Ledger {
   });
 }
 
-test("without private mode there is nothing to reconcile, and that is said", async () => {
-  world = await privateFixture();
-  const plain = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
+test("without private mode addresses that were handed out before cannot be reconciled, and that is said", async () => {
+  await orderFor();
+  const plain = world.another({ privateRouting: undefined as never });
   await expect(plain.reconcile()).rejects.toMatchObject({ code: "ROUTING_UNAVAILABLE" });
+  const empty = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
+  expect(await empty.reconcile()).toMatchObject({ isExplained: true, addresses: 0, purses: [] });
   await expect(plain.releaseDeposit("tx_1")).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
 });
 

@@ -1,0 +1,38 @@
+/** The service's own wallets against the chain: whether each has signed nothing that this database does not know. */
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { spendingElsewhere } from "../private/unknown-spending.ts";
+
+/** What was found of one wallet. */
+export interface ReconciledPurse {
+  readonly purse: "sponsor" | "desk";
+  readonly address: Address;
+  /** How many transactions it has signed that were carried out, as far as the nodes list them. */
+  readonly transactions: number;
+  /** False when it has signed more than were looked through: then older ones were not. */
+  readonly isWhole: boolean;
+  /**
+   * Those that are on no record here and that nobody has vouched for: the database is an old copy, another database signs with
+   * the same key, or the key is in other hands.
+   */
+  readonly unknownSignatures: readonly string[];
+}
+
+/** A wallet of the service's own that signs. */
+export type SigningPurse = Pick<ReconciledPurse, "purse" | "address">;
+
+/** Changes nothing. Rejects with `LedgerUnavailable`. */
+export function reconcilePurses(
+  { storage, ledger }: { readonly storage: PaymentStorage; readonly ledger: Pick<Ledger, "signedBy"> },
+  purses: readonly SigningPurse[],
+): Promise<readonly ReconciledPurse[]> {
+  return Promise.all(
+    purses.map(async ({ purse, address }) => {
+      const { transactions, isWhole } = await ledger.signedBy(address);
+      const { unknown } = await spendingElsewhere(storage, transactions);
+      const count = transactions.filter(({ error }) => error === null).length;
+      return { purse, address, transactions: count, isWhole, unknownSignatures: unknown };
+    }),
+  );
+}

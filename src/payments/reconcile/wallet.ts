@@ -1,0 +1,93 @@
+/** Every wallet transaction that is over against the chain: whether it became what its status says. */
+import type { Attempt, Ledger } from "../../ledger/ledger.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { TransactionRecord } from "../records.ts";
+import { attemptOf } from "../wallet/stored-attempt.ts";
+
+/** A transaction whose row says something else than the chain. */
+export interface WalletFinding {
+  readonly transactionId: string;
+  readonly status: string;
+  readonly signature: string;
+  /**
+   * What the nodes tell now. `landed`: it was carried out, and its status says that it was not. `landed_with_error`: it failed
+   * on the chain, and is shown as completed. `never_landed`: it can never land, and is shown as completed.
+   */
+  readonly onChain: "landed" | "landed_with_error" | "never_landed";
+}
+
+/** What became of the transactions that callers have signed. */
+export interface ReconciledWallet {
+  /** How many are over, and were looked at. */
+  readonly transactions: number;
+  /** Of how many completed ones the nodes have no history any more: they neither confirm nor contradict them. */
+  readonly unproven: number;
+  readonly findings: readonly WalletFinding[];
+}
+
+/** What it takes to look. */
+export interface WalletReconciling {
+  readonly storage: Pick<PaymentStorage, "transactionsAfter" | "attempts">;
+  readonly ledger: Pick<Ledger, "landings" | "fates">;
+}
+
+const PAGE = 100;
+const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
+
+/** Changes nothing. Rejects with `LedgerUnavailable` when the chain cannot be read to the end. */
+export async function reconcileWallet({ storage, ledger }: WalletReconciling): Promise<ReconciledWallet> {
+  const findings: WalletFinding[] = [];
+  let [transactions, unproven] = [0, 0];
+  for (let after = ""; ;) {
+    const page = await storage.transactionsAfter(after, PAGE);
+    const last = page.at(-1);
+    if (last === undefined) return { transactions, unproven, findings };
+    after = last.id;
+    const over = page.filter(({ mode, status }) => mode === "wallet" && OVER.has(status));
+    const told = await examine({ storage, ledger }, over);
+    transactions += over.length;
+    unproven += told.filter((each) => each === "unproven").length;
+    findings.push(...told.filter((each) => typeof each === "object"));
+  }
+}
+
+/** One question about the landings of all of them; about those that did not land one each. */
+async function examine(
+  { storage, ledger }: WalletReconciling,
+  transactions: readonly TransactionRecord[],
+): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
+  const signatures = transactions.flatMap(({ signature }) => signature ?? []);
+  const attempts = (await storage.attempts(signatures)).map(attemptOf);
+  const landings = attempts.length === 0 ? [] : await ledger.landings(attempts);
+  return Promise.all(
+    transactions.map(async (transaction) => {
+      const index = attempts.findIndex(({ signature }) => signature === transaction.signature);
+      const attempt = attempts[index];
+      if (attempt === undefined) return "as_shown";
+      const landing = landings[index] ?? null;
+      if (landing !== null) return judge(transaction, attempt, landing.error === null);
+      if (transaction.status !== "completed") return "as_shown";
+      const [fate] = await ledger.fates([attempt]);
+      return fate === "dead" ? finding(transaction, attempt, "never_landed") : "unproven";
+    }),
+  );
+}
+
+function judge(
+  transaction: TransactionRecord,
+  attempt: Attempt,
+  hasSucceeded: boolean,
+): WalletFinding | "as_shown" {
+  const { status, landedAfterCancel } = transaction;
+  const isShown = status === "completed" || landedAfterCancel;
+  if (hasSucceeded) return isShown ? "as_shown" : finding(transaction, attempt, "landed");
+  return status === "completed" ? finding(transaction, attempt, "landed_with_error") : "as_shown";
+}
+
+function finding(
+  { id, status }: TransactionRecord,
+  { signature }: Attempt,
+  onChain: WalletFinding["onChain"],
+): WalletFinding {
+  return { transactionId: id, status, signature, onChain };
+}
