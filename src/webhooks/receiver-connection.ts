@@ -12,6 +12,8 @@ const INTERIM_LINE_BYTES = 32;
 
 /** No connection is older: by then its receiver's address is judged again, and its certificate verified again. */
 const MAX_CONNECTION_MS = 120_000;
+/** Ended by us after so long without a request, before receivers do it: none must be sent into a connection that just ends. */
+const MAX_IDLE_MS = 4_000;
 
 /** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
 export class TooManyInterimAnswers extends Error {
@@ -62,7 +64,7 @@ export class ReceiverConnection {
           else connected(null, opened.socket);
         }),
       pipelining: 1,
-      keepAliveTimeout: MAX_CONNECTION_MS,
+      keepAliveTimeout: MAX_IDLE_MS,
       keepAliveMaxTimeout: MAX_CONNECTION_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       // The caller's absolute deadline instead of undici's timers, which start again at every stage.

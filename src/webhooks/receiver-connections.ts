@@ -35,23 +35,19 @@ export class ReceiverConnections {
   }
 
   /**
-   * One request and its answer, on a kept connection where there is one. A kept connection may end at the very moment at which
-   * it is used again: where it breaks off before a status line, the request is sent once more on one of its own.
+   * One request and its answer, on a kept connection where there is one that has not ended. The request is sent once: where a
+   * kept connection breaks off under it, nobody knows whether it has arrived.
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */
   async exchange<T>({ text, request, signal }: Exchange, read: ReadAnswer<T>): Promise<T> {
     const url = this.#acceptedUrl(text);
     const kept = this.#take(text);
-    let isAnswered = false;
     if (kept !== null) {
       try {
-        return await this.#ask(kept, { text, url, request, signal }, (answer) => {
-          isAnswered = true;
-          return read(answer, null);
-        });
+        return await this.#ask(kept, { text, url, request, signal }, (answer) => read(answer, null));
       } catch (error) {
-        if (isAnswered || signal.aborted || !isBreak(error)) throw error;
+        if (!(error instanceof KeptConnectionEnded)) throw error;
       }
     }
     const made = await ReceiverConnection.open(url, this.#options, signal);
@@ -122,11 +118,4 @@ export class ReceiverConnections {
     this.#idle.delete(longest[0]);
     for (const each of longest[1]) void each.end();
   }
-}
-
-/** The other side has gone, or never was there any more. */
-function isBreak(error: unknown): boolean {
-  if (error instanceof KeptConnectionEnded) return true;
-  const { code } = error as { readonly code?: unknown };
-  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
 }

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { STATUS_OF } from "../../src/http/status-codes.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
+import type { AnyTable } from "../../storage/table.ts";
 import { httpFixture, told } from "./http-fixture.ts";
 import type { HttpFixture, Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
@@ -106,8 +108,7 @@ describe.each(WAYS)("$name", (way) => {
     ["a thrown string", "SQLITE_ERROR /var/lib/pay/payments.db"],
     ["nothing at all", undefined],
   ])("%s is INTERNAL_ERROR with a constant sentence, and the log knows more", async (_name, thrown) => {
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- drivers throw what they like
-    const storage = { ...http.storage, webhooks: () => Promise.reject(thrown) };
+    const storage = failingReadsOf("webhooks", thrown);
     const failed = await ask({ storage }, "/v1/webhooks");
     expectSilent(failed);
     expect(failed).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
@@ -124,11 +125,27 @@ describe.each(WAYS)("$name", (way) => {
   });
 
   test("a storage that fails while the key is looked up is 500, not 401", async () => {
-    const storage = { ...http.storage, apiKey: () => Promise.reject(new Error("SQLITE_IOERR")) };
+    const storage = failingReadsOf("apiKeys", new Error("SQLITE_IOERR"));
     const failed = await ask({ storage }, "/v1/tokens");
     expectSilent(failed);
     expect(failed).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
   });
+
+  /** The storage, whose reads of one table fail. */
+  function failingReadsOf(name: string, thrown: unknown): EngineStorage {
+    const failing =
+      <A extends unknown[], R>(read: (...asked: A) => R, tableOf: (...asked: A) => AnyTable) =>
+      (...asked: A): R => {
+        if (tableOf(...asked).name === name) throw thrown;
+        return read(...asked);
+      };
+    const { storage } = http;
+    return {
+      ...storage,
+      get: failing(storage.get, (table) => table),
+      find: failing(storage.find, ({ table }) => table),
+    } as EngineStorage;
+  }
 
   /** Lets virtual time pass until the answer is there: a ledger tries again before it gives up. */
   async function whileTimePasses(asked: Promise<Told>): Promise<Told> {

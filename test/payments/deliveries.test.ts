@@ -279,6 +279,7 @@ describe("a process that vanishes", () => {
     const arrived = receiver.nextRequest();
     await fixture.another({ storage: doomed.storage }).start();
     await arrived;
+    receiver.endConnections();
     await receiver.drained();
     expect(await fixture.storage.deliveries(transactionId)).toMatchObject([
       { status: "pending", attempts: 0 },
@@ -341,6 +342,7 @@ describe("a process that vanishes", () => {
       const arrived = receiver.nextRequest();
       await fixture.another({ storage: doomed.storage }).start();
       await arrived;
+      receiver.endConnections();
       await receiver.drained();
       fixture.clock.advance(15_000);
     }
