@@ -85,7 +85,7 @@ const inParts: Flow = {
 };
 
 for (const flow of [send, payroll, late]) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest" });
+  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest", SQLite: "rare" });
 }
 // So much like the one before it that only the long run takes it.
 testEveryDeath(inParts, KILLED_ONCE, () => around, {});

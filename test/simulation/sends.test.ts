@@ -73,6 +73,6 @@ const cancelInTime: Flow = {
 };
 
 for (const flow of [send, sendThatDies]) {
-  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "changing", SQLite: "few" });
+  testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });
 }
 testEveryDeath(cancelInTime, KILLED_ONCE, () => around, { memory: "some", SQLite: "few" });

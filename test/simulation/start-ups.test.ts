@@ -53,4 +53,4 @@ const startWithWork: Flow = {
   },
 };
 
-testEveryDeath(startWithWork, KILLED_AGAIN, () => around, { memory: "few", SQLite: "few" });
+testEveryDeath(startWithWork, KILLED_AGAIN, () => around, { memory: "fewest", SQLite: "fewest" });

@@ -8,7 +8,7 @@ import type { Life } from "./random-life.ts";
 import { repeatedRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 
-const LIVES = THOROUGH ? 1_000 : 25;
+const LIVES = THOROUGH ? 1_000 : 10;
 
 async function brokenIn(life: Life): Promise<readonly string[]> {
   const lived = await liveThrough(life);

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const LEASE_OVER = 20_000;
 
 /** All of a send's in the long run; of longer stories so many, evenly spread. */
-const MOST_COPIES = THOROUGH ? 20 : 8;
+const MOST_COPIES = THOROUGH ? 20 : 4;
 
 function atMost<T>(most: number, all: readonly T[]): readonly T[] {
   const step = Math.max(1, all.length / most);
