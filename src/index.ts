@@ -64,7 +64,7 @@ export type {
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/test-webhook.ts";
 export type { RecoveryBody } from "./payments/deliveries.ts";
-export type { DeliveryAttemptBody, DeliveryBody } from "./payments/delivery-body.ts";
+export type { AttemptPhasesBody, DeliveryAttemptBody, DeliveryBody } from "./payments/delivery-body.ts";
 export type { EventBody } from "./payments/list-events.ts";
 export type { Page } from "./payments/page.ts";
 export type { Attention } from "./payments/attention.ts";

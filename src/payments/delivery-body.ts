@@ -4,11 +4,23 @@ import type { PaymentStorage } from "./payment-storage.ts";
 import { isoTime } from "./iso-time.ts";
 import { shownError } from "./shown-error.ts";
 
+/** Where the time of one attempt went, in milliseconds. */
+export interface AttemptPhasesBody {
+  /** Looking up the name. This and the next two are null where a kept connection served, and where none was opened. */
+  readonly dnsMs: number | null;
+  readonly connectMs: number | null;
+  readonly tlsMs: number | null;
+  /** From the attempt's start to the answer's status line, opening the connection included; null when no answer came. */
+  readonly firstByteMs: number | null;
+}
+
 /** One ended attempt. */
 export interface DeliveryAttemptBody {
   readonly number: number;
   readonly startedAt: string;
+  /** Until the answer was read, or the attempt had failed. */
   readonly durationMs: number;
+  readonly phases: AttemptPhasesBody;
   /** Null when no answer came. */
   readonly httpStatus: number | null;
   /** Null when it was delivered. */
@@ -40,14 +52,10 @@ export async function deliveryBody(storage: PaymentStorage, delivery: DeliveryRe
   };
 }
 
-function attemptBody({
-  number,
-  startedAt,
-  durationMs,
-  httpStatus,
-  error,
-  excerpt,
-}: DeliveryAttemptRecord): DeliveryAttemptBody {
-  const told = { durationMs, httpStatus, error: shownError(error), excerpt };
+function attemptBody(attempt: DeliveryAttemptRecord): DeliveryAttemptBody {
+  const { number, startedAt, durationMs, opening, firstByteMs, httpStatus, error, excerpt } = attempt;
+  const { dns: dnsMs = null, connect: connectMs = null, tls: tlsMs = null } = opening ?? {};
+  const phases = { dnsMs, connectMs, tlsMs, firstByteMs };
+  const told = { durationMs, phases, httpStatus, error: shownError(error), excerpt };
   return { number, startedAt: isoTime(startedAt), ...told };
 }

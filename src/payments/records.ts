@@ -291,7 +291,12 @@ export interface DeliveryAttemptRecord {
   readonly deliveryId: string;
   readonly number: number;
   readonly startedAt: number;
+  /** Until the answer was read, or the attempt had failed. */
   readonly durationMs: number;
+  /** Milliseconds of each stage of opening its connection; null where a kept one served it, and where none was opened. */
+  readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number } | null;
+  /** Milliseconds from the attempt's start to the answer's status line; null when none came. */
+  readonly firstByteMs: number | null;
   readonly httpStatus: number | null;
   readonly error: string | null;
   readonly excerpt: string | null;

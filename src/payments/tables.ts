@@ -235,6 +235,8 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       number: "integer",
       startedAt: "integer",
       durationMs: "integer",
+      opening: "json?",
+      firstByteMs: "integer?",
       httpStatus: "integer?",
       error: "text?",
       excerpt: "text?",

@@ -5,7 +5,7 @@ import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { workflow } from "../engine/index.ts";
 import type { Workflow } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";
-import type { AttemptError, Delivery } from "../webhooks/attempt.ts";
+import type { AttemptError, AttemptResult, Delivery } from "../webhooks/attempt.ts";
 import { signatureHeaders } from "../webhooks/signature.ts";
 import type { Sealing } from "./sealing.ts";
 import { secretsOf } from "./webhook-secret.ts";
@@ -53,24 +53,13 @@ export function webhookDeliveryWorkflow({
             noticeId,
             timestampSeconds: Math.floor(startedAt / 1_000),
           });
-          const { ok, httpStatus, error, excerpt } = await delivery.attempt({
-            url,
-            body: notice.body,
-            headers,
-            signal,
-          });
-          const durationMs = clock.now() - startedAt;
-          const insert = {
-            id: `${deliveryId}:${number}`,
-            deliveryId,
-            number,
-            startedAt,
-            durationMs,
-            excerpt,
-          };
+          const result = await delivery.attempt({ url, body: notice.body, headers, signal });
+          // A wall clock may be set back meanwhile.
+          const durationMs = Math.max(0, clock.now() - startedAt);
+          const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
           return {
-            event: ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
-            writes: [...crashed, { table: "deliveryAttempts", insert: { ...insert, httpStatus, error } }],
+            event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
+            writes: [...crashed, { table: "deliveryAttempts", insert }],
           };
         },
       },
@@ -93,6 +82,16 @@ export function webhookDeliveryWorkflow({
   });
 }
 
+/** The row of an attempt that has ended, but for how long it took in all. */
+function endedAttempt(
+  attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
+  { httpStatus, error, excerpt, opening, durationMs: untilAnswer }: AttemptResult,
+): Omit<DeliveryAttemptRecord, "durationMs"> {
+  const firstByteMs = httpStatus === null ? null : untilAnswer;
+  const id = `${attempt.deliveryId}:${attempt.number}`;
+  return { ...attempt, id, opening, firstByteMs, httpStatus, error, excerpt };
+}
+
 /** Why an attempt is logged as failed; `crashed` is said by the process that found what another left behind. */
 type LoggedError = AttemptError | "crashed";
 
@@ -107,7 +106,7 @@ function crashedAttempts(
   const error: LoggedError = "crashed";
   return Array.from({ length: crashes }, (_, index) => {
     const id = `${attempt.deliveryId}:${attempt.number}:${error}:${index + 1}`;
-    const insert = { ...attempt, id, durationMs: 0, httpStatus: null, error, excerpt: null };
-    return { table: "deliveryAttempts", insert };
+    const unknown = { opening: null, firstByteMs: null, httpStatus: null, excerpt: null };
+    return { table: "deliveryAttempts", insert: { ...attempt, id, durationMs: 0, ...unknown, error } };
   });
 }

@@ -250,6 +250,36 @@ describe("retries", () => {
     await restarted.stop();
   });
 
+  test("each attempt's log says where its time went: opening the connection, the first byte, and all of it", async () => {
+    await register({ events: ["transaction.pending"] });
+    const webhookId = (await fixture.service.webhooks(caller)).webhooks[0]?.webhookId ?? "";
+    const logged = async (): Promise<readonly unknown[]> =>
+      (await fixture.service.deliveries(caller, webhookId)).data.flatMap(({ attempts }) => attempts);
+    receiver.answer((_, response) => {
+      // The virtual clock moves while the receiver thinks.
+      fixture.clock.advance(700);
+      response.writeHead(200).end("taken");
+    });
+    await sendOne();
+    await fixture.service.settled();
+    const opening = { dnsMs: 0, connectMs: 0, tlsMs: 0 };
+    const answered = { httpStatus: 200, error: null, excerpt: "taken" };
+    expect(await logged()).toMatchObject([{ ...answered, phases: { ...opening, firstByteMs: 700 } }]);
+
+    // The kept connection opens nothing.
+    await sendOne();
+    await fixture.service.settled();
+    const none = { dnsMs: null, connectMs: null, tlsMs: null };
+    expect((await logged())[0]).toMatchObject({ ...answered, phases: { ...none, firstByteMs: 700 } });
+
+    // No answer: nothing is made up for what never came.
+    receiver.answer((_, response) => void response.socket?.destroy());
+    await sendOne();
+    await fixture.service.settled();
+    const silent = { httpStatus: null, error: "reset", excerpt: null };
+    expect((await logged())[0]).toMatchObject({ ...silent, phases: { firstByteMs: null } });
+  });
+
   test("H5: a 302 is a failure and is not followed, a 204 is a failure", async () => {
     receiver.answer(answerWith(302, "", { location: receiver.url }));
     await register({ events: ["transaction.pending"] });

@@ -255,6 +255,12 @@ const events = pageOf(
   }),
 ) satisfies z.ZodType<Page<EventBody>>;
 
+const openingMs = z.int().nullable().describe("Null where a kept connection served, or none was opened.");
+const attemptPhases = z.object({
+  ...{ dnsMs: openingMs, connectMs: openingMs, tlsMs: openingMs },
+  firstByteMs: z.int().nullable().describe("From the start to the status line; null when no answer came."),
+});
+
 const delivery = z.object({
   deliveryId: z.string(),
   webhookId: z.string(),
@@ -270,7 +276,8 @@ const delivery = z.object({
       z.object({
         number: z.int(),
         startedAt: time("When it began."),
-        durationMs: z.int(),
+        durationMs: z.int().describe("Until the answer was read, or the attempt had failed."),
+        phases: attemptPhases,
         httpStatus: z.int().nullable().describe("Null when no answer came."),
         error: deliveryError,
         excerpt: z.string().nullable().describe("The beginning of the answer's body."),

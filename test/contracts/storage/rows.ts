@@ -189,6 +189,8 @@ export const fullRows: Rows = {
     number: 1,
     startedAt: LATEST,
     durationMs: 0,
+    opening: { dns: 0, connect: 1, tls: 2 },
+    firstByteMs: LATEST,
     httpStatus: 599,
     error: TEXT,
     excerpt: "",
@@ -248,7 +250,10 @@ export const nullRows: Rows = {
     disabledReason: null,
     deletedAt: null,
   },
-  deliveryAttempts: { ...fullRows.deliveryAttempts, httpStatus: null, error: null, excerpt: null },
+  deliveryAttempts: {
+    ...fullRows.deliveryAttempts,
+    ...{ opening: null, firstByteMs: null, httpStatus: null, error: null, excerpt: null },
+  },
   matters: {
     ...fullRows.matters,
     ...{ transactionId: null, accountId: null, toldAt: null, tellingUntil: null },
