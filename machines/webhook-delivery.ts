@@ -37,7 +37,9 @@ export type WebhookDeliveryEvent =
   /** Its owner does not want to wait for the end of the pause. */
   | { readonly type: "RETRY" }
   /** The webhook was deleted or disabled: nothing more is sent to it. */
-  | { readonly type: "WEBHOOK_GONE" };
+  | { readonly type: "WEBHOOK_GONE" }
+  /** What follows from giving up was decided. */
+  | { readonly type: "GIVEN_UP" };
 
 interface ContextOnly {
   readonly context: WebhookDeliveryContext;
@@ -72,6 +74,7 @@ export const webhookDelivery = setup({
   },
   actions: {
     attempt: (_, _params: { deliveryId: string; webhookId: string; noticeId: string; number: number }) => {},
+    giveUp: (_, _params: { deliveryId: string; webhookId: string }) => {},
     tell: (
       _,
       _params: {
@@ -166,8 +169,16 @@ export const webhookDelivery = setup({
           actions: [tellFollower, assign({ follower: null })],
         },
         { guard: "hasPauseLeft", target: "pausing" },
-        { target: "abandoned" },
+        { target: "givingUp" },
       ],
+    },
+    // A state of its own, so that its commit can be refused and tried again without one more attempt.
+    givingUp: {
+      entry: {
+        type: "giveUp",
+        params: ({ context: { deliveryId, webhookId } }) => ({ deliveryId, webhookId }),
+      },
+      on: { GIVEN_UP: "abandoned" },
     },
     pausing: { after: { pause: "attempting" }, on: { RETRY: "attempting" } },
     delivered: { type: "final" },

@@ -281,7 +281,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     checked.logger,
     masterSecrets.map(({ secret }) => secret),
   );
-  const { allowAddress, ca, acceptAny2xx, secretOverlapMs } = checked.webhooks;
+  const { allowAddress, ca, acceptAny2xx, secretOverlapMs, disableAfter } = checked.webhooks;
   const assets = assetsWith(checked.stablecoins as Stablecoins);
   const sealing = createSealing(masterSecrets, random);
   const delivery = createDelivery({
@@ -291,7 +291,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
   });
 
-  const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
+  const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter });
   const announce = announceEffect({ storage, clock, assets, deliveries });
   const exchanger = checked.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({

@@ -66,6 +66,12 @@ export interface PaymentServiceOptions {
     readonly acceptAny2xx?: boolean;
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
     readonly secretOverlapMs?: number;
+    /**
+     * When a webhook is disabled by itself, with the reason `disabled_after_failures`: once `abandoned` deliveries in a row
+     * were abandoned and none was delivered for `undeliveredMs` milliseconds. Its owner enables it again and recovers what
+     * it missed. Default 100 and 3 days; "never" leaves every webhook enabled.
+     */
+    readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
   };
   /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
   readonly onAttention?: OnAttention;
@@ -147,6 +153,17 @@ const solAmount = z.string().transform((text, context): bigint => {
   return z.NEVER;
 });
 
+const disableAfterOption = z.union(
+  [
+    z.literal("never"),
+    z.strictObject({
+      abandoned: z.number().int().min(1).max(10_000).default(100),
+      undeliveredMs: z.number().int().min(0).max(31_536_000_000).default(259_200_000),
+    }),
+  ],
+  { error: 'expected "never", or { abandoned: 1 to 10,000, undeliveredMs: 0 to 31,536,000,000 (a year) }' },
+);
+
 /** Checks `PaymentServiceOptions` and fills in the defaults. */
 export const paymentServiceOptions = z.strictObject({
   storage: objectWith<EngineStorage>(
@@ -212,6 +229,7 @@ export const paymentServiceOptions = z.strictObject({
       ca: z.union([z.string(), z.array(z.string())]).optional(),
       acceptAny2xx: z.boolean().optional(),
       secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
+      disableAfter: disableAfterOption.prefault({}),
     })
     .prefault({}),
   onAttention: functionOption<OnAttention>().optional(),

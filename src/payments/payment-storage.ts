@@ -116,6 +116,10 @@ export interface PaymentReads {
   delivery(id: string): Promise<DeliveryRecord | null>;
   /** The deliveries to a webhook, newest first. */
   deliveriesTo(webhookId: string, page: NewestFirst): Promise<readonly DeliveryRecord[]>;
+  /** When a webhook last took a notice; null when it never has. */
+  lastDeliveredAt(webhookId: string): Promise<number | null>;
+  /** How many of a webhook's deliveries were abandoned after `since` and not begun once more, counted up to `limit`. */
+  abandonedSince(webhookId: string, since: number, limit: number): Promise<number>;
   /** The ended attempts of a delivery, by number, and those of one number (its process died) by their start. */
   deliveryAttempts(deliveryId: string): Promise<readonly DeliveryAttemptRecord[]>;
   /** Rows of a sliding window with `at > since`: how many, and when the oldest of them was. */

@@ -151,6 +151,8 @@ function webhookReads(
   | "delivery"
   | "deliveriesTo"
   | "deliveryAttempts"
+  | "lastDeliveredAt"
+  | "abandonedSince"
   | "abandonedDeliveries"
 > {
   const { webhooks, deliveries, deliveryAttempts } = tables;
@@ -164,6 +166,15 @@ function webhookReads(
       read.find({ table: deliveries, index: "ofWebhook", equals: { webhookId }, ...newestFirst(page) }),
     deliveryAttempts: (deliveryId) =>
       read.find({ table: deliveryAttempts, index: "ofDelivery", equals: { deliveryId } }),
+    async lastDeliveredAt(webhookId) {
+      const newest = { index: "lastDelivered", equals: { webhookId }, order: "desc", limit: 1 } as const;
+      const [last] = await read.find({ table: deliveries, ...newest });
+      return last?.deliveredAt ?? null;
+    },
+    async abandonedSince(webhookId, since, limit) {
+      const after = { index: "lastAbandoned", equals: { webhookId }, after: [since], limit };
+      return (await read.find({ table: deliveries, ...after })).length;
+    },
     abandonedDeliveries: (limit) => abandonedDeliveries(read, limit),
   };
 }

@@ -266,6 +266,8 @@ export interface WebhookRecord {
   /** Since when nothing is delivered to it, and why; null while it is enabled. */
   readonly disabledAt: number | null;
   readonly disabledReason: string | null;
+  /** Since when it is enabled, or was last: what was abandoned before does not count against it. */
+  readonly enabledAt: number;
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }
@@ -282,6 +284,9 @@ export interface DeliveryRecord {
   readonly attempts: number;
   /** How often it was begun: once, and once more with each redelivery. */
   readonly runs: number;
+  /** When it was last delivered, and when last abandoned; a redelivery keeps both. Null while that has not happened. */
+  readonly deliveredAt: number | null;
+  readonly abandonedAt: number | null;
   readonly createdAt: number;
 }
 

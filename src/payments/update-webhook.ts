@@ -76,8 +76,9 @@ function hasUrl(body: unknown): boolean {
   return typeof body === "object" && body !== null && "url" in body;
 }
 
-/** A webhook that was disabled already keeps its time and its reason. */
+/** A webhook that was enabled already, or disabled, keeps its time and its reason. */
 function switched(webhook: WebhookRecord, enabled: boolean, now: number): Partial<WebhookRecord> {
-  if (enabled) return { disabledAt: null, disabledReason: null };
+  if (enabled && webhook.disabledAt === null) return {};
+  if (enabled) return { disabledAt: null, disabledReason: null, enabledAt: now };
   return webhook.disabledAt === null ? { disabledAt: now, disabledReason: DISABLED_BY_OWNER } : {};
 }

@@ -17,7 +17,7 @@ export interface WebhookBody {
 export interface WholeWebhookBody extends WebhookBody {
   /** Nothing is delivered to a webhook that is not enabled. */
   readonly enabled: boolean;
-  /** Why it is not enabled, such as `disabled_by_owner`; null while it is. */
+  /** Why it is not enabled, `disabled_by_owner` or `disabled_after_failures`; null while it is. */
   readonly disabledReason: string | null;
 }
 

@@ -7,6 +7,8 @@ import type { Workflow } from "../engine/index.ts";
 import type { Clock } from "../runtime.ts";
 import type { AttemptError, AttemptResult, Delivery } from "../webhooks/attempt.ts";
 import { signatureHeaders } from "../webhooks/signature.ts";
+import { disablingWrites } from "./disable-failing-webhook.ts";
+import type { DisableAfter } from "./disable-failing-webhook.ts";
 import type { Sealing } from "./sealing.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
@@ -16,10 +18,11 @@ export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTa
 /** One slow receiver delays nobody else (CONTRACT section 6). */
 const IN_FLIGHT_PER_WEBHOOK = 4;
 
-const STATUS_OF_STATE: Readonly<Partial<Record<string, DeliveryRecord["status"]>>> = {
-  delivered: "delivered",
-  abandoned: "abandoned",
-  dropped: "dropped",
+/** What the row of a delivery says once its machine has ended. */
+const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
+  delivered: (deliveredAt) => ({ status: "delivered", deliveredAt }),
+  abandoned: (abandonedAt) => ({ status: "abandoned", abandonedAt }),
+  dropped: () => ({ status: "dropped" }),
 };
 
 export function webhookDeliveryWorkflow({
@@ -27,11 +30,13 @@ export function webhookDeliveryWorkflow({
   clock,
   delivery,
   sealing,
+  disableAfter,
 }: {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly delivery: Delivery;
   readonly sealing: Sealing;
+  readonly disableAfter: DisableAfter | "never";
 }): WebhookDeliveryWorkflow {
   return workflow(webhookDelivery)<PaymentTables>({
     version: 1,
@@ -63,22 +68,18 @@ export function webhookDeliveryWorkflow({
           };
         },
       },
+      giveUp: async ({ webhookId }) => ({
+        event: { type: "GIVEN_UP" },
+        writes: await disablingWrites({ storage, clock, disableAfter }, webhookId),
+      }),
     },
-    project: ({ before, after }) =>
-      before === null ||
-      (before.context.attempts === after.context.attempts &&
-        STATUS_OF_STATE[String(after.value)] === undefined)
-        ? []
-        : [
-            {
-              table: "deliveries",
-              id: after.context.deliveryId,
-              set: {
-                status: STATUS_OF_STATE[String(after.value)] ?? "pending",
-                attempts: (after.context.attemptsBefore ?? 0) + after.context.attempts,
-              },
-            },
-          ],
+    project: ({ before, after }, at) => {
+      const { deliveryId: id, attempts, attemptsBefore = 0 } = after.context;
+      const end = ENDS[String(after.value)]?.(at);
+      if (before === null || (end === undefined && before.context.attempts === attempts)) return [];
+      const set = { status: "pending" as const, ...end, attempts: attemptsBefore + attempts };
+      return [{ table: "deliveries", id, set }];
+    },
   });
 }
 

@@ -73,6 +73,7 @@ export function createWebhooks(deps: {
           ...(secret === undefined ? {} : { sealedSecret: sealedSecret(sealing, { id, accountId }, secret) }),
           disabledAt: null,
           disabledReason: null,
+          enabledAt: createdAt,
           createdAt,
           deletedAt: null,
         };

@@ -31,7 +31,13 @@ export async function benchDeliver(report: Report): Promise<void> {
   });
   const storage = await sqliteStorage(join(folder, "deliver.db"));
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
-  const deliveries = webhookDeliveryWorkflow({ storage, clock: systemClock, delivery, sealing });
+  const deliveries = webhookDeliveryWorkflow({
+    storage,
+    clock: systemClock,
+    delivery,
+    sealing,
+    disableAfter: "never",
+  });
   const engine = createEngine({ storage, tables: paymentTables, workflows: [deliveries] });
   try {
     const bare = await timed(() =>
@@ -104,6 +110,8 @@ export async function benchDeliver(report: Report): Promise<void> {
                 status: "pending",
                 attempts: 0,
                 runs: 1,
+                deliveredAt: null,
+                abandonedAt: null,
                 createdAt: now,
               },
             },

@@ -16,6 +16,7 @@ import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { timed } from "./figures.ts";
 import type { Report } from "./figures.ts";
 
+const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
 const QUEUED_FOR_TARPIT = 2_000;
 const HEALTHY = 8;
 const NOTICES_EACH = 100;
@@ -54,7 +55,13 @@ async function deliverySeconds(
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
   const delivery = createDelivery({ clock: systemClock, ca: [receiver.ca, tarpit.ca], allowAddress });
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
-  const workflow = webhookDeliveryWorkflow({ storage, clock: systemClock, delivery, sealing });
+  const workflow = webhookDeliveryWorkflow({
+    storage,
+    clock: systemClock,
+    delivery,
+    sealing,
+    disableAfter: "never",
+  });
   const engine = createEngine({ storage, tables: paymentTables, workflows: [workflow] });
   const createdAt = systemClock.now();
   const unknown = { reason: null, signature: null, blockTime: null, fee: null };
@@ -73,7 +80,7 @@ async function deliverySeconds(
       ),
       writes: ids.map((id) => ({
         table: "deliveries" as const,
-        insert: { id, ...common, status: "pending" as const, attempts: 0, runs: 1, createdAt },
+        insert: { id, ...common, ...QUEUED, createdAt },
       })),
     });
   };

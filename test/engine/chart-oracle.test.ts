@@ -152,6 +152,7 @@ const subjects: readonly Subject[] = [
       { type: "DELIVERED" },
       { type: "ATTEMPT_FAILED", durationMs: 100 } as EventObject,
       { type: "WEBHOOK_GONE" },
+      { type: "GIVEN_UP" },
     ],
   })),
   {

@@ -32,6 +32,7 @@ const outcomes: readonly Event[] = [
 function asked(id: string, actions: readonly PureAction[]): Work[] {
   return actions.flatMap(({ type, params }): Work[] => {
     if (type === "attempt") return [{ kind: "attempt", id }];
+    if (type === "giveUp") return [{ kind: "message", id, event: { type: "GIVEN_UP" }, otherwise: null }];
     if (type === "xstate.raise") return [{ kind: "timer", id }];
     if (type !== "tell") return [];
     const { id: target, event, otherwise } = params as { id: string; event: Event; otherwise?: Event };

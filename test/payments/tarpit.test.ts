@@ -18,6 +18,8 @@ const QUEUED_FOR_TARPIT = 2_000;
 const NOTICES_EACH = 40;
 const ANSWER_MS = 50;
 
+const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
+
 /** How healthy receivers are served, in virtual milliseconds, and how much of it the tarpit took up. */
 interface Served {
   /** Until the last notice was received. */
@@ -51,7 +53,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
     },
   };
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
-  const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing });
+  const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine = createEngine({ storage, tables: paymentTables, clock, workflows: [workflow] });
   const createdAt = clock.now();
   const notice = {
@@ -74,7 +76,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
       ),
       writes: ids.map((id) => ({
         table: "deliveries" as const,
-        insert: { id, ...common, status: "pending" as const, attempts: 0, runs: 1, createdAt },
+        insert: { id, ...common, ...QUEUED, createdAt },
       })),
     });
   };

@@ -205,7 +205,10 @@ const webhook = z.object({
 
 const wholeWebhook = webhook.extend({
   enabled: z.boolean().describe("Nothing is delivered to a webhook that is not enabled."),
-  disabledReason: z.string().nullable().describe("Why it is not enabled; null while it is."),
+  disabledReason: z
+    .string()
+    .nullable()
+    .describe("Why it is not enabled, disabled_by_owner or disabled_after_failures; null while it is."),
 }) satisfies z.ZodType<WholeWebhookBody>;
 
 const tokens = z.object({

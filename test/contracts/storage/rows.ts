@@ -169,6 +169,7 @@ export const fullRows: Rows = {
     previousUntil: LATEST,
     disabledAt: 0,
     disabledReason: TEXT,
+    enabledAt: LATEST,
     createdAt: 1,
     deletedAt: LATEST,
   },
@@ -181,6 +182,8 @@ export const fullRows: Rows = {
     status: "dropped",
     attempts: 6,
     runs: LATEST,
+    deliveredAt: 0,
+    abandonedAt: LATEST,
     createdAt: 1,
   },
   deliveryAttempts: {
@@ -250,6 +253,7 @@ export const nullRows: Rows = {
     disabledReason: null,
     deletedAt: null,
   },
+  deliveries: { ...fullRows.deliveries, deliveredAt: null, abandonedAt: null },
   deliveryAttempts: {
     ...fullRows.deliveryAttempts,
     ...{ opening: null, firstByteMs: null, httpStatus: null, error: null, excerpt: null },

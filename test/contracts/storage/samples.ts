@@ -97,6 +97,7 @@ export const webhookOf = (
   previousUntil: null,
   disabledAt: null,
   disabledReason: null,
+  enabledAt: 1,
   createdAt: 1,
   deletedAt: null,
   ...changes,
