@@ -14,7 +14,7 @@ import type { DevSetup } from "./dev-data.ts";
 import { devMoney } from "./dev-wallets.ts";
 import { devReady, readyPage } from "./dev-ready.ts";
 import { holdFolder } from "./hold-folder.ts";
-import { closeServer, DEV_HOST, listenOn, takePort } from "./listen.ts";
+import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./listen.ts";
 import { stderrLogger } from "./stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
@@ -28,7 +28,6 @@ export interface DevArguments {
   readonly debug: boolean;
 }
 
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 // Whoever presses Ctrl-C does not wait for a webhook's receiver; what is not done goes on at the next start.
 const STOP_PATIENCE_MS = 1_000;
 // Nobody else works on this database, so after a kill the next start need not wait long for the leases of the last.
@@ -63,7 +62,7 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     recovery: recoveryFile(data.orders),
     swap,
     // The receivers of a developer run on the developer's own machine.
-    webhooks: { allowAddress: (ip) => LOOPBACK.test(ip) },
+    webhooks: { allowAddress: isLoopback },
     logger: log,
   });
   await service.start().catch((error: unknown) => {

@@ -6,6 +6,13 @@ import type { AddressInfo } from "node:net";
 /** Only this machine reaches a development service. */
 export const DEV_HOST = "127.0.0.1";
 
+const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/** Whether an address is this machine's own, which no other machine can reach. */
+export function isLoopback(ip: string): boolean {
+  return LOOPBACK.test(ip);
+}
+
 /** How long a request in hand may hold up the end. A browser's spare connection, which never asks, would do so for ever. */
 const CLOSE_PATIENCE_MS = 500;
 

@@ -54,6 +54,22 @@ paystate recover FILE [--to ADDRESS]
     Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
       --to ADDRESS   sends it there, but for addresses that have paid already
 
+Accounts and their keys, straight on a database file; a service may be at work on it. Each takes --json.
+      --data DIR       the folder of a paystate dev, default .paystate
+      --database FILE  your own database instead
+
+paystate accounts create NAME --tier free|pro|enterprise
+paystate accounts list
+
+paystate keys create ACCOUNT_ID [--scopes SCOPE,…] [--expires-in DAYS]
+paystate keys list ACCOUNT_ID
+paystate keys revoke KEY_ID
+    A key is shown once, when it is made. One that is revoked is refused from its next request on.
+
+paystate trigger EVENT --to URL [--secret SECRET]
+paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
+    Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.
+
 paystate --help`;
 
 /** How `reconcile` ends when it does not end well. */
@@ -65,7 +81,7 @@ const ROOM: readonly string[] = [
   ...["attention", "resolve", "approve", "pause", "resume", "paused"],
   ...["limits", "suspend", "restore", "audit", "recover"],
 ];
-const COMMANDS = `dev, machines, reconcile, release, ${ROOM.slice(0, -1).join(", ")} or ${ROOM.at(-1)}`;
+const COMMANDS = `dev, machines, reconcile, release, accounts, keys, trigger, ${ROOM.slice(0, -1).join(", ")} or ${ROOM.at(-1)}`;
 
 async function run(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -82,6 +98,12 @@ async function run(args: readonly string[]): Promise<void> {
       return runReconcile(rest);
     case "release":
       return runRelease(rest);
+    case "accounts":
+      return (await import("./accounts.ts")).accounts(rest, print);
+    case "keys":
+      return (await import("./accounts.ts")).keys(rest, print);
+    case "trigger":
+      return runTrigger(rest);
     case undefined:
       throw new UsageError(`expected a command: ${COMMANDS}`);
     default:
@@ -163,6 +185,35 @@ async function runRelease(args: readonly string[]): Promise<void> {
     : returnTokens(service, print, transactionId, { mint, to }));
   await close();
   await end(0);
+}
+
+async function runTrigger(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    ...WHOSE,
+    ...{ to: { type: "string" }, secret: { type: "string" } },
+    ...{ webhook: { type: "string" }, account: { type: "string" } },
+  } as const);
+  const [name, more] = positionals;
+  if (name === undefined) throw new UsageError("trigger expects an event");
+  if (more !== undefined) throw new UsageError(`trigger takes one event, and no "${more}"`);
+  const { eventOf, targetOf, triggerAt, triggerWebhook } = await import("./trigger.ts");
+  const event = eventOf(name);
+  const { to, secret, webhook, account } = values;
+  if ((to === undefined) === (webhook === undefined)) {
+    throw new UsageError("expected either --to or --webhook");
+  }
+  if (to !== undefined) {
+    const isTaken = await triggerAt(event, { url: targetOf(to), secret: secret ?? null }, print);
+    return end(isTaken ? 0 : 1);
+  }
+  if (secret !== undefined) throw new UsageError("--secret expects --to: a registered webhook has its own");
+  if (account === undefined) throw new UsageError("--webhook expects the --account that it belongs to");
+  const { openService } = await import("./open-service.ts");
+  const { service, close } = await openService(values);
+  const ids = { event, webhookId: webhook ?? "", accountId: account };
+  const isTaken = await triggerWebhook(service, ids, print);
+  await close();
+  return end(isTaken ? 0 : 1);
 }
 
 async function runInRoom(command: string, args: readonly string[]): Promise<void> {

@@ -13,13 +13,13 @@ import { fixedPrices } from "../payments/private/prices.ts";
 import { systemClock } from "../runtime.ts";
 import { openDataFolder } from "./dev-data.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
-import { DEV_HOST } from "./listen.ts";
+import { DEV_HOST, isLoopback } from "./listen.ts";
 import { stderrLogger } from "./stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What an operator asks. */
 export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit" | "returnTokens"> &
-  Partial<Pick<PaymentService, "operator">>;
+  Partial<Pick<PaymentService, "operator" | "testWebhook">>;
 
 /** A service that was opened, and not started: it takes no work from the one that runs. */
 export interface OpenService {
@@ -83,6 +83,7 @@ async function openDevService(folder: string): Promise<OpenService> {
     ledger,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
+    webhooks: { allowAddress: isLoopback },
     privateRouting: {
       sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),
       treasury: chain.createWallet("treasury", {}).address,

@@ -78,6 +78,11 @@ export interface PaymentReads {
   fact(id: string): Promise<string | null>;
   /** A key by its public id, with the account it belongs to. */
   apiKey(id: string): Promise<{ readonly key: ApiKeyRecord; readonly account: AccountRecord } | null>;
+  account(id: string): Promise<AccountRecord | null>;
+  /** Up to `limit` accounts by ascending id, which is the order in which they were made, the first one above `after`. */
+  accountsAfter(after: string, limit: number): Promise<readonly AccountRecord[]>;
+  /** An account's keys, revoked and expired ones included, oldest first. */
+  apiKeysOf(accountId: string): Promise<readonly ApiKeyRecord[]>;
   quote(id: string): Promise<QuoteRecord | null>;
   transaction(id: string): Promise<TransactionView | null>;
   /** An account's transactions, newest first: all of them, or those that `only` leaves. */

@@ -35,7 +35,9 @@ function paymentReads(read: Read): PaymentReads {
   };
 }
 
-function identityReads(read: Read): Pick<PaymentReads, "fact" | "apiKey" | "idempotency"> {
+function identityReads(
+  read: Read,
+): Pick<PaymentReads, "fact" | "apiKey" | "account" | "accountsAfter" | "apiKeysOf" | "idempotency"> {
   return {
     fact: async (id) => (await read.get(tables.facts, id))?.value ?? null,
     async apiKey(id) {
@@ -43,6 +45,10 @@ function identityReads(read: Read): Pick<PaymentReads, "fact" | "apiKey" | "idem
       const account = key === null ? null : await read.get(tables.accounts, key.accountId);
       return key === null || account === null ? null : { key, account };
     },
+    account: (id) => read.get(tables.accounts, id),
+    accountsAfter: (after, limit) =>
+      read.find({ table: tables.accounts, index: "key", after: [after], limit }),
+    apiKeysOf: (accountId) => read.find({ table: tables.apiKeys, index: "ofAccount", equals: { accountId } }),
     idempotency: (id) => read.get(tables.idempotency, id),
   };
 }

@@ -20,6 +20,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       expiresAt: "integer?",
       revokedAt: "integer?",
     },
+    indexes: { ofAccount: ["accountId", "createdAt", "id"] },
   },
   quotes: {
     columns: {

@@ -3,7 +3,6 @@ import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import type { Clock, Random } from "../runtime.ts";
 import type { Delivery } from "../webhooks/attempt.ts";
 import { noticeBody } from "../webhooks/notice-body.ts";
-import type { Notice, NoticeEvent } from "../webhooks/notice-body.ts";
 import { signatureHeaders } from "../webhooks/signature.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, RequestOptions } from "./answer-once.ts";
@@ -11,6 +10,7 @@ import type { Caller } from "./caller.ts";
 import { newId } from "./ids.ts";
 import { parseRequest, webhookTest } from "./requests.ts";
 import type { WebhookTest } from "./requests.ts";
+import { sampleNotice } from "./sample-notice.ts";
 import type { Sealing } from "./sealing.ts";
 import { shownError } from "./shown-error.ts";
 import { ownWebhook } from "./webhook-body.ts";
@@ -75,33 +75,5 @@ export function webhookTests(deps: {
         commit: async (writes) => writes.length === 0 || commit(writes),
       };
     });
-  };
-}
-
-/** SOL's own program, which no wallet signs for: a sample that is mistaken for real money names nobody. */
-const NOBODY = "11111111111111111111111111111111";
-/** 64 bytes of nothing. */
-const NO_SIGNATURE = "1".repeat(64);
-
-const STATUS_OF = {
-  "transaction.pending": "pending",
-  "transaction.confirmed": "confirmed",
-  "transaction.completed": "completed",
-  "transaction.failed": "failed",
-} as const satisfies Record<NoticeEvent, Notice["data"]["status"]>;
-
-/** What is known at each event, as in a wallet's own send of 1 SOL. */
-function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
-  const isFinal = event === "transaction.completed" || event === "transaction.failed";
-  return {
-    ...{ event, transactionId, timestamp: now },
-    data: {
-      ...{ transactionId, status: STATUS_OF[event], mode: "wallet", type: "send", signature: NO_SIGNATURE },
-      blockTime: isFinal ? Math.floor(now / 1_000) : null,
-      fee: isFinal ? "0.000005" : null,
-      recipients: [{ address: NOBODY, amount: "1" }],
-      reason: event === "transaction.failed" ? "transaction_error" : null,
-      reference: null,
-    },
   };
 }

@@ -7,7 +7,8 @@ afterAll(leaveNothing);
 const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, machines, reconcile, release, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
+  "dev, machines, reconcile, release, accounts, keys, trigger, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
+const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
 test.concurrent.each([
@@ -24,6 +25,24 @@ test.concurrent.each([
   ["dev --slot-ms 9", "--slot-ms 9: expected a whole number from 10 to 60000"],
   ["machines order", `there is no machine "order": expected ${MACHINES}`],
   ["machines constructor", `there is no machine "constructor": expected ${MACHINES}`],
+  ["accounts", "accounts expects create or list"],
+  ["accounts close", 'accounts has no "close": expected create or list'],
+  ["accounts create", "accounts create expects a name"],
+  ["accounts create shop", "--tier : expected free or pro or enterprise"],
+  ["accounts list all", 'accounts list takes no argument "all"'],
+  ["keys rotate", 'keys has no "rotate": expected create, list or revoke'],
+  ["keys create", "keys create expects the id of an account"],
+  ["keys revoke", "keys revoke expects the id of a key"],
+  ["keys create a --expires-in 0", "--expires-in 0: expected a whole number from 1 to 3650"],
+  ["keys list a --data x --database y", "expected --data or --database, not both"],
+  ["trigger", "trigger expects an event"],
+  [
+    "trigger transaction.done --to http://localhost",
+    `there is no event "transaction.done": expected ${EVENTS}`,
+  ],
+  ["trigger transaction.failed", "expected either --to or --webhook"],
+  ["trigger transaction.failed --to here", "--to here: expected a URL that begins with http:// or https://"],
+  ["trigger transaction.failed --webhook w", "--webhook expects the --account that it belongs to"],
   ["machines --format svg", "--format svg: expected mermaid"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));

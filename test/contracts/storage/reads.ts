@@ -118,6 +118,7 @@ const reads: readonly StorageContractCase[] = [
       storage.transaction("x"),
       storage.attemptLike("x", "y"),
       storage.idempotency("x"),
+      storage.account("x"),
       storage.notice("x"),
       storage.webhook("x"),
       storage.decision("x"),
@@ -131,6 +132,8 @@ const reads: readonly StorageContractCase[] = [
       storage.attempts([]),
       storage.notices("x"),
       storage.webhooks("x"),
+      storage.apiKeysOf("x"),
+      storage.accountsAfter("", 10),
       storage.deliveries("x"),
       storage.deliveryAttempts("x"),
     ];

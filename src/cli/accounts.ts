@@ -1,0 +1,169 @@
+/** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
+import { createApiKeys } from "../payments/api-keys.ts";
+import type { ApiKeys, KeyEnvironment } from "../payments/api-keys.ts";
+import { MAINNET_GENESIS } from "../payments/assets.ts";
+import { SCOPES } from "../payments/caller.ts";
+import type { Scope } from "../payments/caller.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { AccountRecord, ApiKeyRecord, Tier } from "../payments/records.ts";
+import { systemClock, systemRandom } from "../runtime.ts";
+import { TIERS } from "./dev-data.ts";
+import { withDatabase } from "./open-database.ts";
+import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
+import { table } from "./table.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Print = (text: string) => void;
+
+const WHERE = {
+  data: { type: "string" },
+  database: { type: "string" },
+  json: { type: "boolean", default: false },
+  debug: { type: "boolean", default: false },
+} as const;
+
+const DAY_MS = 86_400_000;
+const ACCOUNTS_AT_A_TIME = 500;
+const ACTS_ON_ACCOUNTS = ["create", "list"];
+const ACTS_ON_KEYS = ["create", "list", "revoke"];
+
+/** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
+export async function accounts(args: readonly string[], print: Print): Promise<void> {
+  const { values, positionals } = readArguments(args, { ...WHERE, tier: { type: "string" } } as const);
+  const [act, ...rest] = actOf("accounts", positionals, ACTS_ON_ACCOUNTS);
+  if (act === "list") {
+    atMost("accounts list", rest, 0);
+    return withDatabase(values, async (storage) => {
+      const all = await allAccounts(storage);
+      print(values.json ? JSON.stringify(all) : accountsPage(all));
+    });
+  }
+  const [name] = atMost("accounts create", rest, 1);
+  if (name === undefined) throw new UsageError("accounts create expects a name");
+  const tier = tierOf(values.tier);
+  return withDatabase(values, async (storage) => {
+    const { accountId } = await keysOf(storage).createAccount({ name, tier });
+    print(values.json ? JSON.stringify({ accountId }) : accountId);
+  });
+}
+
+/** `paystate keys create ACCOUNT_ID`, `paystate keys list ACCOUNT_ID`, `paystate keys revoke KEY_ID`. */
+export async function keys(args: readonly string[], print: Print): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    ...WHERE,
+    ...{ scopes: { type: "string" }, "expires-in": { type: "string" } },
+  } as const);
+  const [act, ...rest] = actOf("keys", positionals, ACTS_ON_KEYS);
+  const [id] = atMost(`keys ${act}`, rest, 1);
+  if (id === undefined) {
+    throw new UsageError(`keys ${act} expects the id of ${act === "revoke" ? "a key" : "an account"}`);
+  }
+  if (act === "list") {
+    return withDatabase(values, async (storage) => {
+      const all = shownKeys(await storage.apiKeysOf((await knownAccount(storage, id)).id));
+      print(values.json ? JSON.stringify(all) : keysPage(all));
+    });
+  }
+  if (act === "revoke") return withDatabase(values, (storage) => revoke(storage, id, values.json, print));
+  const scopes = scopesOf(values.scopes);
+  const days = values["expires-in"];
+  const expiresAt =
+    days === undefined
+      ? {}
+      : { expiresAt: systemClock.now() + wholeNumber("--expires-in", days, 1, 3_650) * DAY_MS };
+  return withDatabase(values, async (storage) => {
+    await knownAccount(storage, id);
+    const environment = await environmentOf(storage);
+    const issued = await keysOf(storage).issueKey({ accountId: id, environment, scopes, ...expiresAt });
+    // The key stands alone in its line, so that it can be copied, and is shown here only.
+    print(values.json ? JSON.stringify(issued) : `Key ${issued.keyId}, shown this once:\n${issued.key}`);
+  });
+}
+
+async function revoke(storage: PaymentStorage, keyId: string, json: boolean, print: Print): Promise<void> {
+  const found = await storage.apiKey(keyId);
+  if (found === null) throw new Error(`there is no key ${keyId}: paystate keys list ACCOUNT_ID shows them`);
+  // What was revoked before keeps its time.
+  if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
+  print(
+    json ? JSON.stringify({ keyId, revoked: true }) : `${keyId} is revoked: its next request is refused.`,
+  );
+}
+
+/** Nothing here authenticates, so no environment is taken. */
+function keysOf(storage: PaymentStorage): Pick<ApiKeys, "createAccount" | "issueKey" | "revokeKey"> {
+  return createApiKeys({ storage, clock: systemClock, random: systemRandom, environments: () => [] });
+}
+
+/** Live keys belong to mainnet and test keys to every other chain; a database says which one is its own. */
+async function environmentOf(storage: PaymentStorage): Promise<KeyEnvironment> {
+  const chain = await storage.fact("genesisHash");
+  if (chain !== null) return chain === MAINNET_GENESIS ? "live" : "test";
+  throw new Error("this database belongs to no chain yet: start the service on it once, then make keys");
+}
+
+function actOf(
+  command: string,
+  [act, ...rest]: readonly string[],
+  acts: readonly string[],
+): readonly [act: string, ...rest: string[]] {
+  const expected = `${acts.slice(0, -1).join(", ")} or ${acts.at(-1) ?? ""}`;
+  if (act === undefined) throw new UsageError(`${command} expects ${expected}`);
+  if (!acts.includes(act)) throw new UsageError(`${command} has no "${act}": expected ${expected}`);
+  return [act, ...rest];
+}
+
+function atMost(command: string, given: readonly string[], count: number): readonly string[] {
+  const more = given[count];
+  if (more !== undefined) throw new UsageError(`${command} takes no argument "${more}"`);
+  return given;
+}
+
+function tierOf(text: string | undefined): Tier {
+  oneOf("--tier", text ?? "", TIERS);
+  return text as Tier;
+}
+
+function scopesOf(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return SCOPES;
+  const scopes = text.split(",");
+  for (const scope of scopes) oneOf("--scopes", scope, SCOPES);
+  return scopes as Scope[];
+}
+
+async function knownAccount(storage: PaymentStorage, id: string): Promise<AccountRecord> {
+  const account = await storage.account(id);
+  if (account === null) throw new Error(`there is no account ${id}: paystate accounts list shows them`);
+  return account;
+}
+
+async function allAccounts(storage: PaymentStorage): Promise<readonly AccountRecord[]> {
+  const all: AccountRecord[] = [];
+  for (;;) {
+    const page = await storage.accountsAfter(all.at(-1)?.id ?? "", ACCOUNTS_AT_A_TIME);
+    all.push(...page);
+    if (page.length < ACCOUNTS_AT_A_TIME) return all;
+  }
+}
+
+/** A key as it may be shown: not even the hash of its secret leaves the database. */
+type ShownKey = Omit<ApiKeyRecord, "secretHash">;
+
+function shownKeys(all: readonly ApiKeyRecord[]): readonly ShownKey[] {
+  return all.map(({ secretHash: _, ...shown }) => shown);
+}
+
+const day = (at: number | null): string => (at === null ? "-" : new Date(at).toISOString());
+
+function accountsPage(all: readonly AccountRecord[]): string {
+  const rows = all.map(({ id, tier, createdAt, name }) => [id, tier, day(createdAt), name]);
+  return table(["account", "tier", "created", "name"], rows, "There are no accounts.");
+}
+
+function keysPage(all: readonly ShownKey[]): string {
+  const rows = all.map(({ id, environment, createdAt, expiresAt, revokedAt, scopes }) => [
+    ...[id, environment, day(createdAt), day(expiresAt), day(revokedAt)],
+    scopes.length === SCOPES.length ? "all" : scopes.join(","),
+  ]);
+  return table(["key", "for", "created", "expires", "revoked", "scopes"], rows, "There are no keys.");
+}

@@ -1,0 +1,122 @@
+/** Accounts and keys on the command line, straight on a database file. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApiKeys } from "../../src/payments/api-keys.ts";
+import { MAINNET_GENESIS } from "../../src/payments/assets.ts";
+import type { Caller } from "../../src/payments/caller.ts";
+import { systemClock, systemRandom } from "../../src/runtime.ts";
+import { sqliteStorage } from "../kit/storages.ts";
+import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
+import type { Ended } from "./command.ts";
+
+let file: string;
+
+beforeAll(async () => {
+  const folder = await newDataFolder();
+  await mkdir(folder);
+  file = join(folder, "payments.db");
+  await (await sqliteStorage(file)).close();
+});
+afterAll(leaveNothing);
+
+const on = (...args: string[]): Promise<Ended> => runCommand([...args, "--database", file]);
+const bindTo = async (value: string): Promise<void> => {
+  const storage = await sqliteStorage(file);
+  await storage.commit([{ writes: [{ table: "facts", insert: { id: "genesisHash", value } }] }]);
+  await storage.close();
+};
+/** Who a service on this database takes the key for. */
+const authenticated = async (key: string): Promise<Caller> => {
+  const storage = await sqliteStorage(file);
+  const keys = createApiKeys({
+    storage,
+    clock: systemClock,
+    random: systemRandom,
+    environments: () => ["live"],
+  });
+  return keys.authenticate(`Bearer ${key}`).finally(() => storage.close());
+};
+
+test("an account is opened, its key is shown once and opens the service, is listed without its secret, and is revoked", async () => {
+  const opened = await on("accounts", "create", "Shop & Sons", "--tier", "pro");
+  expect(opened).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: expect.stringMatching(/^acct_\w+\n$/) as string,
+  });
+  const accountId = opened.stdout.trim();
+  expect((await on("accounts", "list")).stdout).toMatch(
+    new RegExp(`^account +tier +created +name\\n${accountId} +pro +\\S+ +Shop & Sons\\n$`),
+  );
+  expect((await on("keys", "list", accountId)).stdout).toBe("There are no keys.\n");
+
+  // Which keys are right is known once the database belongs to a chain.
+  expect(await on("keys", "create", accountId)).toMatchObject({
+    ...{ code: 1, stdout: "" },
+    stderr: "paystate: this database belongs to no chain yet: start the service on it once, then make keys\n",
+  });
+  await bindTo(MAINNET_GENESIS);
+  const made = await on(
+    "keys",
+    "create",
+    accountId,
+    "--scopes",
+    "tokens:read,quotes:write",
+    "--expires-in",
+    "30",
+  );
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  const [, keyId = "", key = ""] = /^Key (\w+), shown this once:\n(ps_live_\w+)\n$/.exec(made.stdout) ?? [];
+  expect(await authenticated(key)).toEqual({
+    accountId,
+    tier: "pro",
+    scopes: ["tokens:read", "quotes:write"],
+  });
+
+  const listed = JSON.parse((await on("keys", "list", accountId, "--json")).stdout) as object[];
+  expect(listed).toEqual([
+    {
+      ...{ id: keyId, accountId, environment: "live", scopes: ["tokens:read", "quotes:write"] },
+      ...{
+        createdAt: expect.any(Number) as number,
+        expiresAt: expect.any(Number) as number,
+        revokedAt: null,
+      },
+    },
+  ]);
+  const page = (await on("keys", "list", accountId)).stdout;
+  expect(page).toContain(keyId);
+  expect(page).not.toContain(key.split("_")[3]);
+
+  expect((await on("keys", "revoke", keyId)).stdout).toBe(
+    `${keyId} is revoked: its next request is refused.\n`,
+  );
+  await expect(authenticated(key)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+  const [revoked] = JSON.parse((await on("keys", "list", accountId, "--json")).stdout) as {
+    revokedAt: number;
+  }[];
+  await on("keys", "revoke", keyId);
+  expect(JSON.parse((await on("keys", "list", accountId, "--json")).stdout)).toMatchObject([revoked]);
+});
+
+test.concurrent.each([
+  ["keys create acct_none", "there is no account acct_none: paystate accounts list shows them"],
+  ["keys list acct_none", "there is no account acct_none: paystate accounts list shows them"],
+  ["keys revoke none", "there is no key none: paystate keys list ACCOUNT_ID shows them"],
+])("`paystate %s` is refused: %s", async (line, sentence) => {
+  const { code, stdout, stderr } = await on(...line.split(" "));
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n` });
+});
+
+test("an unknown scope is refused with those there are, and a mistyped file is not made", async () => {
+  const { stderr } = await on("keys", "create", "a", "--scopes", "tokens:read,all");
+  expect(stderr).toMatch(/^paystate: --scopes all: expected tokens:read or /);
+  const nowhere = `${file}.none`;
+  const refused = { code: 1, stdout: "" };
+  const sentence = `paystate: there is no database ${nowhere}: name one with --database FILE\n`;
+  for (let time = 0; time < 2; time++) {
+    const asked = await runCommand(["accounts", "list", "--database", nowhere]);
+    expect(asked).toMatchObject({ ...refused, stderr: sentence });
+  }
+});
