@@ -281,12 +281,16 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
     checked.logger,
     masterSecrets.map(({ secret }) => secret),
   );
-  const { allowAddress, ca, acceptAny2xx, secretOverlapMs, disableAfter } = checked.webhooks;
+  const { allowAddress, deny, ca, acceptAny2xx, secretOverlapMs, disableAfter } = checked.webhooks;
+  const rules = {
+    ...(allowAddress === undefined ? {} : { allowAddress }),
+    ...(deny === undefined ? {} : { deny }),
+  };
   const assets = assetsWith(checked.stablecoins as Stablecoins);
   const sealing = createSealing(masterSecrets, random);
   const delivery = createDelivery({
     clock,
-    ...(allowAddress === undefined ? {} : { allowAddress }),
+    ...rules,
     ...(ca === undefined ? {} : { ca }),
     ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
   });
@@ -353,10 +357,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
             }),
           ),
   });
-  const aboutHooks = {
-    ...{ ...shared, sealing, delivery, commit, secretOverlapMs },
-    ...(allowAddress === undefined ? {} : { allowAddress }),
-  };
+  const aboutHooks = { ...shared, sealing, delivery, commit, secretOverlapMs, rules };
   const hooks = createWebhooks(aboutHooks);
   const updateWebhook = webhookUpdates(aboutHooks);
   const testWebhook = webhookTests(aboutHooks);

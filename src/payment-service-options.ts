@@ -16,6 +16,7 @@ import type { Screen } from "./payments/private/screening.ts";
 import type { MasterSecret } from "./payments/sealing.ts";
 import type { SwapProvider } from "./payments/swap/swap-provider.ts";
 import type { Clock, Logger, Random } from "./runtime.ts";
+import { denyList, readHostName, readNetwork } from "./webhooks/deny-list.ts";
 
 /** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
@@ -60,6 +61,12 @@ export interface PaymentServiceOptions {
      * tenants send requests into this server's own network. Default: none.
      */
     readonly allowAddress?: (ip: string) => boolean;
+    /**
+     * Where webhooks never go, such as the operator's own public machines: addresses and networks like `"203.0.113.0/24"`
+     * or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it. Judged at registration,
+     * update, test and every connection, and stronger than `allowAddress`. Default: none.
+     */
+    readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
     readonly ca?: string | readonly string[];
     /** Takes 200 to 299 as received instead of exactly 200 (SPEC). Default false. */
@@ -142,6 +149,16 @@ const stablecoin = z
   .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" })
   .refine((text) => text !== SOL_MINT, { error: "expected the mint of a stablecoin, found that of SOL" });
 
+/** Text that `read` makes something of; null from it refuses the text. */
+function readAs<T>(read: (text: string) => T | null, expected: string) {
+  return z.string().transform((text, context): T => {
+    const value = read(text);
+    if (value !== null) return value;
+    context.addIssue({ code: "custom", message: `expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
 const SOL_DECIMALS = 9;
 
 /** A decimal string in whole SOL, read as lamports. */
@@ -152,6 +169,13 @@ const solAmount = z.string().transform((text, context): bigint => {
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 });
+
+const denyOption = z
+  .strictObject({
+    addresses: z.array(readAs(readNetwork, 'an address or a network, such as "203.0.113.0/24"')).default([]),
+    hosts: z.array(readAs(readHostName, 'the name of a host, such as "example.com"')).default([]),
+  })
+  .transform(({ addresses, hosts }) => denyList(addresses, hosts));
 
 const disableAfterOption = z.union(
   [
@@ -226,6 +250,7 @@ export const paymentServiceOptions = z.strictObject({
   webhooks: z
     .strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),
+      deny: denyOption.optional(),
       ca: z.union([z.string(), z.array(z.string())]).optional(),
       acceptAny2xx: z.boolean().optional(),
       secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),

@@ -3,7 +3,6 @@ import type { WebhookRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
-import type { AllowAddress } from "../webhooks/address-guard.ts";
 import type { Delivery } from "../webhooks/attempt.ts";
 import type { RequestOptions } from "./answer-once.ts";
 import type { Caller } from "./caller.ts";
@@ -14,6 +13,7 @@ import type { Sealing } from "./sealing.ts";
 import { ownWebhook, wholeWebhookBody } from "./webhook-body.ts";
 import type { WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
+import type { ReceiverRules } from "./webhook-fields.ts";
 import { replacedSecret } from "./webhook-secret.ts";
 
 /** The reason that a webhook shows which its owner has disabled. */
@@ -33,19 +33,19 @@ export function webhookUpdates(deps: {
   readonly random: Random;
   readonly sealing: Sealing;
   readonly delivery: Delivery;
-  readonly allowAddress?: AllowAddress;
+  readonly rules: ReceiverRules;
   /** How long deliveries are signed with the old secret, too, in milliseconds. */
   readonly secretOverlapMs: number;
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
 }): UpdateWebhook {
-  const { storage, clock, sealing, delivery, allowAddress, secretOverlapMs, commit } = deps;
+  const { storage, clock, sealing, delivery, rules, secretOverlapMs, commit } = deps;
 
   return async (caller, webhookId, body, { onLimit } = {}) => {
     // Another URL is another registration: its limit keeps an account from trying out addresses.
     if (hasUrl(body)) onLimit?.((await countHit(deps, caller, "webhook_registration")).standing);
     const request = parseRequest(webhookUpdate, body);
     await ownWebhook(storage, caller, webhookId);
-    const url = request.url === undefined ? undefined : readUrl(request.url, allowAddress);
+    const url = request.url === undefined ? undefined : readUrl(request.url, rules);
     const events = request.events === undefined ? undefined : readEvents(request.events);
     // One answer for every cause, so that this is no scanner of the operator's network.
     if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });

@@ -1,13 +1,20 @@
 /** Reads what a caller says of a webhook: where it is, and what it is told. */
 import { PaymentError } from "../errors.ts";
 import type { AllowAddress } from "../webhooks/address-guard.ts";
+import type { DenyList } from "../webhooks/deny-list.ts";
 import { NOTICE_EVENTS } from "../webhooks/notice-body.ts";
 import type { NoticeEvent } from "../webhooks/notice-body.ts";
 import { parseReceiverUrl } from "../webhooks/receiver-url.ts";
 
+/** The host's own rules for where webhooks may be. */
+export interface ReceiverRules {
+  readonly allowAddress?: AllowAddress;
+  readonly deny?: DenyList;
+}
+
 /** The URL in its normal form, or `INVALID_URL` with the reason. */
-export function readUrl(putativeUrl: string, allowAddress: AllowAddress | undefined): string {
-  const read = parseReceiverUrl(putativeUrl, allowAddress);
+export function readUrl(putativeUrl: string, { allowAddress, deny }: ReceiverRules): string {
+  const read = parseReceiverUrl(putativeUrl, allowAddress, deny);
   if ("ok" in read) return read.ok.href;
   // A URL may carry a password; what is refused for that is not said back in full.
   const url = putativeUrl.slice(0, 256).replace(/\/\/[^/@]*@/, "//***@");

@@ -3,7 +3,6 @@ import type { Tier, WebhookRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock, Random } from "../runtime.ts";
-import type { AllowAddress } from "../webhooks/address-guard.ts";
 import type { Delivery } from "../webhooks/attempt.ts";
 import { answerOnce } from "./answer-once.ts";
 import type { Answer, RequestOptions } from "./answer-once.ts";
@@ -16,6 +15,7 @@ import type { Sealing } from "./sealing.ts";
 import { ownWebhook, webhookBody, wholeWebhookBody } from "./webhook-body.ts";
 import type { WebhookBody, WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
+import type { ReceiverRules } from "./webhook-fields.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";
 
 export interface Webhooks {
@@ -38,10 +38,10 @@ export function createWebhooks(deps: {
   readonly random: Random;
   readonly sealing: Sealing;
   readonly delivery: Delivery;
-  readonly allowAddress?: AllowAddress;
+  readonly rules: ReceiverRules;
   readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
 }): Webhooks {
-  const { storage, clock, random, sealing, delivery, allowAddress, commit } = deps;
+  const { storage, clock, random, sealing, delivery, rules, commit } = deps;
 
   const refuseWhenFull = async ({ accountId, tier }: Caller): Promise<void> => {
     const current = (await storage.webhooks(accountId)).length;
@@ -58,7 +58,7 @@ export function createWebhooks(deps: {
       };
       return answerOnce(deps, { caller, path: "/v1/webhooks", request: body, options, count }, async () => {
         const request = parseRequest(webhookRequest, body);
-        const url = readUrl(request.url, allowAddress);
+        const url = readUrl(request.url, rules);
         const events = readEvents(request.events);
         await refuseWhenFull(caller);
         // One answer for every cause, so that this is no scanner of the operator's network (CONTRACT section 2).

@@ -1,6 +1,7 @@
 /** Judges IP addresses: a tenant's webhook must never make this server talk to its own network. */
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
+import type { DenyList } from "./deny-list.ts";
 
 /** The host's own exception to the guard, for development: true opens an address that would be refused. */
 export type AllowAddress = (ip: string) => boolean;
@@ -20,10 +21,11 @@ const ISATAP_MARK = 0x5efe;
  * Only plain public unicast passes. Refused are private, loopback, link-local, CGNAT, metadata, unspecified, broadcast,
  * multicast, reserved, documentation and benchmark networks, every IPv6 outside 2000::/3, every form that carries an
  * IPv4 address inside (also a public one: no receiver needs it and the inner address escapes the eye), scoped
- * addresses, and whatever is no address in its usual notation. `allow` is asked only about what would be refused.
+ * addresses, and whatever is no address in its usual notation. `allow` is asked only about what would be refused, and
+ * never about what the host's own list denies.
  */
-export function refusedAddress(ip: string, allow?: AllowAddress): boolean {
-  return !isPublic(ip) && allow?.(ip) !== true;
+export function refusedAddress(ip: string, allow?: AllowAddress, deny?: DenyList): boolean {
+  return deny?.deniesAddress(ip) === true || (!isPublic(ip) && allow?.(ip) !== true);
 }
 
 /**

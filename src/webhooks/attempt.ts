@@ -3,6 +3,7 @@ import { createSecureContext } from "node:tls";
 import type { Clock } from "../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
+import type { DenyList } from "./deny-list.ts";
 import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
 import { ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
@@ -57,6 +58,8 @@ export interface DeliveryOptions {
   readonly lookup?: Lookup;
   /** Opens addresses that the guard refuses. For development only: it lets tenants reach this server's network. */
   readonly allowAddress?: AllowAddress;
+  /** Where nothing is ever delivered to, whatever `allowAddress` says. */
+  readonly deny?: DenyList;
   /** Accept 200 to 299 as success instead of exactly 200. Default false, as SPEC has it. */
   readonly acceptAny2xx?: boolean;
   /** Certificate authorities in PEM that replace Node's own (and NODE_EXTRA_CA_CERTS). For development. */
@@ -84,6 +87,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     clock,
     lookup: options.lookup ?? dnsLookup(),
     allowAddress,
+    deny: options.deny,
     // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
     secureContext: createSecureContext(options.ca === undefined ? {} : { ca: [options.ca].flat() }),
   });

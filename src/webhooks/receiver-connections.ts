@@ -74,7 +74,8 @@ export class ReceiverConnections {
 
   /** A stored URL was accepted once; the rules may have become stricter since. */
   #acceptedUrl(text: string): URL {
-    const parsed = parseReceiverUrl(text, this.#options.allowAddress);
+    const { allowAddress, deny } = this.#options;
+    const parsed = parseReceiverUrl(text, allowAddress, deny);
     if ("refused" in parsed) throw new ReceiverConnectError("blocked_address", parsed.refused);
     return parsed.ok;
   }

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
+import type { DenyList } from "./deny-list.ts";
 import type { Lookup } from "./resolve-host.ts";
 
 /** The stage of opening a connection that failed. */
@@ -23,6 +24,7 @@ export class ReceiverConnectError extends Error {
 export interface SocketOptions {
   readonly lookup: Lookup;
   readonly allowAddress: AllowAddress | undefined;
+  readonly deny: DenyList | undefined;
   /** Whom certificates are verified against; one context serves all connections. */
   readonly secureContext: SecureContext;
   readonly clock: Clock;
@@ -50,13 +52,13 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  */
 export async function openReceiverSocket(
   url: URL,
-  { lookup, allowAddress, secureContext, clock }: SocketOptions,
+  { lookup, allowAddress, deny, secureContext, clock }: SocketOptions,
   signal: AbortSignal,
 ): Promise<OpenedSocket> {
   const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
   const addresses = literal === null ? await lookUp(url.hostname, lookup, signal) : [literal];
-  if (addresses.some((ip) => refusedAddress(ip, allowAddress))) {
+  if (addresses.some((ip) => refusedAddress(ip, allowAddress, deny))) {
     throw new ReceiverConnectError("blocked_address");
   }
   stages.push(clock.now());
@@ -71,7 +73,7 @@ export async function openReceiverSocket(
     noDelay: true,
   });
   await opened(tcp, "connect", signal);
-  if (tcp.remoteAddress === undefined || refusedAddress(tcp.remoteAddress, allowAddress)) {
+  if (tcp.remoteAddress === undefined || refusedAddress(tcp.remoteAddress, allowAddress, deny)) {
     tcp.destroy();
     throw new ReceiverConnectError(tcp.remoteAddress === undefined ? "connect" : "blocked_address");
   }

@@ -1,5 +1,6 @@
 /** Reads the URL of a webhook and says what is wrong with it, before any name is looked up. */
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
+import type { DenyList } from "./deny-list.ts";
 
 /** The reasons of INVALID_URL (CONTRACT, section 2). */
 export type ReceiverUrlFault =
@@ -29,11 +30,12 @@ const SPACE_OR_CONTROL = /[\u0000-\u0020\u007f]/;
  *
  * A host must be a public-looking DNS name: at least two labels, none of the names reserved for local networks, no
  * final dot. The port is 443 or at least 1024. When the host application opened addresses with `allow` (development),
- * `localhost` and single labels are taken too.
+ * `localhost` and single labels are taken too. What the host denies is refused like what the guard refuses.
  */
 export function parseReceiverUrl(
   text: string,
   allow?: AllowAddress,
+  deny?: DenyList,
 ): { readonly ok: URL } | { readonly refused: ReceiverUrlFault } {
   if (text.length > MAX_RECEIVER_URL_LENGTH) return { refused: "too_long" };
   if (SPACE_OR_CONTROL.test(text) || !URL.canParse(text)) return { refused: "unparseable" };
@@ -43,7 +45,8 @@ export function parseReceiverUrl(
   if (url.protocol !== "https:") return { refused: "not_https" };
   if (url.username !== "" || url.password !== "") return { refused: "credentials" };
   const address = literalAddress(url.hostname);
-  if (address !== null && refusedAddress(address, allow)) return { refused: "private_address" };
+  if (address !== null && refusedAddress(address, allow, deny)) return { refused: "private_address" };
+  if (deny?.deniesHost(url.hostname) === true) return { refused: "bad_host" };
   if (address === null && !plausibleName(url.hostname, allow !== undefined)) return { refused: "bad_host" };
   // The empty string is the scheme's own port, 443.
   if (url.port !== "" && Number(url.port) < FIRST_UNPRIVILEGED_PORT) return { refused: "bad_port" };

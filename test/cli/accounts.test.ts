@@ -35,7 +35,11 @@ const authenticated = async (key: string): Promise<Caller> => {
     random: systemRandom,
     environments: () => ["live"],
   });
-  return keys.authenticate(`Bearer ${key}`).finally(() => storage.close());
+  try {
+    return await keys.authenticate(`Bearer ${key}`);
+  } finally {
+    await storage.close();
+  }
 };
 
 test("an account is opened, its key is shown once and opens the service, is listed without its secret, and is revoked", async () => {
