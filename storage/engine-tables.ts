@@ -7,8 +7,8 @@ export interface EngineTable<R> {
   readonly columns: { readonly [F in keyof R & string]: ColumnOf<R[F]> };
   /** The fields that identify a row; `id` alone unless said otherwise. */
   readonly key?: readonly (keyof R & string)[];
-  /** The field whose value gathers the rows that are read together. */
-  readonly lookup?: keyof R & string;
+  /** The fields whose values gather rows that are read together. */
+  readonly lookups?: readonly (keyof R & string)[];
 }
 
 /** A task as it is kept, with its lease. */
@@ -65,6 +65,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       createdAt: "integer",
       updatedAt: "integer",
     },
+    lookups: ["workflow"],
   },
   tasks: {
     columns: {
@@ -86,21 +87,21 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       failingSince: "integer?",
       deadAt: "integer?",
     },
-    lookup: "instance",
+    lookups: ["instance"],
   },
   watches: {
     columns: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
     key: ["kind", "key", "instance"],
-    lookup: "kind",
+    lookups: ["kind", "instance"],
   },
   watchShards: {
     columns: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
     key: ["kind", "shard"],
-    lookup: "kind",
+    lookups: ["kind"],
   },
   history: {
     columns: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
     key: ["instance", "version"],
-    lookup: "instance",
+    lookups: ["instance"],
   },
 };

@@ -39,6 +39,12 @@ export function memoryStorage(): EngineStorage {
     releaseShards: async (holder) => journal.atomically(() => watches.release(holder)),
     watches: async ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: async () => watches.kinds(),
+    instanceWorkflows: async () => database.instanceWorkflows(),
+    instances: async (page) => database.instancesOf(page),
+    pending: async (instance, limit) => ({
+      tasks: tasks.of(instance, limit),
+      watches: watches.ofInstance(instance, limit),
+    }),
     deadLetters: async (limit) => tasks.deadLetters(limit),
     failingTasks: async (least, limit) => tasks.failingTasks(least, limit),
     earliestTasks: async () => tasks.earliestTasks(),

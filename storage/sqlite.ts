@@ -79,6 +79,22 @@ function storageOn(
     releaseShards: (holder) => watches.release(holder),
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
+    instanceWorkflows: () =>
+      connection.read(() => {
+        const workflows: string[] = [];
+        let next = instances.workflowAfter.get({ after: "" });
+        while (next !== undefined) {
+          workflows.push(next.workflow);
+          next = instances.workflowAfter.get({ after: next.workflow });
+        }
+        return workflows;
+      }),
+    instances: (page) => connection.read(() => instances.page.all(page)),
+    pending: (instance, limit) =>
+      connection.snapshot(() => ({
+        tasks: tasks.of(instance, limit),
+        watches: watches.ofInstance(instance, limit),
+      })),
     deadLetters: (limit) => tasks.deadLetters(limit),
     failingTasks: (least, limit) => tasks.failingTasks(least, limit),
     earliestTasks: () => tasks.earliestTasks(),

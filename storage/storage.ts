@@ -67,6 +67,38 @@ export interface TroubledTask extends TaskRecord {
   readonly since: number;
 }
 
+/** A task of an instance, whatever became of it so far. */
+export interface PendingTask extends TaskRecord {
+  readonly crashes: number;
+  readonly failures: number;
+  /** What its last failure said, without secrets. */
+  readonly lastError: string | null;
+  /** When it can be claimed: its due time, or the end of its lease while `isHeld`. */
+  readonly visibleAt: number;
+  /** True from its claim to its end, also where the lease has run out and the next claim is still to come. */
+  readonly isHeld: boolean;
+  /** When it was set aside as a dead letter, else null. */
+  readonly deadAt: number | null;
+}
+
+/** What an instance waits for, as far as the storage knows. */
+export interface PendingRecords {
+  /** By name, tasks of one name as they were armed. */
+  readonly tasks: readonly PendingTask[];
+  /** By kind, then key. */
+  readonly watches: readonly WatchRecord[];
+}
+
+/** One page of the instances of one workflow. */
+export interface InstancePage {
+  /** Exactly this chart and version, as `name@version`. */
+  readonly workflow: string;
+  readonly status: InstanceRecord["status"];
+  /** Only instances whose id is larger, in the order of bytes; `""` for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
   /** Grows with every claim of the task; what a former holder brings back is refused by it. */
@@ -253,6 +285,11 @@ interface CommitParts {
   readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
   /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
   readonly drops?: readonly string[];
+  /**
+   * Ended instances to remove with their history, by an operator's command; their ids are free again. Refused with
+   * `version` when one is absent, is active, or still has a task or a watch.
+   */
+  readonly removes?: readonly string[];
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
   /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
@@ -366,6 +403,12 @@ export interface EngineStorage {
   }): Promise<readonly WatchRecord[]>;
   /** The kinds of which there is any watch, ascending. */
   watchedKinds(): Promise<readonly string[]>;
+  /** The workflows of which there is any instance, as `name@version`, ascending. */
+  instanceWorkflows(): Promise<readonly string[]>;
+  /** Instances of one workflow and status, as of the last commit, ascending by id. */
+  instances(page: InstancePage): Promise<readonly InstanceRecord[]>;
+  /** The tasks and watches of one instance, up to `limit` of each, all of one moment. */
+  pending(instance: string, limit: number): Promise<PendingRecords>;
   /** Tasks set aside as dead letters, newest first. */
   deadLetters(limit: number): Promise<readonly TroubledTask[]>;
   /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest. */

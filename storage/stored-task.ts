@@ -1,5 +1,5 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type { ArmLease, TaskRecord, TroubledTask } from "./storage.ts";
+import type { ArmLease, PendingTask, TaskRecord, TroubledTask } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
 
 /**
@@ -49,6 +49,12 @@ export function taskRecord(task: StoredTask): TaskRecord {
 export function troubledTask(task: StoredTask): TroubledTask {
   const { crashes, failures, lastError, deadAt, failingSince, dueAt } = task;
   return { ...taskRecord(task), crashes, failures, lastError, since: deadAt ?? failingSince ?? dueAt };
+}
+
+/** A task of an instance as the port shows it. */
+export function pendingTask(task: StoredTask): PendingTask {
+  const { crashes, failures, lastError, visibleAt, holder, deadAt } = task;
+  return { ...taskRecord(task), crashes, failures, lastError, visibleAt, isHeld: holder !== null, deadAt };
 }
 
 /** What an operator's retry changes in a task; null when it cannot be retried. */

@@ -1,6 +1,7 @@
 /** Everything one memory storage holds, and the commit that changes it: all of it, or a conflict. */
-import type { AnyCommit, CommitResult, HistoryRecord, InstanceRecord } from "../storage.ts";
+import type { AnyCommit, CommitResult, HistoryRecord, InstancePage, InstanceRecord } from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
+import { compareTexts } from "./compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { Journal, MemoryTable } from "./table.ts";
 import { Tables } from "./tables.ts";
@@ -22,6 +23,19 @@ export class MemoryDatabase {
   readonly watches: WatchList = new WatchList(this.journal);
   readonly tables: Tables = new Tables(this.journal);
 
+  instanceWorkflows(): string[] {
+    return this.instances.valuesOf("workflow").map(String).toSorted(compareTexts);
+  }
+
+  instancesOf({ workflow, status, after, limit }: InstancePage): InstanceRecord[] {
+    return this.instances
+      .under("workflow", workflow)
+      .filter((each) => each.status === status && compareTexts(each.id, after) > 0)
+      .toSorted((a, b) => compareTexts(a.id, b.id))
+      .slice(0, limit)
+      .map((each) => this.instances.copy(each));
+  }
+
   /** Each on its own; only a mistake of the caller takes the whole batch back. */
   commit(items: readonly AnyCommit[]): CommitResult[] {
     const isOk = ({ ok }: CommitResult): boolean => ok;
@@ -31,12 +45,13 @@ export class MemoryDatabase {
   }
 
   #apply(commit: AnyCommit): CommitResult {
-    const { consumes, step, starts = [], writes = [] } = commit;
+    const { consumes, step, removes = [], starts = [], writes = [] } = commit;
     if (consumes !== undefined && !this.tasks.consume(consumes.task, consumes.token)) {
       return { ok: false, conflict: "token" };
     }
     if (!this.tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && !this.#step(step)) return { ok: false, conflict: "version" };
+    if (!removes.every((id) => this.#remove(id))) return { ok: false, conflict: "version" };
     for (const [index, start] of starts.entries()) {
       const isNew = this.instances.insert({ ...start, version: 1, updatedAt: start.createdAt });
       if (!isNew) return { ok: false, conflict: "exists", index };
@@ -52,6 +67,16 @@ export class MemoryDatabase {
     const instance = this.instances.get(id);
     if (instance?.version !== expectedVersion) return false;
     return this.instances.put({ ...instance, ...next, version: expectedVersion + 1, updatedAt: at });
+  }
+
+  /** False where the instance is absent or active, or something is still to be done for it. */
+  #remove(id: string): boolean {
+    const instance = this.instances.get(id);
+    if (instance?.status !== "done") return false;
+    if (this.tasks.of(id, 1).length > 0 || this.watches.ofInstance(id, 1).length > 0) return false;
+    this.instances.remove(instance);
+    for (const row of this.history.under("instance", id)) this.history.remove(row);
+    return true;
   }
 
   /** What cannot be refused. A step may leave and enter a state again, so the old goes before the new comes. */

@@ -2,10 +2,10 @@
 import type { EngineTable } from "../engine-tables.ts";
 import type { MemoryShape } from "./table.ts";
 
-export function engineShape<R>({ columns, key, lookup }: EngineTable<R>): MemoryShape {
+export function engineShape<R>({ columns, key, lookups = [] }: EngineTable<R>): MemoryShape {
   return {
     columns,
     ...(key === undefined ? {} : { key }),
-    lookups: lookup === undefined ? [] : [lookup],
+    lookups,
   };
 }

@@ -1,6 +1,7 @@
 /** The rows of a table in memory that a read asks for, in their order. */
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
 import type { AnyTable } from "../table.ts";
+import { compareTexts } from "./compare-texts.ts";
 import type { MemoryTable } from "./table.ts";
 
 type AnyRow = Readonly<Record<string, unknown>>;
@@ -61,10 +62,3 @@ function compare(a: unknown, b: unknown): number {
   if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
   return Number(a) - Number(b);
 }
-
-/** JavaScript compares halves of characters beyond the first 65,536, which come before others that are below them. */
-function compareTexts(a: string, b: string): number {
-  return HALVES.test(a) || HALVES.test(b) ? Buffer.compare(Buffer.from(a), Buffer.from(b)) : a < b ? -1 : 1;
-}
-
-const HALVES = /[\ud800-\udfff]/;

@@ -85,6 +85,11 @@ export class MemoryTable<R extends object> {
     return [...(this.#lookups.get(field)?.get(value)?.values() ?? [])].map(({ row }) => row);
   }
 
+  /** The values of a lookup field that any row has, in no order. */
+  valuesOf(field: string): unknown[] {
+    return [...(this.#lookups.get(field)?.keys() ?? [])];
+  }
+
   /** Whether rows are gathered by this field. */
   looksUp(field: string): boolean {
     return this.#lookups.has(field);

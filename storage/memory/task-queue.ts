@@ -1,14 +1,24 @@
 /** Tasks in memory: armed, claimed under a lease and a token, given back, consumed, or set aside when they are poison. */
-import type { AnyCommit, ArmLease, ClaimRequest, ClaimedTask, TaskRecord, TroubledTask } from "../storage.ts";
+import type {
+  AnyCommit,
+  ArmLease,
+  ClaimRequest,
+  ClaimedTask,
+  PendingTask,
+  TaskRecord,
+  TroubledTask,
+} from "../storage.ts";
 import {
   crashesAtClaim,
   earliestFirst,
+  pendingTask,
   retried,
   storedTask,
   taskRecord,
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { compareTexts } from "./compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
@@ -55,6 +65,15 @@ export class TaskQueue {
     for (const task of this.#tasks.under("instance", instance)) {
       if (isDisarmable(task)) this.#tasks.remove(task);
     }
+  }
+
+  /** The tasks of an instance by name, those of one name as they were armed. */
+  of(instance: string, limit: number): PendingTask[] {
+    return this.#tasks
+      .under("instance", instance)
+      .toSorted((a, b) => compareTexts(a.name, b.name) || a.seq - b.seq)
+      .slice(0, limit)
+      .map(pendingTask);
   }
 
   /** Removes the task; false unless the token is that of its latest claim. */

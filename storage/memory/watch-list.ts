@@ -2,6 +2,7 @@
 import { shareShards, type ShardClaim } from "../shard-shares.ts";
 import type { WatchRecord } from "../storage.ts";
 import { engineTables, type ShardLease } from "../engine-tables.ts";
+import { compareTexts } from "./compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
@@ -35,6 +36,15 @@ export class WatchList {
     return held;
   }
 
+  /** The watches of an instance, by kind, then key. */
+  ofInstance(instance: string, limit: number): WatchRecord[] {
+    return this.#watches
+      .under("instance", instance)
+      .toSorted((a, b) => compareTexts(a.kind, b.kind) || compareTexts(a.key, b.key))
+      .slice(0, limit)
+      .map((watch) => this.#watches.copy(watch));
+  }
+
   /** The kinds of which there is any watch. */
   kinds(): string[] {
     return [...new Set([...this.#watches.all()].map(({ kind }) => kind))].toSorted();
@@ -46,7 +56,7 @@ export class WatchList {
 
   of(kind: string, shards: readonly number[]): WatchRecord[] {
     const byKey = (a: WatchRecord, b: WatchRecord): number =>
-      compare(a.key, b.key) || compare(a.instance, b.instance);
+      compareTexts(a.key, b.key) || compareTexts(a.instance, b.instance);
     return this.#watches
       .under("kind", kind)
       .filter((watch) => shards.includes(watch.shard))
@@ -54,5 +64,3 @@ export class WatchList {
       .map((watch) => this.#watches.copy(watch));
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

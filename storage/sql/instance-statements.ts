@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import { sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables } from "../engine-tables.ts";
+import type { InstancePage } from "../storage.ts";
 import type { Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 
@@ -34,6 +35,38 @@ export function instanceStatements(db: Kysely<Schema>) {
     load: statement<{ id: string }>()(({ id }) =>
       db.selectFrom("instances").selectAll().where("id", "=", id),
     ),
+    /** One seek from workflow to workflow, however many instances lie between them. */
+    workflowAfter: statement<{ after: string }>()(({ after }) =>
+      db
+        .selectFrom("instances")
+        .select("workflow")
+        .where("workflow", ">", after)
+        .orderBy("workflow")
+        .limit(sql.lit(1)),
+    ),
+    page: statement<InstancePage>()(({ workflow, status, after, limit }) =>
+      db
+        .selectFrom("instances")
+        .selectAll()
+        .where("workflow", "=", workflow)
+        .where("status", "=", status)
+        .where("id", ">", after)
+        .orderBy("id")
+        .limit(limit),
+    ),
+    remove: statement<{ id: string }>()(({ id }) =>
+      db
+        .deleteFrom("instances")
+        .where("id", "=", id)
+        .where(sql<boolean>`status = 'done'`)
+        .where(({ exists, not, selectFrom }) =>
+          not(exists(selectFrom("tasks").select("tasks.id").whereRef("tasks.instance", "=", "instances.id"))),
+        )
+        .where(({ exists, not, selectFrom }) =>
+          not(exists(selectFrom("watches").select("key").whereRef("watches.instance", "=", "instances.id"))),
+        ),
+    ),
+    forget: statement<{ id: string }>()(({ id }) => db.deleteFrom("history").where("instance", "=", id)),
     record: statement<Schema["history"]>()((row) =>
       db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),
     ),
@@ -70,6 +103,15 @@ export function watchStatements(db: Kysely<Schema>) {
     ),
     inShard: statement<{ kind: string; shard: number }>()(({ kind, shard }) =>
       db.selectFrom("watches").selectAll().where("kind", "=", kind).where("shard", "=", shard).orderBy("key"),
+    ),
+    ofInstance: statement<{ instance: string; limit: number }>()(({ instance, limit }) =>
+      db
+        .selectFrom("watches")
+        .selectAll()
+        .where("instance", "=", instance)
+        .orderBy("kind")
+        .orderBy("key")
+        .limit(limit),
     ),
     /** One seek from shard to shard, however many watches lie between them. */
     shardAfter: statement<{ kind: string; after: number }>()(({ kind, after }) =>

@@ -132,6 +132,15 @@ export function taskStatements(db: Kysely<Schema>) {
         .where("holder", "is not", null)
         .where("visibleAt", ">", now),
     ),
+    ofInstance: statement<{ instance: string; limit: number }>()(({ instance, limit }) =>
+      db
+        .selectFrom("tasks")
+        .selectAll()
+        .where("instance", "=", instance)
+        .orderBy("name")
+        .orderBy("seq")
+        .limit(limit),
+    ),
     one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
     retry: statement<TaskRow>()((row) =>
       db

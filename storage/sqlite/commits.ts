@@ -74,12 +74,16 @@ export class Commits {
 
   /** One commit, to be rolled back by the caller unless it is ok. */
   #apply(commit: AnyCommit): CommitResult {
-    const { consumes, step, starts = [], writes = [], history = [] } = commit;
+    const { consumes, step, removes = [], starts = [], writes = [], history = [] } = commit;
     const { tasks, watches, tables } = this.#parts;
     if (consumes !== undefined && !tasks.consume(consumes)) return { ok: false, conflict: "token" };
     if (!tasks.command(commit)) return { ok: false, conflict: "token" };
     if (step !== undefined && this.#instances.step.run({ ...step }) === 0) {
       return { ok: false, conflict: "version" };
+    }
+    for (const id of removes) {
+      if (this.#instances.remove.run({ id }) === 0) return { ok: false, conflict: "version" };
+      this.#instances.forget.run({ id });
     }
     for (const [index, start] of starts.entries()) {
       const row = encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start });

@@ -37,13 +37,16 @@ export type PreparedAll<S> = {
 export class Connection {
   readonly #database: SqliteDatabase;
   readonly #control: {
-    readonly [K in "begin" | "commit" | "rollback" | "save" | "release" | "undo"]: SqliteStatement;
+    readonly [
+      K in "begin" | "beginRead" | "commit" | "rollback" | "save" | "release" | "undo"
+    ]: SqliteStatement;
   };
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
     this.#control = {
       begin: database.prepare("begin immediate"),
+      beginRead: database.prepare("begin deferred"),
       commit: database.prepare("commit"),
       rollback: database.prepare("rollback"),
       save: database.prepare("savepoint item"),
@@ -76,6 +79,19 @@ export class Connection {
   /** Reads, again when the file is just then being recovered or closed by another process. */
   read<A>(act: () => A): Promise<A> {
     return inTurn(act);
+  }
+
+  /** Reads several things of one moment, whatever other processes commit meanwhile. */
+  snapshot<A>(act: () => A): Promise<A> {
+    const { beginRead, rollback } = this.#control;
+    return inTurn(() => {
+      beginRead.run();
+      try {
+        return act();
+      } finally {
+        rollback.run();
+      }
+    });
   }
 
   /**

@@ -3,10 +3,18 @@ import type { Kysely, Selectable } from "kysely";
 import { encodeRow } from "../sql/codecs.ts";
 import type { Encode, Schema } from "../sql/schema.ts";
 import { taskStatements } from "../sql/task-statements.ts";
-import type { AnyCommit, ClaimRequest, ClaimedTask, EngineStorage, TroubledTask } from "../storage.ts";
+import type {
+  AnyCommit,
+  ClaimRequest,
+  ClaimedTask,
+  EngineStorage,
+  PendingTask,
+  TroubledTask,
+} from "../storage.ts";
 import {
   crashesAtClaim,
   earliestFirst,
+  pendingTask,
   retried,
   storedTask,
   taskRecord,
@@ -132,6 +140,11 @@ export class TaskQueue {
       if (released !== undefined) this.#lanes.settle(new Set([released.lane]));
       return released !== undefined;
     });
+  }
+
+  /** Within a read: the tasks of an instance by name, those of one name as they were armed. */
+  of(instance: string, limit: number): PendingTask[] {
+    return this.#tasks.ofInstance.all({ instance, limit }).map(pendingTask);
   }
 
   nextDue(workflows: readonly string[]): Promise<number | null> {

@@ -53,6 +53,11 @@ export class WatchList {
     });
   }
 
+  /** Within a read: the watches of an instance, by kind, then key. */
+  ofInstance(instance: string, limit: number): WatchRecord[] {
+    return this.#watches.ofInstance.all({ instance, limit });
+  }
+
   #shards(kind: string): number[] {
     const shards: number[] = [];
     let next = this.#watches.shardAfter.get({ kind, after: -1 });

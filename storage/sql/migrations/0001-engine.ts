@@ -60,6 +60,8 @@ const sequenced: ReadonlySet<string> = new Set(["tasks"]);
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
   ["watches", "kind", "shard", "key"],
+  ["watches", "instance", "kind", "key"],
+  ["instances", "workflow", "status", "id"],
 ];
 
 export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
@@ -90,9 +92,7 @@ async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
   await index("tasks_held", ["lane", "visibleAt"])
     .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
     .execute();
-  await index("tasks_timers", ["instance", "name"])
-    .where(sql<boolean>`kind in ('timer', 'invocation')`)
-    .execute();
+  await index("tasks_of_instance", ["instance", "name", "seq"]).execute();
   await index("tasks_failing", ["failingSince", "seq"])
     .where(sql<boolean>`${sql.ref("failingSince")} is not null and ${alive}`)
     .execute();
