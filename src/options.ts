@@ -1,8 +1,9 @@
 /** Options are checked once, at the door, and all problems are said at once. */
 import { z } from "zod";
 import { redactingLogger } from "./redacting-log.ts";
-import { silentLogger, systemClock, systemRandom } from "./runtime.ts";
+import { systemClock, systemRandom } from "./runtime.ts";
 import type { Clock, Logger, Random } from "./runtime.ts";
+import { stderrLogger } from "./stderr-logger.ts";
 
 /** Thrown by every factory for wrong options; `problems` has one sentence per option, beginning with its path. */
 export class InvalidOptions extends TypeError {
@@ -45,7 +46,7 @@ export const runtimeOptions = {
   clock: objectWith<Clock>(["now", "sleep"], "a clock: { now, sleep }").default(systemClock),
   random: objectWith<Random>(["bytes"], "a random source: { bytes }").default(systemRandom),
   logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger such as pino's")
-    .default(silentLogger)
+    .default(stderrLogger(false))
     .transform((logger) => redactingLogger(logger)),
 };
 

@@ -96,7 +96,7 @@ export interface PaymentServiceOptions {
   readonly clock?: Clock;
   /** Default: the operating system's. */
   readonly random?: Random;
-  /** Anything with pino's argument order. Default: silent. */
+  /** Anything with pino's argument order. Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;
 }
 

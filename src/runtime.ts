@@ -44,5 +44,5 @@ export const systemClock: Clock = {
 /** The operating system's random source. */
 export const systemRandom: Random = { bytes: (length) => randomBytes(length) };
 
-/** Says nothing. The default: a library that was not asked for log lines writes none. */
+/** Says nothing, for a host that wants no line at all. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -7,6 +7,9 @@ import type { Tier } from "../payments/records.ts";
 /** The tiers, each with an account and a key of its own. */
 export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];
 
+/** The database, in its folder. */
+export const DATABASE_FILE = "payments.db";
+
 const setupSchema = z.object({
   masterSecret: z.string().regex(/^[0-9a-f]{64}$/),
   apiKeys: z.object({ free: z.string(), pro: z.string(), enterprise: z.string() }).optional(),
@@ -44,7 +47,7 @@ export function openDataFolder(folder: string): {
   return {
     lock: join(folder, "lock"),
     journal: join(folder, "chain.jsonl"),
-    database: join(folder, "payments.db"),
+    database: join(folder, DATABASE_FILE),
     orders: join(folder, "orders.jsonl"),
     readSetup() {
       const text = readIfPresent(file);

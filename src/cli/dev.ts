@@ -15,7 +15,7 @@ import { devMoney } from "./dev-wallets.ts";
 import { devReady, readyPage } from "./dev-ready.ts";
 import { holdFolder } from "./hold-folder.ts";
 import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./listen.ts";
-import { stderrLogger } from "./stderr-logger.ts";
+import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
 /** The arguments of the command, read and checked. */

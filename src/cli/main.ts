@@ -70,6 +70,23 @@ paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
     Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.
 
+Instances of any database file, also while a service runs on it. Each takes --db FILE, or --data DIR for the folder of a
+paystate dev (default .paystate), and --json for one line of JSON.
+
+paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N]
+    Lists instances: workflow, state, and what fails of them.
+      --status STATUS   active (default), done, stopped, error or all
+      --failing         only those with a task that fails or was set aside
+
+paystate show ID
+    One instance: state, context, output or error, and what it waits for.
+
+paystate history ID [--after STEP] [--limit N]
+    The steps of an instance, oldest first.
+
+paystate retry ID
+    Makes what fails or was set aside of an instance due now.
+
 paystate --help`;
 
 /** How `reconcile` ends when it does not end well. */
@@ -81,7 +98,9 @@ const ROOM: readonly string[] = [
   ...["attention", "resolve", "approve", "pause", "resume", "paused"],
   ...["limits", "suspend", "restore", "audit", "recover"],
 ];
-const COMMANDS = `dev, machines, reconcile, release, accounts, keys, trigger, ${ROOM.slice(0, -1).join(", ")} or ${ROOM.at(-1)}`;
+/** Those on the instances of a database file, loaded in the same way. */
+const ON_INSTANCES: readonly string[] = ["ps", "show", "history", "retry"];
+const COMMANDS = `dev, machines, reconcile, release, accounts, keys, trigger, ${ON_INSTANCES.join(", ")}, ${ROOM.slice(0, -1).join(", ")} or ${ROOM.at(-1)}`;
 
 async function run(args: readonly string[]): Promise<void> {
   const [command, ...rest] = args;
@@ -108,6 +127,7 @@ async function run(args: readonly string[]): Promise<void> {
       throw new UsageError(`expected a command: ${COMMANDS}`);
     default:
       if (ROOM.includes(command)) return runInRoom(command, rest);
+      if (ON_INSTANCES.includes(command)) return runOnInstances(command, rest);
       throw new UsageError(`there is no command "${command}": expected ${COMMANDS}`);
   }
 }
@@ -220,6 +240,11 @@ async function runInRoom(command: string, args: readonly string[]): Promise<void
   const { OPERATOR_COMMANDS } = await import("./operator/commands.ts");
   await OPERATOR_COMMANDS[command]?.(args, print);
   await end(0);
+}
+
+async function runOnInstances(command: string, args: readonly string[]): Promise<void> {
+  const { INSTANCE_COMMANDS } = await import("./instances/commands.ts");
+  await INSTANCE_COMMANDS[command]?.(args, print);
 }
 
 /** A service of the host's own may keep the process alive; what was printed has to be out before it ends. */

@@ -14,7 +14,7 @@ import { systemClock } from "../runtime.ts";
 import { openDataFolder } from "./dev-data.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
 import { DEV_HOST, isLoopback } from "./listen.ts";
-import { stderrLogger } from "./stderr-logger.ts";
+import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What an operator asks. */

@@ -8,11 +8,18 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { createCommitQueue } from "./commit-queue.ts";
+import { instanceCommands } from "./instance-commands.ts";
+import type { InstanceCommands } from "./instance-commands.ts";
 import { createPerformTask } from "./perform-task.ts";
 import { shardOf, WatchPolling } from "./poll-watches.ts";
+import { instanceReads } from "./reading/reads.ts";
+import type { InstanceReads } from "./reading/reads.ts";
+import { Waiting } from "./reading/waiting.ts";
+import type { WaitTarget } from "./reading/waiting.ts";
 import { createSteps } from "./steps.ts";
-import { snapshotFromText } from "./snapshot-text.ts";
 import type { CommittedStep, Companions, SendResult } from "./steps.ts";
+import { taskCommands } from "./troubled-tasks.ts";
+import type { TaskCommands } from "./troubled-tasks.ts";
 import { createWorker } from "./worker.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 import type { Worker, WorkerLimits } from "./worker.ts";
@@ -36,7 +43,7 @@ export interface EngineOptions<W> {
   readonly clock?: Clock;
   /** Default: the operating system's. Names this process among the holders of leases. */
   readonly random?: Random;
-  /** Default: silent. */
+  /** Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;
   /** Tasks without a lane in hand at once. More helps while effects wait for the network. Default 64. */
   readonly slots?: number;
@@ -51,7 +58,7 @@ export interface EngineOptions<W> {
 }
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
-export interface Engine<W> {
+export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
   /**
    * Starts instances, and makes writes, in one commit. Refused with `exists` when an id is taken, with `write` when a
    * write is; `index` counts in the given lists.
@@ -72,8 +79,19 @@ export interface Engine<W> {
     event: EventFromLogic<M>,
     companions?: Pick<Companions<W>, "writes">,
   ): Promise<SendResult>;
-  /** The state of an instance as of the last commit, or null. */
-  read(id: string): Promise<ChartSnapshot | null>;
+  /**
+   * Resolves with the instance once it is in a state, such as `{ state: "paying.card" }`, or `"final"`: has ended, however
+   * it ended. An instance that does not exist yet is waited for too. States that this process commits are seen even where
+   * they last for a moment; those of other processes are looked for every `pollMs`, so wait for one that lasts.
+   *
+   * Rejects with `StateNotReached` when the instance has ended in another state, with the signal's reason when it aborts,
+   * and when the storage fails.
+   *
+   * ```ts
+   * const { output } = await engine.waitFor("order-1", "final", { signal: AbortSignal.timeout(30_000) });
+   * ```
+   */
+  waitFor(id: string, until: WaitTarget, options?: { readonly signal?: AbortSignal }): Promise<ChartSnapshot>;
   /** Calls back after each durable commit of this process, in order. Returns the way to stop. */
   subscribe(listener: (committed: CommittedStep<W>) => void): () => void;
   /**
@@ -101,6 +119,8 @@ export interface Engine<W> {
 }
 
 const DEFAULT_STOP_MS = 5_000;
+
+const NEVER_ABORTED = new AbortController().signal;
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
 
@@ -160,6 +180,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const listeners = new Set<(committed: CommittedStep<W>) => void>();
   const onCommitted = (committed: CommittedStep<W>): void => {
     worker.disarm(committed.commit);
+    waiting.committed(committed.commit);
     for (const { kind } of committed.commit.watches ?? []) polling.armed(kind);
     for (const voice of committed.voiced) {
       const { instance } = voice;
@@ -200,6 +221,17 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   });
   const perform = createPerformTask({ steps, workflows, now: () => clock.now() });
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const waiting = new Waiting(storage, clock, pollMs);
+  const reads = instanceReads(storage);
+  // What a command has made due is claimed at once.
+  const commanded: EngineStorage = {
+    ...storage,
+    async commit(items) {
+      const results = await storage.commit(items);
+      worker.wake();
+      return results;
+    },
+  };
   const polling = new WatchPolling(watchers, { storage, clock, log, holder, leaseMs, send });
   let stopListening: () => void = () => {};
   const stop = async ({
@@ -213,10 +245,10 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: (_workflow, id, event, companions = {}) => steps.send(id, event, companions),
-    async read(id) {
-      const instance = await storage.load(id);
-      return instance === null ? null : snapshotFromText(instance.snapshot);
-    },
+    ...reads,
+    ...taskCommands(commanded, () => clock.now()),
+    ...instanceCommands(commanded, send, reads),
+    waitFor: (id, until, { signal = NEVER_ABORTED } = {}) => waiting.waitFor(id, until, signal),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -10,6 +10,20 @@ export type { Clock, Logger, Random } from "../runtime.ts";
 export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, Companions, SendResult } from "./steps.ts";
 export type { ChartAction, ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta } from "./chart.ts";
+export { StateNotReached } from "./reading/waiting.ts";
+export type { WaitTarget } from "./reading/waiting.ts";
+export type { InstanceReads } from "./reading/reads.ts";
+export type {
+  HistoryEntry,
+  HistoryPage,
+  InstanceList,
+  InstanceQuery,
+  InstanceView,
+  PendingChild,
+  PendingWork,
+} from "./reading/views.ts";
+export type { InstanceCommands, RemoveResult, StopResult } from "./instance-commands.ts";
+export type { TaskCommands } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
 export type { Voiced } from "./consequences.ts";
 export type { ActorOf, ActorOptions, ActorsOf } from "./actor-options.ts";
@@ -41,4 +55,14 @@ export type {
   TableTraits,
 } from "../../storage/table.ts";
 export type { Find, Tallied, Tally } from "../../storage/storage.ts";
-export type { CommitResult, EngineStorage, Lane, WatchRecord, Write } from "../../storage/storage.ts";
+export type {
+  CommitResult,
+  EngineStorage,
+  Lane,
+  PendingTask,
+  TaskKind,
+  TaskRecord,
+  TroubledTask,
+  WatchRecord,
+  Write,
+} from "../../storage/storage.ts";

@@ -46,7 +46,7 @@ export interface HttpHandlerOptions {
   readonly clock?: Clock;
   /** Makes request ids. Default: the operating system's. */
   readonly random?: Random;
-  /** Told about every answer of 500 and 502, with its request id. Default: silent. */
+  /** Told about every answer of 500 and 502, with its request id. Default: stderr. */
   readonly logger?: Logger;
 }
 

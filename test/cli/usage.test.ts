@@ -7,7 +7,7 @@ afterAll(leaveNothing);
 const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, machines, reconcile, release, accounts, keys, trigger, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
+  "dev, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 

@@ -8,6 +8,7 @@
 import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
+import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
 import { laneCases } from "./storage/lanes.ts";
 import { listCases } from "./storage/lists.ts";
@@ -22,6 +23,7 @@ export type { StorageContractCase, StorageUnderTest } from "./storage/contract.t
 export const storageContract: readonly StorageContractCase[] = [
   ...commitCases,
   ...instanceCases,
+  ...instanceListCases,
   ...queueCases,
   ...laneCases,
   ...watchCases,

@@ -5,6 +5,7 @@ import { createEngine, startOf, workflow } from "paystate/engine";
 import { memoryStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 const DAY = 24 * 60 * 60_000;
 
@@ -78,7 +79,7 @@ function orderShop(storage = memoryStorage(), clock = virtualClock()) {
       },
     },
   });
-  const engine = createEngine({ storage, workflows: [orders], clock });
+  const engine = createEngine({ storage, workflows: [orders], clock, logger: silentLogger });
   const pass = (ms: number): Promise<void> =>
     passTime({ clock, engine, storage, workflows: [orders] }, clock.now() + ms);
   return { storage, clock, engine, orders, ran, pass };

@@ -6,6 +6,7 @@ import type { PaymentServiceOptions } from "../../src/payment-service-options.ts
 import { serviceFixture } from "../kit/service-fixture.ts";
 import type { PreparedSend, ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 /** An error body (SPEC). */
 export interface ErrorBody {
@@ -68,7 +69,10 @@ export async function httpFixture(
 ): Promise<HttpFixture> {
   const fixture = await serviceFixture(serviceOptions);
   const { service, clock } = fixture;
-  const handler = createHttpHandler({ service, clock, basePath: way.basePath, ...handlerOptions });
+  const handler = createHttpHandler({
+    ...{ service, clock, basePath: way.basePath, logger: silentLogger },
+    ...handlerOptions,
+  });
   const opened = await way.open(handler);
   const sender = fixture.wallet("sender", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
   const recipient = fixture.wallet("recipient");

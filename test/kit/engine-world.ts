@@ -11,6 +11,7 @@ import { recordStorage } from "./record-storage.ts";
 import type { StorageLog } from "./record-storage.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 type AnyEngine = Engine<PaymentTables>;
 type Settings = Partial<EngineOptions<PaymentTables>> & Pick<EngineOptions<PaymentTables>, "workflows">;
@@ -64,7 +65,10 @@ export async function inWorld(
       storage,
       open,
       async engine(options) {
-        const engine = createEngine<PaymentTables>({ storage: await open(), clock, ...options });
+        const engine = createEngine<PaymentTables>({
+          ...{ storage: await open(), clock, logger: silentLogger },
+          ...options,
+        });
         engines.push(engine);
         for (const each of options.workflows) workflows.set(`${each.key} ${each.hash}`, each);
         return engine;

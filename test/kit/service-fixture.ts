@@ -13,6 +13,7 @@ import { associatedTokenAddress } from "../../src/local/index.ts";
 import { chainFixture, signPayment } from "./chain-fixture.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { passTime } from "./pass-time.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 /** What a test of the service works with. */
 export interface ServiceFixture extends ChainFixture {
@@ -78,6 +79,7 @@ export async function serviceFixture(
       clock,
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: mints,
+      logger: silentLogger,
       ...options,
       ...more,
     });

@@ -82,7 +82,7 @@ export async function transfersInFlight(
   });
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };
   const engine = createEngine<PaymentTables>({
-    ...{ storage, clock, workflows: [transfers] },
+    ...{ storage, clock, logger: log, workflows: [transfers] },
     watchers: {
       landing: watchLanding(watching),
       strayLanding: watchStrayLanding(watching),

@@ -12,6 +12,7 @@ import { adapters } from "../kit/adapters.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 const TARPIT = "https://tarpit.example/";
 const QUEUED_FOR_TARPIT = 2_000;
@@ -54,7 +55,10 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   };
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
-  const engine = createEngine({ storage, tables: paymentTables, clock, workflows: [workflow] });
+  const engine = createEngine({
+    ...{ storage, tables: paymentTables, clock, workflows: [workflow] },
+    logger: silentLogger,
+  });
   const createdAt = clock.now();
   const notice = {
     id: "evt_1",

@@ -25,6 +25,7 @@ import type { StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { House } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;
@@ -153,6 +154,7 @@ export async function openWorld(
       masterSecrets: [TEST_MASTER_SECRET],
       stablecoins: mints,
       leaseMs: LEASE_MS,
+      logger: silentLogger,
       webhooks: { ca: receiver.ca, allowAddress: (ip) => ip === "127.0.0.1" && process.may("attempt") },
       ...house?.options({ wallet, within: process.within, mints }),
       ...options,

@@ -15,6 +15,7 @@ import type { StorageLog } from "../../kit/record-storage.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { ChartCase, Happening } from "./chart-case.ts";
 import { ScriptedOutside } from "./scripted-outside.ts";
+import { silentLogger } from "../../../src/runtime.ts";
 
 /** What can be seen of a chart when everything has come to rest. */
 export interface Sight {
@@ -152,6 +153,7 @@ class DurableLife {
       clock: this.#process.timedBy(this.#clock),
       workflows: [this.#workflow],
       leaseMs: 3_600_000,
+      logger: silentLogger,
     });
     engine.run();
     return engine;

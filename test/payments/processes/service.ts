@@ -5,6 +5,7 @@ import { createHttpHandler, createPaymentService } from "paystate";
 import { solanaLedger } from "paystate/solana";
 import { sqliteStorage } from "../../kit/storages.ts";
 import type { ServiceReady, ServiceSettings } from "./settings.ts";
+import { silentLogger } from "../../../src/runtime.ts";
 
 const { database, rpcUrl, mints, receiverAuthority } = JSON.parse(process.argv[2] ?? "") as ServiceSettings;
 
@@ -16,6 +17,7 @@ const service = createPaymentService({
   ledgerPollMs: 100,
   // What a killed process held is taken over by the next one as soon as may be.
   leaseMs: 1_000,
+  logger: silentLogger,
   webhooks: { ca: receiverAuthority, allowAddress: (ip) => ip === "127.0.0.1" },
 });
 await service.start();

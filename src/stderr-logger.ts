@@ -1,6 +1,6 @@
 /** Log lines for a person at a terminal, on stderr, so that stdout stays free for answers. */
 import { inspect } from "node:util";
-import type { Logger } from "../runtime.ts";
+import type { Logger } from "./runtime.ts";
 
 /** Writes warnings and errors; with `debug` everything, stacks included. */
 export function stderrLogger(debug: boolean): Logger {

@@ -1,0 +1,123 @@
+/** The commands on the instances of any database file: `ps`, `show`, `history` and `retry`. */
+import { instanceReads } from "../../engine/reading/reads.ts";
+import type { InstanceReads } from "../../engine/reading/reads.ts";
+import type { InstanceQuery } from "../../engine/index.ts";
+import { taskCommands } from "../../engine/troubled-tasks.ts";
+import { systemClock } from "../../runtime.ts";
+import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
+import { UsageError } from "../usage-error.ts";
+import { openDatabaseFile } from "./open-database.ts";
+import type { OpenDatabase } from "./open-database.ts";
+import { historyPage, instancePage, instancesPage, troublesOf } from "./pages.ts";
+import { plainJson } from "./plain-json.ts";
+
+type Print = (text: string) => void;
+type Command = (args: readonly string[], print: Print) => Promise<void>;
+
+const WHERE = {
+  db: { type: "string" },
+  data: { type: "string" },
+  json: { type: "boolean", default: false },
+  debug: { type: "boolean", default: false },
+} as const;
+
+const STATUSES = ["active", "done", "stopped", "error", "all"] as const;
+const MAX_TROUBLES = 1_000;
+const MAX_LIMIT = 1_000;
+
+async function inDatabase(
+  where: { readonly db?: string | undefined; readonly data?: string | undefined },
+  act: (open: OpenDatabase, reads: InstanceReads) => Promise<void>,
+): Promise<void> {
+  const open = await openDatabaseFile(where);
+  try {
+    await act(open, instanceReads(open.storage));
+  } finally {
+    await open.storage.close();
+  }
+}
+
+function onlyId(command: string, [first, second]: readonly string[]): string {
+  if (first === undefined) throw new UsageError(`${command} expects the id of an instance`);
+  if (second !== undefined) throw new UsageError(`${command} takes one id, and no "${second}"`);
+  return first;
+}
+
+function unknown(id: string, { file }: OpenDatabase): Error {
+  return new Error(`there is no instance ${id} in ${file}: \`paystate ps --status all\` lists them`);
+}
+
+const ps: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, {
+    ...WHERE,
+    ...{ workflow: { type: "string" }, state: { type: "string" }, status: { type: "string" } },
+    ...{ failing: { type: "boolean", default: false } },
+    ...{ after: { type: "string" }, limit: { type: "string", default: "100" } },
+  } as const);
+  if (positionals[0] !== undefined) throw new UsageError(`ps takes no argument "${positionals[0]}"`);
+  const { status = values.failing ? "all" : "active", workflow, state, after } = values;
+  oneOf("--status", status, STATUSES);
+  const query: InstanceQuery = {
+    limit: wholeNumber("--limit", values.limit, 1, MAX_LIMIT),
+    failing: values.failing,
+    ...(status === "all" ? {} : { status: status as NonNullable<InstanceQuery["status"]> }),
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(state === undefined ? {} : { state }),
+    ...(after === undefined ? {} : { after }),
+  };
+  await inDatabase(values, async ({ storage }, reads) => {
+    const list = await reads.list(query);
+    if (values.json) return print(plainJson(list));
+    const failing = await storage.failingTasks(1, MAX_TROUBLES);
+    print(instancesPage(list, troublesOf(failing, await storage.deadLetters(MAX_TROUBLES))));
+  });
+};
+
+const show: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, WHERE);
+  const id = onlyId("show", positionals);
+  await inDatabase(values, async (open, reads) => {
+    const instance = await reads.read(id);
+    if (instance === null) throw unknown(id, open);
+    const pending = await reads.pending(id);
+    print(values.json ? plainJson({ instance, pending }) : instancePage(instance, pending));
+  });
+};
+
+const history: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, {
+    ...WHERE,
+    ...{ after: { type: "string", default: "0" }, limit: { type: "string", default: "100" } },
+  } as const);
+  const id = onlyId("history", positionals);
+  const after = wholeNumber("--after", values.after, 0, 999_999);
+  const limit = wholeNumber("--limit", values.limit, 1, MAX_LIMIT);
+  await inDatabase(values, async (open, reads) => {
+    const steps = await reads.history(id, { after, limit });
+    if (steps.length === 0 && (await reads.read(id)) === null) throw unknown(id, open);
+    print(values.json ? plainJson(steps) : historyPage(steps, limit));
+  });
+};
+
+/** What has failed or was set aside of an instance is due now; whoever runs it does it. */
+const retry: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, WHERE);
+  const id = onlyId("retry", positionals);
+  await inDatabase(values, async (open, reads) => {
+    const { tasks, timers } = await reads.pending(id);
+    const isKnown = tasks.length + timers.length > 0 || (await reads.read(id)) !== null;
+    if (!isKnown) throw unknown(id, open);
+    const commands = taskCommands(open.storage, () => systemClock.now());
+    const retried: string[] = [];
+    for (const task of [...tasks, ...timers]) {
+      const isTroubled = task.deadAt !== null || task.failures > 0;
+      if (isTroubled && (await commands.retry(task.id))) retried.push(task.id);
+    }
+    if (values.json) return print(plainJson({ retried }));
+    const said = `Due now: ${retried.join(", ")}. A process at work does it.`;
+    print(retried.length === 0 ? `Nothing of ${id} has failed, or it is being done right now.` : said);
+  });
+};
+
+/** By their names. */
+export const INSTANCE_COMMANDS: Readonly<Record<string, Command>> = { ps, show, history, retry };

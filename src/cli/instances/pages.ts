@@ -1,0 +1,129 @@
+/** What the commands on instances print for people. */
+import type {
+  HistoryEntry,
+  InstanceList,
+  InstanceView,
+  PendingTask,
+  PendingWork,
+  TroubledTask,
+} from "../../engine/index.ts";
+import { table } from "../table.ts";
+import { plainJson } from "./plain-json.ts";
+
+const MAX_CELL = 100;
+
+/** Stored text may hold what a terminal obeys, such as an escape sequence. */
+// oxlint-disable-next-line eslint/no-control-regex -- these characters are what is looked for
+const CONTROL = /[\u0000-\u001F\u007F-\u009F]/g;
+
+function cell(text: string): string {
+  const printable = text.replaceAll(CONTROL, "?");
+  return printable.length > MAX_CELL ? `${printable.slice(0, MAX_CELL - 1)}…` : printable;
+}
+
+const time = (at: number): string => new Date(at).toISOString();
+
+/** A state value as paths: `paying.card`, and one path for each parallel region. */
+function stateText(value: unknown): string {
+  return pathsOf(value).join(", ");
+}
+
+function pathsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [String(value)];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const below = pathsOf(inner).filter((path) => path !== "");
+    return below.length === 0 ? [key] : below.map((path) => `${key}.${path}`);
+  });
+}
+
+/** Why a task is in trouble; empty for one that is not. */
+function troubleOf(
+  { name, failures, crashes, lastError }: TroubledTask | PendingTask,
+  isDead: boolean,
+): string {
+  const error = lastError === null ? "" : `: ${lastError}`;
+  if (isDead) return `${name} is set aside after ${crashes} crashes${error}`;
+  return failures === 0 ? "" : `${name} has failed ${failures} times${error}`;
+}
+
+/** What is wrong, by the id of the instance; a dead letter is worse than a failing task. */
+export function troublesOf(
+  failing: readonly TroubledTask[],
+  dead: readonly TroubledTask[],
+): ReadonlyMap<string, string> {
+  return new Map([
+    ...failing.map((task) => [task.instance, troubleOf(task, false)] as const),
+    ...dead.map((task) => [task.instance, troubleOf(task, true)] as const),
+  ]);
+}
+
+/** The list, and from where the next page goes on. */
+export function instancesPage(
+  { instances, next }: InstanceList,
+  troubles: ReadonlyMap<string, string>,
+): string {
+  const rows = instances.map(({ id, workflow, value, status, steps, updatedAt }) =>
+    [id, workflow, stateText(value), status, String(steps), time(updatedAt), troubles.get(id) ?? ""].map(
+      cell,
+    ),
+  );
+  const headings = ["id", "workflow", "state", "status", "steps", "updated", "trouble"];
+  const page = table(headings, rows, "No such instance here.");
+  return next === null ? page : `${page}\n\nGoes on with --after ${next}`;
+}
+
+/** One instance, and what it waits for. */
+export function instancePage(instance: InstanceView, pending: PendingWork): string {
+  const { id, workflow, value, status, steps, context, output, error, createdAt, updatedAt } = instance;
+  const facts: (readonly [string, string])[] = [
+    ["id", id],
+    ["workflow", workflow],
+    ["state", stateText(value)],
+    ["status", status],
+    ["steps", String(steps)],
+    ["created", time(createdAt)],
+    ["updated", time(updatedAt)],
+    ...(output === undefined ? [] : [["output", plainJson(output)] as const]),
+    ...(error === undefined ? [] : [["error", plainJson(error)] as const]),
+    ["context", plainJson(context)],
+  ];
+  const lines = facts.map(([name, text]) => `${name.padEnd(10)}${text.replaceAll(CONTROL, "?")}`);
+  return `${lines.join("\n")}\n\n${pendingPage(pending)}`;
+}
+
+function pendingPage({ timers, tasks, watches, children }: PendingWork): string {
+  const rows = [
+    ...[...tasks, ...timers].map((task) => [
+      ...[task.kind, task.name, standingOf(task), time(task.visibleAt)],
+      ...[troubleOf(task, task.deadAt !== null), task.id],
+    ]),
+    ...watches.map(({ kind, key }) => ["watch", kind, "watched", "", "", key]),
+    ...children.map(({ id, src, instance, status }) => [
+      ...["child", id, status ?? (instance === null ? "a promise" : "not there"), "", src, instance ?? ""],
+    ]),
+  ];
+  const headings = ["waits for", "name", "is", "at", "trouble", "id"];
+  return table(
+    headings,
+    rows.map((row) => row.map(cell)),
+    "Nothing is pending.",
+  );
+}
+
+function standingOf({ deadAt, isHeld, failures }: PendingTask): string {
+  if (deadAt !== null) return "set aside";
+  if (isHeld) return "running until";
+  return failures > 0 ? "tried again" : "due";
+}
+
+/** The steps, and from where the next page goes on. */
+export function historyPage(steps: readonly HistoryEntry[], limit: number): string {
+  const rows = steps.map(({ version, at, event: { type, ...data }, value }) =>
+    [String(version), time(at), type, stateText(value), plainJson(data)].map(cell),
+  );
+  const page = table(["step", "at", "event", "state", "data"], rows, "No step follows.");
+  const last = steps.at(-1);
+  return last === undefined || steps.length < limit
+    ? page
+    : `${page}\n\nGoes on with --after ${last.version}`;
+}

@@ -1,0 +1,14 @@
+/** Stored values as one line of JSON for people and programs: what JSON does not have becomes the nearest that it has. */
+
+/** Amounts become decimal text, sets lists, maps lists of pairs, bytes hexadecimal, errors their name and message. */
+export function plainJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) => plain(each)) ?? "null";
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Map || value instanceof Set) return [...value];
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  return value;
+}

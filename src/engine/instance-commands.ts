@@ -1,0 +1,65 @@
+/** Ending an instance from outside its chart, and removing one that has ended. */
+import type { EventObject } from "xstate";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { STOP } from "./chart.ts";
+import type { SendResult } from "./steps.ts";
+import type { InstanceReads } from "./reading/reads.ts";
+
+/** How `stopInstance` ended: `ended` when the instance had reached its end before. */
+export type StopResult = "stopped" | "ended" | "absent";
+
+/**
+ * How `removeInstance` ended. Nothing has changed when it is `active` (stop it first), or when something is `pending`: a
+ * task or a watch of it, or a child that is still active.
+ */
+export type RemoveResult = "removed" | "absent" | "active" | "pending";
+
+/** Commands about instances, for a person who puts things right. */
+export interface InstanceCommands {
+  /**
+   * Ends an instance with the status `stopped`, in one commit: its timers and invocations are disarmed, its watches end,
+   * its children are told to stop, and no exit action runs. Effects that were begun or are due are still done. Its parent
+   * is told nothing.
+   *
+   * Rejects with `UnknownWorkflow` when this engine does not have the chart of the instance.
+   */
+  stopInstance(id: string): Promise<StopResult>;
+  /**
+   * Removes an instance that has ended, with its history, in one commit. Its id is free again, and what is sent to it
+   * later finds no instance. Rows of your own tables stay.
+   *
+   * ```ts
+   * await engine.stopInstance("order-1");
+   * if ((await engine.removeInstance("order-1")) === "pending") console.log(await engine.pending("order-1"));
+   * ```
+   */
+  removeInstance(id: string): Promise<RemoveResult>;
+}
+
+/** The commands over a storage; `send` hands an event to an instance. */
+export function instanceCommands(
+  storage: Pick<EngineStorage, "commit" | "load">,
+  send: (id: string, event: EventObject) => Promise<SendResult>,
+  reads: Pick<InstanceReads, "pending">,
+): InstanceCommands {
+  return {
+    async stopInstance(id) {
+      const { kind } = await send(id, STOP);
+      // An active instance always takes it.
+      return kind === "absent" || kind === "ended" ? kind : "stopped";
+    },
+    async removeInstance(id) {
+      // Once an instance has ended it begins no child, so what is seen here still holds in the commit.
+      const { children } = await reads.pending(id);
+      if (children.some(({ status }) => status === "active")) {
+        const record = await storage.load(id);
+        return record?.status === "active" ? "active" : "pending";
+      }
+      const [result] = await storage.commit([{ removes: [id] }]);
+      if (result?.ok === true) return "removed";
+      const record = await storage.load(id);
+      if (record === null) return "absent";
+      return record.status === "active" ? "active" : "pending";
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
+import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import { stateMatches } from "./state-matches.ts";
+import { instanceView } from "./views.ts";
+import type { InstanceList, InstanceQuery, InstanceView } from "./views.ts";
+
+/** What the reads ask of a storage. */
+export type ReadStorage = Pick<
+  EngineStorage,
+  "load" | "history" | "instances" | "instanceWorkflows" | "pending" | "deadLetters" | "failingTasks"
+>;
+
+type Query = Omit<InstanceQuery, "limit" | "failing"> & { readonly limit: number };
+
+/** The instances that one call looks at, so that a rare state does not make it read for minutes. */
+const MAX_EXAMINED = 1_000;
+const MAX_TROUBLED = 1_000;
+
+interface Section {
+  readonly status: InstanceRecord["status"];
+  readonly workflow: string;
+}
+
+const STATUSES: readonly Section["status"][] = ["active", "done"];
+
+/** A page over all instances. */
+export async function instancePage(storage: ReadStorage, query: Query): Promise<InstanceList> {
+  const { status, workflow, limit } = query;
+  const cursor = cursorOf(query.after, 3);
+  const workflows = (await storage.instanceWorkflows()).filter((key) => isOf(key, workflow)).toSorted();
+  const sections = STATUSES.filter(
+    (each) => status === undefined || (each === "active") === (status === "active"),
+  )
+    .flatMap((each) => workflows.map((key): Section => ({ status: each, workflow: key })))
+    .filter((section) => cursor === null || !isBefore(section, cursor));
+  const found: InstanceView[] = [];
+  let examined = 0;
+  for (const section of sections) {
+    const [from, of, id] = cursor ?? [];
+    let after = from === section.status && of === section.workflow ? (id ?? "") : "";
+    for (;;) {
+      const next = encoded([section.status, section.workflow, after]);
+      if (found.length === limit || examined >= MAX_EXAMINED) return { instances: found, next };
+      const asked = Math.min(limit - found.length, MAX_EXAMINED - examined);
+      const page = await storage.instances({ ...section, after, limit: asked });
+      examined += page.length;
+      found.push(...page.map(instanceView).filter((view) => isWanted(view, query)));
+      const last = page.at(-1);
+      if (last === undefined || page.length < asked) break;
+      after = last.id;
+    }
+  }
+  return { instances: found, next: null };
+}
+
+/** A page over the instances that have a failing task or a dead letter. */
+export async function failingInstances(storage: ReadStorage, query: Query): Promise<InstanceList> {
+  const [after = ""] = cursorOf(query.after, 1) ?? [];
+  const troubled = await Promise.all([
+    storage.failingTasks(1, MAX_TROUBLED),
+    storage.deadLetters(MAX_TROUBLED),
+  ]);
+  const ids = [...new Set(troubled.flat().map(({ instance }) => instance))]
+    .filter((id) => id > after)
+    .toSorted();
+  const found: InstanceView[] = [];
+  let last = after;
+  for (const id of ids) {
+    if (found.length === query.limit) return { instances: found, next: encoded([last]) };
+    last = id;
+    const record = await storage.load(id);
+    if (record === null || !isOf(record.workflow, query.workflow)) continue;
+    const view = instanceView(record);
+    if (isWanted(view, query)) found.push(view);
+  }
+  return { instances: found, next: null };
+}
+
+function isOf(key: string, wanted: string | undefined): boolean {
+  return wanted === undefined || key === wanted || key.slice(0, key.lastIndexOf("@")) === wanted;
+}
+
+function isWanted({ status, value }: InstanceView, query: Query): boolean {
+  if (query.status !== undefined && status !== query.status) return false;
+  return query.state === undefined || stateMatches(value, query.state);
+}
+
+/** The sections stand in the order of the cursor's parts. */
+function isBefore({ status, workflow }: Section, [from, of = ""]: readonly string[]): boolean {
+  return status === from ? workflow < of : status < (from ?? "");
+}
+
+function encoded(parts: readonly string[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
+}
+
+function cursorOf(text: string | undefined, length: number): readonly string[] | null {
+  if (text === undefined) return null;
+  const parts = parsed(Buffer.from(text, "base64url").toString());
+  const isCursor =
+    Array.isArray(parts) && parts.length === length && parts.every((part) => typeof part === "string");
+  if (!isCursor) throw new TypeError("list: after: expected the `next` of a page of the same list");
+  return parts as readonly string[];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

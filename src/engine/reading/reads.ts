@@ -1,0 +1,135 @@
+/** Reads of instances, for people and programs that want to know what goes on. No chart is needed for any of them. */
+import type { HistoryRecord } from "../../../storage/storage.ts";
+import type { ChartSnapshot } from "../chart.ts";
+import { childInstance } from "../child-instances.ts";
+import { snapshotFromText } from "../snapshot-text.ts";
+import { eventFromText } from "../values.ts";
+import { failingInstances, instancePage } from "./list-instances.ts";
+import type { ReadStorage } from "./list-instances.ts";
+import { instanceView } from "./views.ts";
+import type {
+  HistoryEntry,
+  HistoryPage,
+  InstanceList,
+  InstanceQuery,
+  InstanceView,
+  PendingChild,
+  PendingWork,
+} from "./views.ts";
+
+/**
+ * Reads of stored instances, each as of the last commit of any process. They need neither `run()` nor the charts: an
+ * instance of a version that this process does not know is read all the same. They reject when the storage does.
+ */
+export interface InstanceReads {
+  /**
+   * One instance: value, context, status, output and error. Null when there is none.
+   *
+   * ```ts
+   * const order = await engine.read("order-1");
+   * if (order?.status === "done") console.log(order.output);
+   * ```
+   */
+  read(id: string): Promise<InstanceView | null>;
+  /**
+   * A page of instances: the active ones first, then by workflow, then by id. Each call looks at 1,000 instances at most:
+   * with a `state`, or a `status` other than active, a page may be short although more follow. With `failing` they
+   * come by id, out of the 1,000 tasks that fail for longest and the 1,000 newest dead letters.
+   *
+   * ```ts
+   * let after: string | undefined;
+   * do {
+   *   const page = await engine.list({ workflow: "order", state: "paying", ...(after && { after }) });
+   *   for (const { id, updatedAt } of page.instances) console.log(id, new Date(updatedAt));
+   *   after = page.next ?? undefined;
+   * } while (after !== undefined);
+   * ```
+   *
+   * @throws TypeError when `limit` is none, or `after` is not the `next` of such a page.
+   */
+  list(query?: InstanceQuery): Promise<InstanceList>;
+  /**
+   * Why an instance waits: its timers, its tasks with their failures and last error, its watches, its children. Empty for
+   * one that is absent, unless messages wait for it.
+   *
+   * ```ts
+   * const { tasks } = await engine.pending("order-1");
+   * for (const { name, failures, lastError } of tasks) console.log(name, failures, lastError);
+   * ```
+   */
+  pending(id: string): Promise<PendingWork>;
+  /**
+   * The committed steps of an instance, oldest first; empty when there is none.
+   *
+   * ```ts
+   * for (const { at, event, value } of await engine.history("order-1")) console.log(at, event.type, value);
+   * ```
+   *
+   * @throws TypeError when `limit` or `after` is none.
+   */
+  history(id: string, page?: HistoryPage): Promise<readonly HistoryEntry[]>;
+}
+
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 1_000;
+const MAX_PENDING = 1_000;
+
+/** The reads over a storage. */
+export function instanceReads(storage: ReadStorage): InstanceReads {
+  return {
+    async read(id) {
+      const record = await storage.load(id);
+      return record === null ? null : instanceView(record);
+    },
+    async list({ limit = DEFAULT_LIMIT, ...query } = {}) {
+      checkLimit("list", limit);
+      const find = query.failing === true ? failingInstances : instancePage;
+      return find(storage, { ...query, limit });
+    },
+    async pending(id) {
+      const [{ tasks, watches }, record] = await Promise.all([
+        storage.pending(id, MAX_PENDING),
+        storage.load(id),
+      ]);
+      const earliestFirst = tasks.toSorted((a, b) => a.dueAt - b.dueAt);
+      return {
+        timers: earliestFirst.filter(({ kind }) => kind === "timer"),
+        tasks: earliestFirst.filter(({ kind }) => kind !== "timer"),
+        watches,
+        children: record === null ? [] : await childrenOf(storage, id, snapshotFromText(record.snapshot)),
+      };
+    },
+    async history(id, { after = 0, limit = DEFAULT_LIMIT } = {}) {
+      checkLimit("history", limit);
+      if (!Number.isSafeInteger(after))
+        throw new TypeError(`history: after ${after}: expected a whole number`);
+      return (await storage.history(id, { after, limit })).map(historyEntry);
+    },
+  };
+}
+
+async function childrenOf(
+  storage: ReadStorage,
+  id: string,
+  { children = {} }: ChartSnapshot,
+): Promise<PendingChild[]> {
+  const links = Object.entries(children).slice(0, MAX_PENDING);
+  return Promise.all(
+    links.map(async ([childId, { src, run }]): Promise<PendingChild> => {
+      if (run === undefined) return { id: childId, src, instance: null, status: null };
+      const instance = childInstance(id, childId, run);
+      const record = await storage.load(instance);
+      const status = record === null ? null : snapshotFromText(record.snapshot).status;
+      return { id: childId, src, instance, status };
+    }),
+  );
+}
+
+function historyEntry({ version, at, event, value }: HistoryRecord): HistoryEntry {
+  return { version, at, event: eventFromText(event), value: JSON.parse(value) as unknown };
+}
+
+function checkLimit(read: string, limit: number): void {
+  if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MAX_LIMIT) return;
+  throw new TypeError(`${read}: limit ${limit}: expected a whole number from 1 to ${MAX_LIMIT}`);
+}

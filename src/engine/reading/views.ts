@@ -1,0 +1,85 @@
+/** What readers are shown of instances, of what they wait for and of how they came to be. */
+import type { EventObject } from "xstate";
+import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
+import type { ChartSnapshot } from "../chart.ts";
+import { snapshotFromText } from "../snapshot-text.ts";
+
+/** One instance as of its last commit. Times are milliseconds since the Unix epoch. */
+export interface InstanceView extends ChartSnapshot {
+  readonly id: string;
+  /** Its chart and version, as `name@version`. */
+  readonly workflow: string;
+  /** Steps committed so far, 1 after its start: the number of its last history row. */
+  readonly steps: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Which instances `list` gives. Every field left out leaves the choice open. */
+export interface InstanceQuery {
+  /** The name of a chart, for all its versions, or one version as `name@version`. */
+  readonly workflow?: string;
+  /** A state it is in, such as `paying` or `paying.card`. Compared instance by instance: see `list`. */
+  readonly state?: string;
+  readonly status?: ChartSnapshot["status"];
+  /** True for those alone of which a task fails, or is set aside as a dead letter. */
+  readonly failing?: boolean;
+  /** The `next` of the page before. */
+  readonly after?: string;
+  /** 1 … 1,000. Default 100. */
+  readonly limit?: number;
+}
+
+/** One page of a list. */
+export interface InstanceList {
+  readonly instances: readonly InstanceView[];
+  /** What to give as `after` for the next page; null when there is none. A page may be short, or empty, and have a next. */
+  readonly next: string | null;
+}
+
+/** A child actor that its parent has not stopped. */
+export interface PendingChild {
+  /** Its id within the parent. */
+  readonly id: string;
+  /** The name under which its logic is registered. */
+  readonly src: string;
+  /** The instance of a machine; null for a promise, which is a task of its parent. */
+  readonly instance: string | null;
+  /** Null for a promise, and for a machine that has no instance yet or no more. */
+  readonly status: ChartSnapshot["status"] | null;
+}
+
+/** What an instance waits for. Up to 1,000 tasks, 1,000 watches and 1,000 children are told. */
+export interface PendingWork {
+  /** Earliest first. */
+  readonly timers: readonly PendingTask[];
+  /** Effects, invocations and messages, earliest first. */
+  readonly tasks: readonly PendingTask[];
+  readonly watches: readonly WatchRecord[];
+  readonly children: readonly PendingChild[];
+}
+
+/** One committed step. The first has the event `{ type: "$started", input }`. */
+export interface HistoryEntry {
+  /** Counts the steps of an instance from 1. */
+  readonly version: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly event: EventObject;
+  /** The state value after the step. */
+  readonly value: unknown;
+}
+
+/** A part of a history, oldest step first. */
+export interface HistoryPage {
+  /** Only steps after this version. Default 0. */
+  readonly after?: number;
+  /** 1 … 1,000. Default 100. */
+  readonly limit?: number;
+}
+
+/** The record as readers are shown it. */
+export function instanceView(record: InstanceRecord): InstanceView {
+  const { id, workflow, version, snapshot, createdAt, updatedAt } = record;
+  return { ...snapshotFromText(snapshot), id, workflow, steps: version, createdAt, updatedAt };
+}

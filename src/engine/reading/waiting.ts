@@ -1,0 +1,99 @@
+/** Waits until an instance is in a state: told of this process's commits at once, of others' by looking. */
+import type { Commit, EngineStorage } from "../../../storage/storage.ts";
+import type { Clock } from "../../runtime.ts";
+import type { ChartSnapshot } from "../chart.ts";
+import { Pause } from "../pause.ts";
+import { snapshotFromText } from "../snapshot-text.ts";
+import { stateMatches } from "./state-matches.ts";
+
+/** What to wait for: the end of the instance, however it ends, or a state such as `paying` or `paying.card`. */
+export type WaitTarget = "final" | { readonly state: string };
+
+/** The instance has ended in another state than the one that was waited for. */
+export class StateNotReached extends Error {
+  override readonly name = "StateNotReached";
+  /** The instance as it ended. */
+  readonly snapshot: ChartSnapshot;
+
+  constructor(id: string, state: string, snapshot: ChartSnapshot) {
+    super(`instance ${id} has ended (${snapshot.status}) in another state than "${state}"`);
+    this.snapshot = snapshot;
+  }
+}
+
+/** One call that waits. */
+class Waiter {
+  readonly #until: WaitTarget;
+  /** The snapshot that was waited for, or the one after which none can come any more. */
+  #last: { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null = null;
+  readonly #pause: Pause;
+
+  constructor(until: WaitTarget, clock: Clock) {
+    this.#until = until;
+    this.#pause = new Pause(clock);
+  }
+
+  get last(): { readonly snapshot: ChartSnapshot; readonly isReached: boolean } | null {
+    return this.#last;
+  }
+
+  /** Takes notice of a snapshot; of those after the last one none counts. */
+  see(text: string): void {
+    if (this.#last !== null) return;
+    const snapshot = snapshotFromText(text);
+    const hasEnded = snapshot.status !== "active";
+    const isReached = this.#until === "final" ? hasEnded : stateMatches(snapshot.value, this.#until.state);
+    if (!isReached && !hasEnded) return;
+    this.#last = { snapshot, isReached };
+    this.#pause.end();
+  }
+
+  /** Resolves after `ms`, when the last snapshot has come, or when the signal aborts. */
+  rest(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#pause.take(ms, signal);
+  }
+}
+
+/** The calls that wait for an instance, by its id. */
+export class Waiting {
+  readonly #storage: Pick<EngineStorage, "load">;
+  readonly #clock: Clock;
+  readonly #pollMs: number;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+
+  constructor(storage: Pick<EngineStorage, "load">, clock: Clock, pollMs: number) {
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#pollMs = pollMs;
+  }
+
+  /** A commit of this process is durable. */
+  committed({ step, starts = [] }: Pick<Commit<unknown>, "step" | "starts">): void {
+    if (this.#waiters.size === 0) return;
+    for (const { id, snapshot } of step === undefined ? starts : [step, ...starts]) {
+      for (const waiter of this.#waiters.get(id) ?? []) waiter.see(snapshot);
+    }
+  }
+
+  /** See `Engine.waitFor`. */
+  async waitFor(id: string, until: WaitTarget, signal: AbortSignal): Promise<ChartSnapshot> {
+    const waiter = new Waiter(until, this.#clock);
+    const others = this.#waiters.get(id) ?? new Set();
+    this.#waiters.set(id, others.add(waiter));
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        // Looked at after the waiter is told of commits, so that none falls between the two.
+        const record = waiter.last === null ? await this.#storage.load(id) : null;
+        if (record !== null) waiter.see(record.snapshot);
+        const { last } = waiter;
+        if (last === null) await waiter.rest(this.#pollMs, signal);
+        else if (last.isReached || until === "final") return last.snapshot;
+        else throw new StateNotReached(id, until.state, last.snapshot);
+      }
+    } finally {
+      others.delete(waiter);
+      if (others.size === 0) this.#waiters.delete(id);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** Tasks that fail or were set aside, as a person sees and commands them. */
+import type { EngineStorage, TroubledTask } from "../../storage/storage.ts";
+
+/** Commands about tasks that cannot be done. They need neither `run()` nor the charts. */
+export interface TaskCommands {
+  /**
+   * Tasks set aside because each process that took them ended without giving them back, newest first; up to `limit`,
+   * 100 unless said otherwise. No process tries them again until `retry`.
+   *
+   * ```ts
+   * for (const { id, instance, name, lastError } of await engine.deadLetters()) {
+   *   console.log(instance, name, lastError);
+   *   await engine.retry(id);
+   * }
+   * ```
+   */
+  deadLetters(limit?: number): Promise<readonly TroubledTask[]>;
+  /**
+   * Tasks that have failed at least once and are tried again and again, those first that fail for longest; up to
+   * `limit`, 100 unless said otherwise.
+   */
+  failingTasks(limit?: number): Promise<readonly TroubledTask[]>;
+  /**
+   * Makes a dead letter, or a failing task that waits for its next try, due now; a dead letter's crashes and failures
+   * are forgotten. False, and nothing has changed, when the task is done, is in hand, or has not failed.
+   */
+  retry(task: string): Promise<boolean>;
+  /**
+   * Removes a dead letter: it is never done. An instance that waits for its end waits until another event comes, or until
+   * it is stopped. False, and nothing has changed, when there is no such dead letter.
+   */
+  drop(task: string): Promise<boolean>;
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** The commands over a storage; `now` in milliseconds since the Unix epoch. */
+export function taskCommands(
+  storage: Pick<EngineStorage, "commit" | "deadLetters" | "failingTasks">,
+  now: () => number,
+): TaskCommands {
+  return {
+    deadLetters: (limit = DEFAULT_LIMIT) => storage.deadLetters(limit),
+    failingTasks: (limit = DEFAULT_LIMIT) => storage.failingTasks(1, limit),
+    async retry(task) {
+      const [result] = await storage.commit([{ retries: [{ task, dueAt: now() }] }]);
+      return result?.ok === true;
+    },
+    async drop(task) {
+      const [result] = await storage.commit([{ drops: [task] }]);
+      return result?.ok === true;
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/** The storage contract on lists of instances, on what one waits for, and on removing one that has ended. */
+import assert from "node:assert/strict";
+import { promise, type StorageContractCase } from "./contract.ts";
+import {
+  arm,
+  claimOne,
+  commit,
+  ids,
+  LEASE,
+  ok,
+  put,
+  range,
+  startOf,
+  stepOf,
+  taskOf,
+  watchOf,
+  WORKFLOW,
+} from "./samples.ts";
+
+const refused = { ok: false, conflict: "version" } as const;
+
+/** More than anything here has. */
+const ALL = 100;
+
+const lists: readonly StorageContractCase[] = [
+  promise(
+    "instances come by workflow and status, ascending by the bytes of their ids, page by page",
+    async ({ storage, other }) => {
+      const samples = ["b", "a", "ﬀ", "😀", "a/child", "B"];
+      await put(storage, { starts: samples.map((id) => startOf(id)) });
+      await put(storage, {
+        starts: [startOf("c", { status: "done" }), startOf("d", { workflow: "other@1" })],
+      });
+      const page = (after: string, limit: number, status: "active" | "done" = "active") =>
+        other.instances({ workflow: WORKFLOW, status, after, limit });
+      assert.deepEqual(ids(await page("", ALL)), ["B", "a", "a/child", "b", "ﬀ", "😀"]);
+      assert.deepEqual(ids(await page("a", 2)), ["a/child", "b"]);
+      assert.deepEqual(ids(await page("aa", 1)), ["b"]);
+      assert.deepEqual(ids(await page("😀", ALL)), []);
+      assert.deepEqual(ids(await page("", ALL, "done")), ["c"]);
+      assert.deepEqual(await page("", 1, "done"), [await storage.load("c")]);
+      assert.deepEqual(
+        await other.instances({ workflow: "sample", status: "active", after: "", limit: ALL }),
+        [],
+      );
+    },
+  ),
+  promise(
+    "an instance that ends leaves the active ones and stands among the done in that commit",
+    async ({ storage }) => {
+      await put(storage, { starts: [startOf("i")] });
+      await put(storage, { step: stepOf("i", 1, { status: "done", workflow: "sample@2" }) });
+      const found = async (workflow: string, status: "active" | "done") =>
+        ids(await storage.instances({ workflow, status, after: "", limit: ALL }));
+      assert.deepEqual(await found(WORKFLOW, "active"), []);
+      assert.deepEqual(await found(WORKFLOW, "done"), []);
+      assert.deepEqual(await found("sample@2", "done"), ["i"]);
+    },
+  ),
+  promise("each workflow with an instance is named once, ascending", async ({ storage, other }) => {
+    assert.deepEqual(await other.instanceWorkflows(), []);
+    await put(storage, {
+      starts: range(9).map((index) => startOf(`i${index}`, { workflow: `w${index % 3}@1` })),
+    });
+    assert.deepEqual(await other.instanceWorkflows(), ["w0@1", "w1@1", "w2@1"]);
+  }),
+];
+
+const waits: readonly StorageContractCase[] = [
+  promise(
+    "what an instance waits for: its tasks with their failures, its watches, and no others'",
+    async ({ storage, other }) => {
+      await arm(
+        storage,
+        taskOf("z", { name: "b", kind: "timer", dueAt: 500, lane: { key: "L", cap: 2 } }),
+        taskOf("y", { name: "a", dueAt: 5 }),
+        taskOf("x", { name: "a", dueAt: 900 }),
+        taskOf("w", { instance: "other" }),
+      );
+      const watch = watchOf("k", { kind: "signature" });
+      await put(storage, {
+        watches: [
+          watchOf("l"),
+          watch,
+          watchOf("k", { kind: "address" }),
+          watchOf("k", { instance: "other" }),
+        ],
+      });
+      const fresh = { crashes: 0, failures: 0, lastError: null, isHeld: false, deadAt: null };
+      const { tasks, watches } = await other.pending("i", ALL);
+      assert.deepEqual(tasks, [
+        { ...taskOf("y", { name: "a", dueAt: 5 }), ...fresh, visibleAt: 5 },
+        { ...taskOf("x", { name: "a", dueAt: 900 }), ...fresh, visibleAt: 900 },
+        {
+          ...taskOf("z", { name: "b", kind: "timer", dueAt: 500, lane: { key: "L", cap: 2 } }),
+          ...fresh,
+          visibleAt: 500,
+        },
+      ]);
+      assert.deepEqual(watches, [watchOf("k", { kind: "address" }), watch, watchOf("l")]);
+      assert.deepEqual(ids((await other.pending("i", 1)).tasks), ["y"]);
+      assert.equal((await other.pending("i", 1)).watches.length, 1);
+      assert.deepEqual(await other.pending("none", ALL), { tasks: [], watches: [] });
+    },
+  ),
+  promise(
+    "a pending task tells of its lease, its failures, its last error, and that it is a dead letter",
+    async ({ storage, other }) => {
+      await arm(storage, taskOf("t"));
+      const pending = async () => (await other.pending("i", ALL)).tasks[0];
+      const first = await claimOne(storage, 5);
+      const isHeld = { isHeld: true, visibleAt: 5 + LEASE, failures: 0, crashes: 0 };
+      assert.deepEqual({ ...(await pending()), ...isHeld }, await pending());
+      await storage.release({ id: "t", token: first.token, dueAt: 50, error: "no answer" });
+      const failed = {
+        isHeld: false,
+        visibleAt: 50,
+        dueAt: 50,
+        failures: 1,
+        lastError: "no answer",
+        deadAt: null,
+      };
+      assert.deepEqual({ ...(await pending()), ...failed }, await pending());
+      const lease = { maxCrashes: 1 };
+      await claimOne(storage, 50, lease);
+      assert.deepEqual(
+        await storage.claim({
+          holder: "h",
+          now: 9_000,
+          leaseMs: LEASE,
+          workflows: [WORKFLOW],
+          free: 9,
+          laned: 9,
+          maxCrashes: 1,
+        }),
+        [],
+      );
+      const dead = { isHeld: false, deadAt: 9_000, crashes: 1, failures: 1, lastError: "no answer" };
+      assert.deepEqual({ ...(await pending()), ...dead }, await pending());
+    },
+  ),
+];
+
+const removals: readonly StorageContractCase[] = [
+  promise("an ended instance goes with its history, and its id is free again", async ({ storage, other }) => {
+    const row = (instance: string) => ({ instance, version: 1, at: 1, event: "{}", value: `"done"` });
+    await put(storage, {
+      starts: [startOf("i", { status: "done" }), startOf("j", { status: "done" })],
+      history: [row("i"), row("j")],
+    });
+    assert.deepEqual(await commit(storage, { removes: ["i"] }), ok);
+    assert.equal(await other.load("i"), null);
+    assert.deepEqual(await other.history("i", { after: 0, limit: ALL }), []);
+    assert.equal((await other.history("j", { after: 0, limit: ALL })).length, 1);
+    assert.deepEqual(await commit(other, { starts: [startOf("i")], history: [row("i")] }), ok);
+  }),
+  promise(
+    "no instance goes that is absent, active, or has a task or a watch left; nor does its commit",
+    async ({ storage }) => {
+      await put(storage, {
+        starts: [
+          startOf("active"),
+          ...["tasked", "watched", "free"].map((id) => startOf(id, { status: "done" })),
+        ],
+        watches: [watchOf("k", { instance: "watched" })],
+      });
+      await arm(storage, taskOf("t", { instance: "tasked", dueAt: 9_000 }));
+      for (const id of ["none", "active", "tasked", "watched"]) {
+        assert.deepEqual(
+          await commit(storage, { removes: ["free", id], starts: [startOf("new")] }),
+          refused,
+          id,
+        );
+        assert.equal(await storage.load("new"), null);
+        assert.notEqual(await storage.load("free"), null);
+      }
+      assert.deepEqual(await commit(storage, { removes: ["free", "free"] }), refused);
+    },
+  ),
+];
+
+export const instanceListCases: readonly StorageContractCase[] = [...lists, ...waits, ...removals];
