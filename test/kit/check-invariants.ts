@@ -21,8 +21,12 @@ export interface RunAtRest {
 
 /** One sentence per broken invariant, each beginning with its number; empty when all hold. */
 export async function brokenInvariants(run: RunAtRest): Promise<readonly string[]> {
-  const started = run.log.commits.flatMap(({ commit }) => commit.starts ?? []);
-  const instances = await Promise.all(started.map(({ id }) => readInstance(run.storage, id)));
+  const ids = run.log.commits.reduce((left, { commit }) => {
+    for (const id of commit.removes ?? []) left.delete(id);
+    for (const { id } of commit.starts ?? []) left.add(id);
+    return left;
+  }, new Set<string>());
+  const instances = await Promise.all([...ids].map((id) => readInstance(run.storage, id)));
   const armed = run.log.commits.flatMap(({ commit }) => (commit.arms ?? []).map(({ task }) => task.id));
   return [
     ...instances.flatMap((read) => checkHistory(run.workflows.flatMap(withChildren), read, new Set(armed))),

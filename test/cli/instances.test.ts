@@ -1,0 +1,147 @@
+/** `paystate ps`, `show`, `history` and `retry` on a database file, while an engine runs on it and after it. */
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { createEngine } from "paystate/engine";
+import type { Engine } from "paystate/engine";
+import { silentLogger } from "../../src/runtime.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { job } from "../engine/job.ts";
+import { passTime } from "../kit/pass-time.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { leaveNothing, runCommand } from "./command.ts";
+import type { Ended } from "./command.ts";
+
+afterAll(leaveNothing);
+
+const jobs = job(async ({ id }) => {
+  if (id !== "good") throw new Error("no \u001b[31mpaper");
+  return { event: { type: "DONE", by: "me" } };
+});
+
+let folder: string;
+let file: string;
+let storage: EngineStorage;
+let engine: Engine<unknown>;
+
+/** An engine at work on the file: one job done, one that fails again and again. */
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  file = join(folder, "jobs.db");
+  storage = await sqliteStorage(file);
+  const clock = virtualClock();
+  engine = createEngine({ storage, workflows: [jobs], clock, logger: silentLogger });
+  engine.run();
+  for (const id of ["good", "bad"]) await engine.start(jobs, { id, input: { id } });
+  await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
+});
+
+afterEach(async () => {
+  await engine.stop();
+  await storage.close();
+  await rm(folder, { recursive: true });
+});
+
+const paystate = (...args: string[]): Promise<Ended> => runCommand([...args, "--db", file]);
+
+async function json(...args: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await paystate(...args, "--json");
+  expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 });
+  return JSON.parse(stdout) as unknown;
+}
+
+test("ps lists what is active with what fails of it, and by choice what has ended", async () => {
+  const { code, stdout, stderr } = await paystate("ps");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const [headings, bad, ...more] = stdout.trimEnd().split("\n");
+  expect(headings).toMatch(/^id +workflow +state +status +steps +updated +trouble$/);
+  // No byte of an escape sequence reaches the terminal.
+  expect(bad).toMatch(
+    /^bad +job@1 +working +active +1 +2026-01-01T00:00:00.000Z +work has failed \d+ times: .*no \?\[31mpaper$/,
+  );
+  expect(more).toEqual([]);
+  expect(await json("ps", "--status", "all", "--limit", "1")).toMatchObject({
+    instances: [{ id: "bad" }],
+    next: expect.any(String) as string,
+  });
+  expect(await json("ps", "--status", "done")).toMatchObject({ instances: [{ id: "good" }], next: null });
+  expect(await json("ps", "--failing")).toMatchObject({ instances: [{ id: "bad" }] });
+  expect(await json("ps", "--workflow", "other")).toEqual({ instances: [], next: null });
+  expect((await paystate("ps", "--state", "done")).stdout).toBe("No such instance here.\n");
+});
+
+test("show tells the state, and what an instance waits for", async () => {
+  const { code, stdout } = await paystate("show", "bad");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^id {8}bad\nworkflow {2}job@1\nstate {5}working\n/);
+  expect(stdout).toContain('context   {"id":"bad"}\n');
+  expect(stdout).toMatch(/effect +work +tried again +\S+Z +work has failed \d+ times: .* +bad:1:0\n$/);
+  expect(await json("show", "good")).toMatchObject({ instance: { status: "done" }, pending: { tasks: [] } });
+});
+
+test("history gives the steps, page by page", async () => {
+  const { stdout } = await paystate("history", "good");
+  expect(stdout).toMatch(
+    /^step +at +event +state +data\n1 +\S+ +\$started +working +\{"input":\{"id":"good"\}\}\n2 +\S+ +DONE +done +\{"by":"me"\}\n$/,
+  );
+  expect(await json("history", "good", "--after", "1")).toMatchObject([
+    { version: 2, event: { type: "DONE" } },
+  ]);
+  expect((await paystate("history", "good", "--limit", "1")).stdout).toMatch(/\n\nGoes on with --after 1\n$/);
+});
+
+test("retry makes what has failed due now, and says so when nothing has", async () => {
+  const before = (await engine.pending("bad")).tasks[0];
+  expect((await paystate("retry", "bad")).stdout).toBe("Due now: bad:1:0. A process at work does it.\n");
+  const { tasks } = await engine.pending("bad");
+  expect(tasks[0]).toMatchObject({ id: "bad:1:0", failures: before?.failures });
+  expect(tasks[0]?.dueAt).not.toBe(before?.dueAt);
+  expect((await paystate("retry", "good")).stdout).toBe(
+    "Nothing of good has failed, or it is being done right now.\n",
+  );
+});
+
+test.each([
+  [["show"], "show expects the id of an instance"],
+  [["retry", "a", "b"], 'retry takes one id, and no "b"'],
+  [["ps", "x"], 'ps takes no argument "x"'],
+  [["ps", "--status", "gone"], "--status gone: expected active or done or stopped or error or all"],
+  [["ps", "--limit", "0"], "--limit 0: expected a whole number from 1 to 1000"],
+  [["ps", "--data", "d"], "expected --db or --data, not both"],
+])("`paystate %j` is refused in one sentence", async (args, sentence) => {
+  const { code, stdout, stderr } = await paystate(...args);
+  expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `paystate: ${sentence}`,
+  });
+});
+
+test("an unknown id, a file that is not there, an empty one and a foreign one are refused, and no file is made", async () => {
+  for (const command of ["show", "history", "retry"]) {
+    const { code, stderr } = await paystate(command, "none");
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `paystate: there is no instance none in ${file}: \`paystate ps --status all\` lists them\n`,
+    });
+  }
+  await writeFile(join(folder, "empty.db"), "");
+  await writeFile(join(folder, "foreign.db"), "this is no database at all, and never was one".repeat(100));
+  const files = await readdir(folder);
+  for (const [name, problem] of [
+    ["absent.db", "there is no database"],
+    ["empty.db", "is empty"],
+    ["foreign.db", "database"],
+  ] as const) {
+    const { code, stdout, stderr } = await runCommand(["ps", "--db", join(folder, name)]);
+    expect({ code, stdout, lines: stderr.split("\n").length }, stderr).toEqual({
+      code: 1,
+      stdout: "",
+      lines: 2,
+    });
+    expect(stderr).toContain(problem);
+  }
+  expect((await readdir(folder)).filter((name) => !files.includes(name))).toEqual([]);
+});

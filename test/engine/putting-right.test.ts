@@ -1,0 +1,175 @@
+/** Failures put right: dead letters tried again or dropped, instances stopped and removed. */
+import { describe, expect, test } from "vitest";
+import { fromPromise, setup } from "xstate";
+import { UnknownWorkflow, workflow } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld } from "../kit/engine-world.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { job } from "./job.ts";
+
+const LEASE = 15_000;
+
+const chart = setup({
+  types: { events: {} as { type: "DONE" } },
+  actors: {
+    hang: fromPromise<void>(
+      ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
+    ),
+    child: setup({}).createMachine({
+      id: "child",
+      initial: "here",
+      states: { here: { after: { 1_000: "there" } }, there: {} },
+    }),
+  },
+}).createMachine({
+  id: "hanging",
+  initial: "busy",
+  states: {
+    busy: {
+      invoke: [
+        { id: "hang", src: "hang" },
+        { id: "child", src: "child" },
+      ],
+      after: { 60_000: "late" },
+      on: { DONE: "late" },
+    },
+    late: { type: "final" },
+  },
+});
+
+const hangings = workflow(chart)({ version: 1 });
+
+describe.each(adapters)("putting right on $name", (adapter) => {
+  test("a dead letter is listed, not tried by itself, and done at once after retry", () =>
+    inWorld(adapter, async ({ engine, clock, open, settled }) => {
+      const hanging = gate();
+      let isPoison = true;
+      const poison = job(async () => {
+        if (isPoison) await hanging.opened;
+        return { event: { type: "DONE", by: "healed" } };
+      });
+      // Its clock stands still, so it sends no heartbeat and its lease runs out.
+      const frozen = virtualClock(clock.now());
+      const dying = await engine({
+        workflows: [poison],
+        storage: await open(),
+        clock: frozen,
+        maxCrashes: 1,
+      });
+      dying.run();
+      await dying.start(poison, { id: "j", input: { id: "j" } });
+      const living = await engine({ workflows: [poison], maxCrashes: 1 });
+      living.run();
+      clock.advance(LEASE);
+      await living.settled();
+      const [letter] = await living.deadLetters();
+      expect(letter).toMatchObject({
+        id: "j:1:0",
+        instance: "j",
+        name: "work",
+        crashes: 1,
+        since: clock.now(),
+      });
+      expect((await living.pending("j")).tasks).toMatchObject([{ id: "j:1:0", deadAt: clock.now() }]);
+      expect((await living.list({ failing: true })).instances).toMatchObject([{ id: "j" }]);
+      clock.advance(10 * LEASE);
+      await living.settled();
+      expect(await living.read("j")).toMatchObject({ value: "working" });
+
+      isPoison = false;
+      expect(await living.retry("j:1:0")).toBe(true);
+      await living.settled();
+      expect(await living.read("j")).toMatchObject({ value: "done" });
+      expect(await living.deadLetters()).toEqual([]);
+      expect(await living.retry("j:1:0")).toBe(false);
+      hanging.open();
+      await settled();
+      expect(await living.history("j")).toHaveLength(2);
+    }));
+
+  test("a failing task is listed with its error and tried at once after retry; one that has not failed is not", () =>
+    inWorld(adapter, async ({ engine, pass }) => {
+      let failures = 0;
+      let isBroken = true;
+      const jobs = job(async () => {
+        if (!isBroken) return { event: { type: "DONE", by: "me" } };
+        failures += 1;
+        throw new Error("no paper");
+      });
+      const one = await engine({ workflows: [jobs] });
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      expect(await one.retry("j:1:0")).toBe(false);
+      expect(await one.failingTasks()).toEqual([]);
+      one.run();
+      await pass(60_000);
+      expect(await one.failingTasks()).toMatchObject([
+        { id: "j:1:0", failures, lastError: expect.stringContaining("no paper") },
+      ]);
+      expect(await one.drop("j:1:0")).toBe(false);
+      isBroken = false;
+      expect(await one.retry("j:1:0")).toBe(true);
+      await one.settled();
+      expect(await one.read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("a stopped instance has no timer, invocation or child left, and no event moves it", () =>
+    inWorld(adapter, async ({ engine, pass }) => {
+      const one = await engine({ workflows: [hangings] });
+      one.run();
+      await one.start(hangings, { id: "h", input: undefined });
+      expect(await one.stopInstance("h")).toBe("stopped");
+      expect(await one.stopInstance("h")).toBe("ended");
+      expect(await one.stopInstance("none")).toBe("absent");
+      await pass(120_000);
+      expect(await one.read("h")).toMatchObject({ value: "busy", status: "stopped" });
+      expect(await one.read("h/child")).toMatchObject({ status: "stopped" });
+      for (const id of ["h", "h/child"]) {
+        expect(await one.pending(id)).toEqual({ timers: [], tasks: [], watches: [], children: [] });
+      }
+      expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "ended" });
+      expect((await one.history("h")).map(({ event }) => event.type)).toEqual(["$started", "xstate.stop"]);
+    }));
+
+  test("an instance of a chart that this engine does not have is neither stopped nor changed", () =>
+    inWorld(adapter, async ({ engine, awaitsOutside }) => {
+      awaitsOutside("h", "h/child");
+      const one = await engine({ workflows: [hangings] });
+      await one.start(hangings, { id: "h", input: undefined });
+      const stranger = await engine({ workflows: [] });
+      await expect(stranger.stopInstance("h")).rejects.toBeInstanceOf(UnknownWorkflow);
+      expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
+    }));
+
+  test("an instance is removed with its history once it has ended and nothing of it is pending", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const one = await engine({ workflows: [hangings] });
+      await one.start(hangings, { id: "h", input: undefined });
+      expect(await one.removeInstance("none")).toBe("absent");
+      expect(await one.removeInstance("h")).toBe("active");
+      expect(await one.stopInstance("h")).toBe("stopped");
+      expect(await one.removeInstance("h/child")).toBe("active");
+      one.run();
+      await one.settled();
+      expect(await one.removeInstance("h/child")).toBe("removed");
+      expect(await one.removeInstance("h")).toBe("removed");
+      expect(await one.read("h")).toBeNull();
+      expect(await one.history("h")).toEqual([]);
+      // The id is free, and nothing of the old one is remembered.
+      expect(await one.start(hangings, { id: "h", input: undefined })).toEqual({ ok: true });
+      expect(await one.read("h")).toMatchObject({ status: "active", steps: 1 });
+      expect(await one.send(hangings, "h", { type: "DONE" })).toMatchObject({ kind: "stepped" });
+      await one.settled();
+    }));
+
+  test("what has ended and still has an effect to do is not removed before it is done", () =>
+    inWorld(adapter, async ({ engine }) => {
+      const jobs = job(async () => undefined);
+      const one = await engine({ workflows: [jobs] });
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      expect(await one.stopInstance("j")).toBe("stopped");
+      expect(await one.removeInstance("j")).toBe("pending");
+      one.run();
+      await one.settled();
+      expect(await one.removeInstance("j")).toBe("removed");
+    }));
+});
