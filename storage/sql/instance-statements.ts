@@ -59,11 +59,19 @@ export function instanceStatements(db: Kysely<Schema>) {
         .deleteFrom("instances")
         .where("id", "=", id)
         .where(sql<boolean>`status = 'done'`)
-        .where(({ exists, not, selectFrom }) =>
-          not(exists(selectFrom("tasks").select("tasks.id").whereRef("tasks.instance", "=", "instances.id"))),
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb.selectFrom("tasks").select("tasks.id").whereRef("tasks.instance", "=", "instances.id"),
+            ),
+          ),
         )
-        .where(({ exists, not, selectFrom }) =>
-          not(exists(selectFrom("watches").select("key").whereRef("watches.instance", "=", "instances.id"))),
+        .where((eb) =>
+          eb.not(
+            eb.exists(
+              eb.selectFrom("watches").select("key").whereRef("watches.instance", "=", "instances.id"),
+            ),
+          ),
         ),
     ),
     forget: statement<{ id: string }>()(({ id }) => db.deleteFrom("history").where("instance", "=", id)),

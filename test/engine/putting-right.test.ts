@@ -103,7 +103,7 @@ describe.each(adapters)("putting right on $name", (adapter) => {
       one.run();
       await pass(60_000);
       expect(await one.failingTasks()).toMatchObject([
-        { id: "j:1:0", failures, lastError: expect.stringContaining("no paper") },
+        { id: "j:1:0", failures, lastError: expect.stringContaining("no paper") as string },
       ]);
       expect(await one.drop("j:1:0")).toBe(false);
       isBroken = false;

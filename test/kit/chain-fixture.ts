@@ -6,6 +6,7 @@ import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
 import type { Clock } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 /** A funded key pair. */
 export interface Wallet {
@@ -37,7 +38,7 @@ export async function chainFixture(): Promise<ChainFixture> {
   // The first blocks of a chain have no finalized one before them.
   chain.advance(SLOTS_TO_FINALITY);
   const ledgerOf = (endpoints: readonly EndpointOption[]): Ledger =>
-    solanaLedger({ endpoints, clock: blockClock(chain, clock) });
+    solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
   const ledger = ledgerOf([{ url: "http://local", fetch: chain.fetch }]);
   return {
     chain,

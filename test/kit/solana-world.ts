@@ -14,6 +14,7 @@ import type { EndpointFault, LedgerWorld } from "../contracts/ledger.ts";
 import { blockClock, signPayment } from "./chain-fixture.ts";
 import { issuerOf } from "./issuer.ts";
 import { virtualClock } from "./virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 /** How calls get to the chain: handed over within the process, or through its HTTP listener. */
 export type Transport = "in process" | "over HTTP";
@@ -87,7 +88,7 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
     url: `${base}/${road}?api-key=${SECRET}`,
     fetch: roads.fetch(road),
   }));
-  const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock) });
+  const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
   const host = new URL(base).hostname;
   const mint = chain.mints.USDC as Address;
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -10,6 +10,7 @@ import { transfersInFlight } from "../kit/transfers-in-flight.ts";
 import type { TransfersInFlight } from "../kit/transfers-in-flight.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
+import { silentLogger } from "../../src/runtime.ts";
 
 const PAYMENTS = 3_000;
 const LATENCY_MS = 200;
@@ -36,7 +37,11 @@ afterEach(async () => {
 async function begin(count: number): Promise<void> {
   clock = virtualClock();
   node = landingNode(clock, null);
-  ledger = solanaLedger({ endpoints: [{ url: "http://node", fetch: node.fetch }], clock });
+  ledger = solanaLedger({
+    endpoints: [{ url: "http://node", fetch: node.fetch }],
+    clock,
+    logger: silentLogger,
+  });
   transfers = await transfersInFlight({ storage: memoryStorage(), ledger, clock }, count);
   transfers.engine.run();
   await live(5_000);

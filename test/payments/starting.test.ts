@@ -6,7 +6,7 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Address } from "../../src/address.ts";
 import { SOL_MINT } from "../../src/address.ts";
@@ -68,6 +68,25 @@ async function warnings(options: Parameters<PrivateFixture["another"]>[0]): Prom
   await service.stop();
   return said;
 }
+
+test("a service without a logger warns on stderr", async () => {
+  const written: string[] = [];
+  const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    written.push(String(text));
+    return true;
+  });
+  try {
+    const options = { storage: memoryStorage(), stablecoins: undefined, logger: undefined };
+    const service = world.another(options as never);
+    await service.start();
+    await service.stop();
+  } finally {
+    spy.mockRestore();
+  }
+  expect(written.filter((line) => line.includes("only SOL can be moved"))).toEqual([
+    expect.stringMatching(/^warn .*\n$/),
+  ]);
+});
 
 describe("M12: the mints", () => {
   test("a USDC of nine decimals does not start, and the option is named", async () => {

@@ -96,8 +96,8 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .tuple(instance, number(4), one(...workflows))
-      .map(([id, version, workflow]) => ({ step: stepOf(id, version, { workflow }) })),
+      .tuple(instance, number(4), one(...workflows), one<"active" | "done">("active", "active", "done"))
+      .map(([id, version, workflow, status]) => ({ step: stepOf(id, version, { workflow, status }) })),
   },
   {
     weight: 1,
@@ -134,6 +134,7 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     arbitrary: some(fc.record({ task: taskId, dueAt: number(60) })).map((retries) => ({ retries })),
   },
   { weight: 1, arbitrary: some(taskId).map((drops) => ({ drops })) },
+  { weight: 1, arbitrary: some(instance).map((removes) => ({ removes })) },
   { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
 );
 
@@ -211,6 +212,15 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   instances: await Promise.all(instances.map((id) => storage.load(id))),
   history: await Promise.all(instances.map((id) => storage.history(id, { after: 0, limit: 99 }))),
   watches: await storage.watches({ kind: "signature", shards: [0, 1, 2] }),
+  lists: await Promise.all(
+    workflows.flatMap((workflow) =>
+      (["active", "done"] as const).map((status) =>
+        storage.instances({ workflow, status, after: "i", limit: 2 }),
+      ),
+    ),
+  ),
+  workflows: await storage.instanceWorkflows(),
+  pending: await Promise.all(instances.map((id) => storage.pending(id, 9))),
   dead: await storage.deadLetters(99),
   failing: await storage.failingTasks(1, 99),
   earliest: await storage.earliestTasks(),

@@ -67,9 +67,9 @@ const ps: Command = async (args, print) => {
   };
   await inDatabase(values, async ({ storage }, reads) => {
     const list = await reads.list(query);
-    if (values.json) return print(plainJson(list));
     const failing = await storage.failingTasks(1, MAX_TROUBLES);
-    print(instancesPage(list, troublesOf(failing, await storage.deadLetters(MAX_TROUBLES))));
+    const troubles = troublesOf(failing, await storage.deadLetters(MAX_TROUBLES));
+    print(values.json ? plainJson(list) : instancesPage(list, troubles));
   });
 };
 
@@ -113,9 +113,11 @@ const retry: Command = async (args, print) => {
       const isTroubled = task.deadAt !== null || task.failures > 0;
       if (isTroubled && (await commands.retry(task.id))) retried.push(task.id);
     }
-    if (values.json) return print(plainJson({ retried }));
-    const said = `Due now: ${retried.join(", ")}. A process at work does it.`;
-    print(retried.length === 0 ? `Nothing of ${id} has failed, or it is being done right now.` : said);
+    const said =
+      retried.length === 0
+        ? `Nothing of ${id} has failed, or it is being done right now.`
+        : `Due now: ${retried.join(", ")}. A process at work does it.`;
+    print(values.json ? plainJson({ retried }) : said);
   });
 };
 

@@ -100,7 +100,7 @@ function cursorOf(text: string | undefined, length: number): readonly string[] |
   const isCursor =
     Array.isArray(parts) && parts.length === length && parts.every((part) => typeof part === "string");
   if (!isCursor) throw new TypeError("list: after: expected the `next` of a page of the same list");
-  return parts as readonly string[];
+  return parts;
 }
 
 function parsed(text: string): unknown {

@@ -101,8 +101,9 @@ export function instanceReads(storage: ReadStorage): InstanceReads {
     },
     async history(id, { after = 0, limit = DEFAULT_LIMIT } = {}) {
       checkLimit("history", limit);
-      if (!Number.isSafeInteger(after))
+      if (!Number.isSafeInteger(after)) {
         throw new TypeError(`history: after ${after}: expected a whole number`);
+      }
       return (await storage.history(id, { after, limit })).map(historyEntry);
     },
   };

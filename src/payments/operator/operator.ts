@@ -1,6 +1,7 @@
 /** The operator's room: what an operator sees, decides and sets, each act of it kept in the audit log. */
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { KindWatching } from "../../engine/index.ts";
+import type { InstanceReads, KindWatching } from "../../engine/index.ts";
+import { instanceReads } from "../../engine/reading/reads.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger, Random } from "../../runtime.ts";
 import type { Assets } from "../assets.ts";
@@ -48,6 +49,11 @@ export interface Operator extends Pausing, Suspending, Limiting, Resolver, Opera
    * it goes on where it has ended.
    */
   readonly recover: Recover;
+  /**
+   * Reads of the charts behind transactions, deposit addresses, payments and deliveries: which there are, in which state,
+   * what they wait for and what fails of them. They change nothing and stand in no audit log.
+   */
+  readonly instances: InstanceReads;
   /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
@@ -107,6 +113,7 @@ export function createOperator(deps: {
       ...createSuspending({ gates, clock }),
       ...createLimiting({ gates, clock, assets }),
       ...resolver,
+      instances: instanceReads(storage),
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),
