@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { fromPromise, setup } from "xstate";
 import { StateNotReached, workflow } from "paystate/engine";
-import type { Clock, InstanceQuery } from "paystate/engine";
+import type { Clock, InstanceList, InstanceQuery } from "paystate/engine";
+import { instanceReads } from "../../src/engine/reading/reads.ts";
+import { memoryStorage } from "../../storage/memory.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
@@ -186,6 +188,40 @@ describe.each(adapters)("reading on $name", (adapter) => {
       expect(rest.instances.map(({ id }) => id)).toEqual(["b", "a", "c"]);
       await send(checkouts, "b", { type: "LEAVE" });
     }));
+});
+
+test("a rare state among very many is found in calls that each look at 1,000 instances", async () => {
+  const storage = memoryStorage();
+  const looked: number[] = [];
+  const { list } = instanceReads({
+    ...storage,
+    async instances(page) {
+      const found = await storage.instances(page);
+      looked.push(found.length);
+      return found;
+    },
+  });
+  const rare = new Set(["i0007", "i1500", "i2499"]);
+  const starts = Array.from({ length: 2_500 }, (_, index) => {
+    const id = `i${String(index).padStart(4, "0")}`;
+    const snapshot = JSON.stringify({
+      value: rare.has(id) ? "rare" : "usual",
+      context: {},
+      status: "active",
+    });
+    return { id, workflow: "w@1", hash: "h", status: "active" as const, snapshot, createdAt: 1 };
+  });
+  await storage.commit([{ starts }]);
+  const found: string[] = [];
+  let after: string | null = null;
+  do {
+    looked.length = 0;
+    const page: InstanceList = await list({ state: "rare", limit: 2, ...(after === null ? {} : { after }) });
+    expect(looked.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1_000);
+    found.push(...page.instances.map(({ id }) => id));
+    after = page.next;
+  } while (after !== null);
+  expect(found).toEqual([...rare]);
 });
 
 /** The same clock, and how many sleep by it. */

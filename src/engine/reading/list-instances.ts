@@ -14,6 +14,8 @@ type Query = Omit<InstanceQuery, "limit" | "failing"> & { readonly limit: number
 
 /** The instances that one call looks at, so that a rare state does not make it read for minutes. */
 const MAX_EXAMINED = 1_000;
+/** Rows asked for at once where most of them may be left out. */
+const FILTERED_CHUNK = 200;
 const MAX_TROUBLED = 1_000;
 
 interface Section {
@@ -34,6 +36,7 @@ export async function instancePage(storage: ReadStorage, query: Query): Promise<
     .flatMap((each) => workflows.map((key): Section => ({ status: each, workflow: key })))
     .filter((section) => cursor === null || !isBefore(section, cursor));
   const found: InstanceView[] = [];
+  const isFiltered = query.state !== undefined || (status !== undefined && status !== "active");
   let examined = 0;
   for (const section of sections) {
     const [from, of, id] = cursor ?? [];
@@ -41,13 +44,17 @@ export async function instancePage(storage: ReadStorage, query: Query): Promise<
     for (;;) {
       const next = encoded([section.status, section.workflow, after]);
       if (found.length === limit || examined >= MAX_EXAMINED) return { instances: found, next };
-      const asked = Math.min(limit - found.length, MAX_EXAMINED - examined);
+      const wanted = isFiltered ? FILTERED_CHUNK : limit - found.length;
+      const asked = Math.min(wanted, MAX_EXAMINED - examined);
       const page = await storage.instances({ ...section, after, limit: asked });
       examined += page.length;
-      found.push(...page.map(instanceView).filter((view) => isWanted(view, query)));
-      const last = page.at(-1);
-      if (last === undefined || page.length < asked) break;
-      after = last.id;
+      for (const record of page) {
+        if (found.length === limit) break;
+        after = record.id;
+        const view = instanceView(record);
+        if (isWanted(view, query)) found.push(view);
+      }
+      if (found.length < limit && page.length < asked) break;
     }
   }
   return { instances: found, next: null };
