@@ -1,4 +1,4 @@
-/** State charts as Mermaid diagrams, drawn from the very machines that run. */
+/** State charts as pictures, as Mermaid diagrams and as data, drawn from the very machines that run. */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition as AnyTransition } from "xstate";
 import {
   depositAddress,
@@ -7,10 +7,13 @@ import {
   walletTransfer,
   webhookDelivery,
 } from "../../machines/index.ts";
+import { standaloneSvg } from "../inspector/chart/draw-svg.ts";
+import { layOutChart } from "../inspector/chart/lay-out-chart.ts";
+import { readChart } from "../inspector/chart/read-chart.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What `--format` takes. */
-export const MACHINE_FORMATS: readonly string[] = ["mermaid"];
+export const MACHINE_FORMATS: readonly string[] = ["mermaid", "svg", "json"];
 
 const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateMachine>([
   ["wallet-transfer", walletTransfer],
@@ -20,18 +23,32 @@ const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateM
   ["webhook-delivery", webhookDelivery],
 ]);
 
-/** The named charts, or all of them. Throws `UsageError` for a name that is none. */
-export function drawMachines(names: readonly string[]): string {
-  const wanted = names.length === 0 ? [...MACHINES.keys()] : names;
-  return wanted
-    .map((name) => {
-      const machine = MACHINES.get(name);
-      if (machine === undefined) {
-        throw new UsageError(`there is no machine "${name}": expected ${[...MACHINES.keys()].join(" or ")}`);
+/**
+ * The named charts, or all of them; one chart only where the format is `svg`, since a file holds one picture. Throws
+ * `UsageError` for a name that is none, and `NoLayout` where a picture is asked for and elkjs is not installed.
+ */
+export async function drawMachines(names: readonly string[], format: string): Promise<string> {
+  const machines = (names.length === 0 ? [...MACHINES.keys()] : names).map(machineNamed);
+  const [machine, another] = machines;
+  switch (format) {
+    case "svg":
+      if (machine === undefined || another !== undefined) {
+        throw new UsageError("--format svg draws one machine: name it, such as machines wallet-transfer");
       }
-      return drawMachine(machine);
-    })
-    .join("\n\n");
+      return standaloneSvg(await layOutChart(readChart(machine)));
+    case "json":
+      return JSON.stringify(machines.map(readChart), null, 2);
+    default:
+      return machines.map(drawMachine).join("\n\n");
+  }
+}
+
+function machineNamed(name: string): AnyStateMachine {
+  const machine = MACHINES.get(name);
+  if (machine === undefined) {
+    throw new UsageError(`there is no machine "${name}": expected ${[...MACHINES.keys()].join(" or ")}`);
+  }
+  return machine;
 }
 
 /** One chart as a Mermaid `stateDiagram-v2`: states with their entry effects, transitions with event, guard and effects. */

@@ -13,8 +13,8 @@ const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N]
       --json         exactly one line on stdout once ready, for programs; logs go to stderr
       --debug        logs everything, and shows where an error comes from
 
-paystate machines [NAME …] [--format mermaid]
-    Prints the state charts, all or the named ones.
+paystate machines [NAME …] [--format mermaid|svg|json]
+    Prints the state charts, all or the named ones; as svg one, which takes the package elkjs.
 
 paystate reconcile [--data DIR | --service FILE] [--json]
     Holds every deposit address of private mode against the chain and says what became of every base unit. Freezes an
@@ -163,7 +163,7 @@ async function runMachines(args: readonly string[]): Promise<void> {
   });
   const { drawMachines, MACHINE_FORMATS } = await import("./draw-machine.ts");
   oneOf("--format", values.format, MACHINE_FORMATS);
-  print(drawMachines(positionals));
+  print(await drawMachines(positionals, values.format));
 }
 
 const WHOSE = {

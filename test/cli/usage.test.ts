@@ -43,7 +43,7 @@ test.concurrent.each([
   ["trigger transaction.failed", "expected either --to or --webhook"],
   ["trigger transaction.failed --to here", "--to here: expected a URL that begins with http:// or https://"],
   ["trigger transaction.failed --webhook w", "--webhook expects the --account that it belongs to"],
-  ["machines --format svg", "--format svg: expected mermaid"],
+  ["machines --format svg", "--format svg draws one machine: name it, such as machines wallet-transfer"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n${HINT}` });

@@ -1,0 +1,163 @@
+/** A laid-out chart as plain SVG text, alone or inside a page, with what happened to one instance marked in it. */
+import { escaped } from "../html.ts";
+import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-chart.ts";
+import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
+
+/** A step of an instance, as far as it shows on its chart. */
+export interface TakenStep {
+  /** The number it has in the history. */
+  readonly number: number;
+  readonly event: string;
+  /** The ids of the active states before and after it; none before the first. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** What is marked on the chart of an instance. */
+export interface ChartMarks {
+  /** The ids of the active states. */
+  readonly active: readonly string[];
+  readonly taken: readonly TakenStep[];
+}
+
+const NO_MARKS: ChartMarks = { active: [], taken: [] };
+
+/** How a chart looks. Colours are given to it by the page around it, or are those of a light page. */
+export const CHART_STYLE = `
+.chart { --ink: light-dark(#1d2433, #e6e9f0); --soft: light-dark(#5a6478, #9aa4b8); --box: light-dark(#fff, #1b2130);
+  --inner: light-dark(#f4f6fa, #151a26); --line: light-dark(#8b95a8, #6c778d); --go: light-dark(#0b6e4f, #4fd1a1);
+  --fill: light-dark(#d5f2e6, #12473a); --page: light-dark(#fbfcfe, #10141d);
+  font: 11px ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; }
+.chart text { fill: var(--ink); }
+.chart .name { font: 600 13px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+.chart .note { fill: var(--soft); }
+.chart .state { fill: var(--box); stroke: var(--line); stroke-width: 1.2; }
+.chart .outer { fill: var(--inner); }
+.chart .region { stroke-dasharray: 5 4; }
+.chart .final-line { fill: none; stroke: var(--line); }
+.chart .active { fill: var(--fill); stroke: var(--go); stroke-width: 2.4; }
+.chart .edge { fill: none; stroke: var(--line); stroke-width: 1.2; }
+.chart .edge.taken { stroke: var(--go); stroke-width: 2.4; }
+.chart .edge.possible { stroke: var(--go); stroke-dasharray: 6 4; }
+.chart .label { fill: var(--soft); paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
+.chart .label.taken, .chart .label.possible { fill: var(--go); }
+.chart .head { fill: var(--line); }
+.chart .dot { fill: var(--ink); }
+.chart .badge { fill: var(--go); }
+.chart .badge-text { fill: var(--page); font-weight: 700; font-size: 10px; text-anchor: middle; }
+`;
+
+/** The chart to be put into a page of ours, which has the style. `name` is told to who cannot see it. */
+export function chartSvg(layout: ChartLayout, marks: ChartMarks = NO_MARKS): string {
+  return svg(layout, marks, "");
+}
+
+/** The chart as a file of its own. */
+export function standaloneSvg(layout: ChartLayout): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${svg(layout, NO_MARKS, `<style>:root { color-scheme: light dark }${CHART_STYLE}</style>`)}\n`;
+}
+
+function svg(layout: ChartLayout, marks: ChartMarks, style: string): string {
+  const { chart, width, height, states, edges, dots } = layout;
+  const drawn = edges.map((edge) => ({ edge, ...markOf(edge, marks) }));
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(`Chart ${chart.name}`)}">`,
+    style,
+    ...states.map((placed) => box(placed, marks)),
+    ...drawn.map(({ edge, mark }) => path(edge, mark)),
+    ...dots.map(({ x, y }) => `<circle class="dot" cx="${round(x)}" cy="${round(y)}" r="5"/>`),
+    ...drawn.map(({ edge, mark }) => label(edge, mark)),
+    ...states.map((placed) => heading(placed)),
+    ...drawn.flatMap(({ edge, numbers }) => badge(edge, numbers)),
+    "</svg>",
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): string {
+  const { x, y, width, height } = placed;
+  const classes = ["state"];
+  if (state.states.length > 0) classes.push(depth % 2 === 0 ? "outer" : "inner");
+  if (state.kind === "parallel") classes.push("parallel");
+  // The whole chart is active for as long as it lives; only what is in it tells anything.
+  if (depth > 0 && active.includes(state.id)) classes.push("active");
+  const rect = (inset: number, name: string): string =>
+    `<rect class="${name}" x="${round(x + inset)}" y="${round(y + inset)}" width="${round(width - 2 * inset)}" height="${round(height - 2 * inset)}" rx="${8 - inset}"/>`;
+  return state.kind === "final"
+    ? `${rect(0, classes.join(" "))}${rect(3.5, "final-line")}`
+    : rect(0, classes.join(" "));
+}
+
+const KIND_WORDS = { parallel: "all at once", history: "H" } as const;
+
+function heading({ state, lines, x, y }: PlacedState): string {
+  const baseline = y + PADDING + 12;
+  const word = state.kind === "parallel" || state.kind === "history" ? KIND_WORDS[state.kind] : "";
+  const kind = word === "" ? "" : `<tspan class="note"> · ${word}</tspan>`;
+  const notes = lines.map(
+    (line, index) =>
+      `<text class="note" x="${round(x + PADDING)}" y="${round(baseline + NAME_LINE - 3 + index * LINE)}">${escaped(line)}</text>`,
+  );
+  return `<text class="name" x="${round(x + PADDING)}" y="${round(baseline)}">${escaped(state.name)}${kind}</text>${notes.join("")}`;
+}
+
+type Mark = "" | "taken" | "possible";
+
+/** Whether an instance has taken this way, with the numbers of its steps, or may take it next. */
+function markOf(
+  { from, to, events }: PlacedEdge,
+  { active, taken }: ChartMarks,
+): { readonly mark: Mark; readonly numbers: readonly number[] } {
+  const numbers = taken
+    .filter(
+      ({ event, before, after }) => events.includes(event) && before.includes(from) && after.includes(to),
+    )
+    .map(({ number }) => number);
+  if (numbers.length > 0) return { mark: "taken", numbers };
+  return { mark: events.length > 0 && active.includes(from) ? "possible" : "", numbers };
+}
+
+function path({ points }: PlacedEdge, mark: Mark): string {
+  const [first, ...rest] = points;
+  if (first === undefined) return "";
+  const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
+  const line = `M${at(first)}${rest.map((point) => `L${at(point)}`).join("")}`;
+  return `<path class="${`edge ${mark}`.trim()}" d="${line}"/>${arrowHead(points)}`;
+}
+
+function arrowHead(points: readonly Point[]): string {
+  const [tip, before] = points.toReversed();
+  if (tip === undefined || before === undefined) return "";
+  const angle = Math.atan2(tip.y - before.y, tip.x - before.x);
+  const corner = (turn: number): string =>
+    `${round(tip.x - 8 * Math.cos(angle + turn))},${round(tip.y - 8 * Math.sin(angle + turn))}`;
+  return `<polygon class="head" points="${round(tip.x)},${round(tip.y)} ${corner(0.42)} ${corner(-0.42)}"/>`;
+}
+
+function label({ label: placed }: PlacedEdge, mark: Mark): string {
+  if (placed === null) return "";
+  return placed.lines
+    .map(
+      (line, index) =>
+        `<text class="${`label ${mark}`.trim()}" x="${round(placed.x + 4)}" y="${round(placed.y + 11 + index * LINE)}">${escaped(line)}</text>`,
+    )
+    .join("");
+}
+
+/** The numbers of the steps that took this way, near its end. */
+function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]): string[] {
+  const [tip] = points.toReversed();
+  if (numbers.length === 0 || tip === undefined) return [];
+  const text = numbers.length > 3 ? `${numbers.slice(0, 2).join(",")}…${numbers.at(-1)}` : numbers.join(",");
+  const width = Math.max(16, text.length * 6.5 + 8);
+  const { x, y } = placed === null ? tip : { x: placed.x - width / 2 - 2, y: placed.y + 8 };
+  return [
+    `<rect class="badge" x="${round(x - width / 2)}" y="${round(y - 8)}" width="${round(width)}" height="16" rx="8"/>`,
+    `<text class="badge-text" x="${round(x)}" y="${round(y + 3.5)}">${text}</text>`,
+  ];
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
