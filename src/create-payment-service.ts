@@ -2,6 +2,7 @@
 import type { PaymentWrite } from "./payments/payment-storage.ts";
 import type { PaymentTables } from "./payments/records.ts";
 import { createEngine } from "./engine/index.ts";
+import type { Inspected } from "./engine/inspected.ts";
 import type { AnyWorkflow } from "./engine/index.ts";
 import { PaymentError } from "./errors.ts";
 import { checkOptions } from "./options.ts";
@@ -93,6 +94,8 @@ import { createDelivery } from "./webhooks/attempt.ts";
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
+  /** What the inspector reads: the charts and the stored instances. Before `start()` it counts as production. */
+  readonly inspected: Inspected;
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
    * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no
@@ -395,6 +398,7 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   return {
     ...apiKeys,
     workflows,
+    inspected: { workflows, storage, isProduction: () => keyEnvironments.includes("live") },
     async start() {
       const genesisHash = await ledger.genesisHash();
       await refuseOtherChain(storage, genesisHash);

@@ -3,6 +3,8 @@ export { createPaymentService } from "./create-payment-service.ts";
 export type { PaymentService } from "./create-payment-service.ts";
 export type { PaymentServiceOptions, PrivateRoutingOptions } from "./payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
+export { createInspector } from "./http/create-inspector.ts";
+export type { InspectorOptions } from "./http/create-inspector.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";

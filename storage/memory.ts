@@ -41,6 +41,7 @@ export function memoryStorage(): EngineStorage {
     watchedKinds: async () => watches.kinds(),
     instanceWorkflows: async () => database.instanceWorkflows(),
     instances: async (page) => database.instancesOf(page),
+    newestInstances: async (page) => database.newestInstances(page),
     pending: async (instance, limit) => ({
       tasks: tasks.of(instance, limit),
       watches: watches.ofInstance(instance, limit),

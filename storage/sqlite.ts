@@ -90,6 +90,14 @@ function storageOn(
         return workflows;
       }),
     instances: (page) => connection.read(() => instances.page.all(page)),
+    newestInstances: ({ before, limit }) =>
+      connection.read(() =>
+        instances.newest.all({
+          createdAt: before?.createdAt ?? Number.MAX_SAFE_INTEGER,
+          id: before?.id ?? "",
+          limit,
+        }),
+      ),
     pending: (instance, limit) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit),

@@ -99,6 +99,13 @@ export interface InstancePage {
   readonly limit: number;
 }
 
+/** One page of all instances, the newest first. */
+export interface NewestPage {
+  /** The last instance of the page before: only older ones are read. Null for the first page. */
+  readonly before: Pick<InstanceRecord, "createdAt" | "id"> | null;
+  readonly limit: number;
+}
+
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
   /** Grows with every claim of the task; what a former holder brings back is refused by it. */
@@ -407,6 +414,8 @@ export interface EngineStorage {
   instanceWorkflows(): Promise<readonly string[]>;
   /** Instances of one workflow and status, as of the last commit, ascending by id. */
   instances(page: InstancePage): Promise<readonly InstanceRecord[]>;
+  /** Instances of all workflows, newest first; those of one millisecond descending by id. */
+  newestInstances(page: NewestPage): Promise<readonly InstanceRecord[]>;
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. */
   pending(instance: string, limit: number): Promise<PendingRecords>;
   /** Tasks set aside as dead letters, newest first. */

@@ -26,6 +26,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     watchedKinds: () => storage.watchedKinds(),
     instanceWorkflows: () => storage.instanceWorkflows(),
     instances: (page) => storage.instances(page),
+    newestInstances: (page) => storage.newestInstances(page),
     pending: (instance, limit) => storage.pending(instance, limit),
     deadLetters: (limit) => storage.deadLetters(limit),
     failingTasks: (least, limit) => storage.failingTasks(least, limit),

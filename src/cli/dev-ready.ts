@@ -3,12 +3,15 @@ import { styleText } from "node:util";
 import bs58 from "bs58";
 import type { Tier } from "../payments/records.ts";
 import type { LocalWallet } from "../local/index.ts";
+import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import type { Token } from "../payments/assets.ts";
 
 /** The one line of `--json`. */
 export interface DevReady {
   /** Without `/v1`. */
   readonly baseUrl: string;
+  /** The pages that show every instance, live. */
+  readonly inspectorUrl: string;
   readonly rpcUrl: string;
   readonly webSocketUrl: string;
   readonly apiKeys: Readonly<Record<Tier, string>>;
@@ -27,6 +30,7 @@ export function devReady(facts: {
 }): DevReady {
   return {
     baseUrl: facts.baseUrl,
+    inspectorUrl: `${facts.baseUrl}${INSPECTOR_PATH}`,
     rpcUrl: facts.rpcUrl,
     webSocketUrl: facts.webSocketUrl,
     apiKeys: facts.apiKeys,
@@ -37,7 +41,7 @@ export function devReady(facts: {
 
 /** The page for people; coloured when the terminal shows colours. */
 export function readyPage(
-  { baseUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevReady,
+  { baseUrl, inspectorUrl, rpcUrl, webSocketUrl, apiKeys, wallets, tokens }: DevReady,
   dataFolder: string,
 ): string {
   const colours = process.stdout.isTTY && process.stdout.hasColors();
@@ -48,6 +52,7 @@ export function readyPage(
     style("bold", "paystate dev is ready"),
     "",
     row("API", style("cyan", `${baseUrl}/v1`)),
+    row("inspector", style("cyan", inspectorUrl)),
     row("chain", `${style("cyan", rpcUrl)}, websockets ${style("cyan", webSocketUrl)}`),
     row("data", dataFolder),
     "",

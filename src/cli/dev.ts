@@ -68,7 +68,7 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
   await service.start().catch((error: unknown) => {
     throw error instanceof StartRefused ? foreignFile(dataFolder, error) : error;
   });
-  const handler = createHttpHandler({ service, logger: log });
+  const handler = createHttpHandler({ service, inspector: true, logger: log });
   const api = await takePort({ option: "--port", wanted: port, last: setup.port }, (taken) =>
     listenOn(taken, (request, response) => void handler.node(request, response)),
   );

@@ -3,12 +3,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../create-payment-service.ts";
+import type { Authorize } from "../inspector/admit-viewer.ts";
+import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { createResponder } from "./answer-request.ts";
 import type { PerTier } from "./admit-caller.ts";
 import { KnownCredentials } from "./known-credentials.ts";
+import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
 import type { Connection } from "./node-listener.ts";
 import { methodsByPath, ROUTES } from "./routes.ts";
@@ -42,6 +45,12 @@ export interface HttpHandlerOptions {
   };
   /** The client's address behind a trusted proxy, null when unknown. Default: the socket's; none for `fetch`. */
   readonly clientAddress?: (request: Request) => string | null;
+  /**
+   * Serves the inspector at `/_inspector`: pages that show every chart and every stored instance, live and read-only.
+   * `true` is for development: it answers this machine alone, and never on mainnet or before `start()`. `authorize` says
+   * who may look instead, also in production; what it throws refuses. Default false.
+   */
+  readonly inspector?: boolean | { readonly authorize: Authorize };
   /** The service's clock. Default: the machine's own. */
   readonly clock?: Clock;
   /** Makes request ids. Default: the operating system's. */
@@ -88,6 +97,11 @@ const optionsSchema = z.strictObject({
     })
     .prefault({}),
   clientAddress: functionOption<(request: Request) => string | null>().optional(),
+  inspector: z
+    .union([z.boolean(), z.strictObject({ authorize: functionOption<Authorize>() })], {
+      error: "expected true, false or { authorize }",
+    })
+    .default(false),
   ...runtimeOptions,
 });
 
@@ -110,8 +124,16 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
     log,
   });
 
+  const inspector = inspectorOf(checked);
+
   // Hono finds the path; the method is judged after the key, so that a stranger learns nothing, not even a 405.
   const app = new Hono<{ Bindings: Connection }>();
+  if (inspector !== null) {
+    const show = ({ req, env }: { readonly req: { readonly raw: Request }; readonly env: Connection }) =>
+      inspectorAnswer(inspector, req.raw, env);
+    app.all(`${basePath}${INSPECTOR_PATH}`, show);
+    app.all(`${basePath}${INSPECTOR_PATH}/*`, show);
+  }
   for (const [path, methods] of methodsByPath(ROUTES)) {
     app.all(`${basePath}${path}`, ({ req, env }) =>
       responder.respond({
@@ -141,4 +163,16 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
     fetch: (request) => fetch(request, NO_CONNECTION),
     node: nodeListener(fetch, responder.respondToFailure),
   };
+}
+
+/** The inspector of a service, or null where it was not asked for. */
+function inspectorOf({
+  service,
+  inspector,
+  clock,
+  logger: log,
+}: Readonly<z.output<typeof optionsSchema>>): Inspector | null {
+  if (inspector === false) return null;
+  const authorize = inspector === true ? null : inspector.authorize;
+  return new Inspector({ inspected: service.inspected, authorize, clock, log });
 }

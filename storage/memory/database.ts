@@ -1,5 +1,12 @@
 /** Everything one memory storage holds, and the commit that changes it: all of it, or a conflict. */
-import type { AnyCommit, CommitResult, HistoryRecord, InstancePage, InstanceRecord } from "../storage.ts";
+import type {
+  AnyCommit,
+  CommitResult,
+  HistoryRecord,
+  InstancePage,
+  InstanceRecord,
+  NewestPage,
+} from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
 import { compareTexts } from "./compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -32,6 +39,16 @@ export class MemoryDatabase {
       .under("workflow", workflow)
       .filter((each) => each.status === status && compareTexts(each.id, after) > 0)
       .toSorted((a, b) => compareTexts(a.id, b.id))
+      .slice(0, limit)
+      .map((each) => this.instances.copy(each));
+  }
+
+  newestInstances({ before, limit }: NewestPage): InstanceRecord[] {
+    const newestFirst = (a: NonNullable<typeof before>, b: NonNullable<typeof before>): number =>
+      b.createdAt - a.createdAt || compareTexts(b.id, a.id);
+    return [...this.instances.all()]
+      .filter((each) => before === null || newestFirst(before, each) < 0)
+      .toSorted(newestFirst)
       .slice(0, limit)
       .map((each) => this.instances.copy(each));
   }

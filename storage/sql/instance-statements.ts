@@ -54,6 +54,15 @@ export function instanceStatements(db: Kysely<Schema>) {
         .orderBy("id")
         .limit(limit),
     ),
+    newest: statement<{ createdAt: number; id: string; limit: number }>()(({ createdAt, id, limit }) =>
+      db
+        .selectFrom("instances")
+        .selectAll()
+        .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "id"), "<", tuple(createdAt, id)))
+        .orderBy("createdAt", "desc")
+        .orderBy("id", "desc")
+        .limit(limit),
+    ),
     remove: statement<{ id: string }>()(({ id }) =>
       db
         .deleteFrom("instances")

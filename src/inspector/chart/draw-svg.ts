@@ -1,17 +1,9 @@
 /** A laid-out chart as plain SVG text, alone or inside a page, with what happened to one instance marked in it. */
 import { escaped } from "../html.ts";
 import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-chart.ts";
+import { takenWay } from "./taken-way.ts";
+import type { TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
-
-/** A step of an instance, as far as it shows on its chart. */
-export interface TakenStep {
-  /** The number it has in the history. */
-  readonly number: number;
-  readonly event: string;
-  /** The ids of the active states before and after it; none before the first. */
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
 
 /** What is marked on the chart of an instance. */
 export interface ChartMarks {
@@ -59,7 +51,11 @@ export function standaloneSvg(layout: ChartLayout): string {
 
 function svg(layout: ChartLayout, marks: ChartMarks, style: string): string {
   const { chart, width, height, states, edges, dots } = layout;
-  const drawn = edges.map((edge) => ({ edge, ...markOf(edge, marks) }));
+  const numbers = takenNumbers(layout, marks.taken);
+  const drawn = edges.map((edge) => {
+    const own = numbers.get(`${edge.from} → ${edge.to}`) ?? [];
+    return { edge, numbers: own, mark: markOf(edge, own, marks) };
+  });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escaped(`Chart ${chart.name}`)}">`,
     style,
@@ -104,18 +100,22 @@ function heading({ state, lines, x, y }: PlacedState): string {
 
 type Mark = "" | "taken" | "possible";
 
-/** Whether an instance has taken this way, with the numbers of its steps, or may take it next. */
-function markOf(
-  { from, to, events }: PlacedEdge,
-  { active, taken }: ChartMarks,
-): { readonly mark: Mark; readonly numbers: readonly number[] } {
-  const numbers = taken
-    .filter(
-      ({ event, before, after }) => events.includes(event) && before.includes(from) && after.includes(to),
-    )
-    .map(({ number }) => number);
-  if (numbers.length > 0) return { mark: "taken", numbers };
-  return { mark: events.length > 0 && active.includes(from) ? "possible" : "", numbers };
+/** By the ends of each line, the numbers of the steps that took it. */
+function takenNumbers({ chart }: ChartLayout, taken: readonly TakenStep[]): Map<string, number[]> {
+  const numbers = new Map<string, number[]>();
+  for (const step of taken) {
+    for (const { from, to } of takenWay(chart.transitions, step)) {
+      const way = `${from} → ${to}`;
+      numbers.set(way, [...(numbers.get(way) ?? []), step.number]);
+    }
+  }
+  return numbers;
+}
+
+/** Whether an instance has taken this way, or may take it next. */
+function markOf({ from, events }: PlacedEdge, numbers: readonly number[], { active }: ChartMarks): Mark {
+  if (numbers.length > 0) return "taken";
+  return events.length > 0 && active.includes(from) ? "possible" : "";
 }
 
 function path({ points }: PlacedEdge, mark: Mark): string {

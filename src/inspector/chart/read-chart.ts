@@ -13,8 +13,13 @@ export interface ChartState {
   readonly kind: StateKind;
   /** What it does and what it answers without leaving itself, a line each, such as `invoke charge`. */
   readonly notes: readonly string[];
+  /** The events from outside that it answers itself. */
+  readonly answers: readonly string[];
   /** The id of the state that is entered first; null where there is none or where all of them are entered. */
   readonly initial: string | null;
+  /** What the chart tells outsiders of this state in `meta.status`, and why it needs a person. */
+  readonly status: string | null;
+  readonly attention: string | null;
   readonly states: readonly ChartState[];
 }
 
@@ -81,6 +86,8 @@ class ChartReader {
       kind: node.type,
       notes: [...doings(node), ...this.#readTransitions(node)],
       initial: node.type === "compound" && first !== undefined ? idOf(first) : null,
+      answers: [...node.transitions.keys()].filter((event) => event !== "" && !event.startsWith("xstate.")),
+      ...told(node),
       states: Object.values(node.states as Record<string, AnyStateNode>).map((child) => this.read(child)),
     };
   }
@@ -116,6 +123,14 @@ class ChartReader {
       ...actions.flatMap(actionWords).map((effect) => `/ ${effect}`),
     ].join(" ");
   }
+}
+
+function told({ meta }: AnyStateNode): Pick<ChartState, "status" | "attention"> {
+  const { status, attention } = (meta ?? {}) as { readonly status?: unknown; readonly attention?: unknown };
+  return {
+    status: typeof status === "string" ? status : null,
+    attention: typeof attention === "string" ? attention : null,
+  };
 }
 
 /** What a state does by being entered, left, and active. */

@@ -62,6 +62,7 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["watches", "kind", "shard", "key"],
   ["watches", "instance", "kind", "key"],
   ["instances", "workflow", "status", "id"],
+  ["instances", "createdAt", "id"],
 ];
 
 export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -5,6 +5,23 @@ import { claim, commit, either, ok, put, range, startOf, stepOf, taskOf, webhook
 
 /** Instances: one winner per version, loads that see the last commit, history in order. */
 export const instanceCases: readonly StorageContractCase[] = [
+  promise("all instances are paged newest first, whichever workflow they are of", async ({ storage }) => {
+    const start = (id: string, createdAt: number, workflow: string) => ({
+      ...startOf(id),
+      createdAt,
+      workflow,
+    });
+    await put(storage, { starts: [start("b", 5, "one@1"), start("a", 5, "two@1")] });
+    await put(storage, { starts: [start("old", 1, "one@1"), start("new", 9, "two@1")] });
+    const ids = async (page: Parameters<typeof storage.newestInstances>[0]) =>
+      (await storage.newestInstances(page)).map(({ id }) => id);
+    assert.deepEqual(await ids({ before: null, limit: 9 }), ["new", "b", "a", "old"]);
+    assert.deepEqual(await ids({ before: null, limit: 2 }), ["new", "b"]);
+    assert.deepEqual(await ids({ before: { createdAt: 5, id: "b" }, limit: 9 }), ["a", "old"]);
+    assert.deepEqual(await ids({ before: { createdAt: 1, id: "old" }, limit: 9 }), []);
+    const [newest] = await storage.newestInstances({ before: null, limit: 1 });
+    assert.deepEqual(newest, await storage.load("new"));
+  }),
   promise("G2: of twenty steps from one version one wins", async ({ storage, other }) => {
     await put(storage, { starts: [startOf("i")] });
     const race = range(20).map((index) =>

@@ -1,0 +1,69 @@
+/** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
+import { z } from "zod";
+import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { AnyWorkflow } from "../engine/workflow.ts";
+import type { Authorize } from "../inspector/admit-viewer.ts";
+import { Inspector } from "../inspector/inspector.ts";
+import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
+import type { Clock, Logger } from "../runtime.ts";
+import type { HttpHandler } from "./create-http-handler.ts";
+import { inspectorAnswer } from "./inspector-answer.ts";
+import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
+import type { Connection } from "./node-listener.ts";
+
+/** What `createInspector` is given. */
+export interface InspectorOptions {
+  /** The storage of the engine. It is only read. */
+  readonly storage: InspectedStorage;
+  /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
+  readonly workflows: readonly AnyWorkflow[];
+  /**
+   * Who may look. Default: programs and people on this machine, which is for development: whoever can open a connection
+   * from here sees every instance. What it throws refuses.
+   */
+  readonly authorize?: Authorize;
+  /** The engine's clock, for what is counted down to. Default: the machine's own. */
+  readonly clock?: Clock;
+  /** Told why a page could not be made. Default: silent. */
+  readonly logger?: Logger;
+}
+
+const optionsSchema = z.strictObject({
+  storage: objectWith<InspectedStorage>(
+    ["load", "history", "newestInstances"],
+    "a storage, such as memoryStorage() or sqliteStorage(path)",
+  ),
+  workflows: z.array(
+    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
+      error: "expected what workflow() returns",
+    }),
+  ),
+  authorize: functionOption<Authorize>().optional(),
+  clock: runtimeOptions.clock,
+  logger: runtimeOptions.logger,
+});
+
+/**
+ * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
+ * any stored instance, live. They are read-only. Throws `InvalidOptions` listing every problem.
+ */
+export function createInspector(options: InspectorOptions): HttpHandler {
+  const {
+    storage,
+    workflows,
+    authorize,
+    clock,
+    logger: log,
+  } = checkOptions("createInspector", optionsSchema, options);
+  const inspected: Inspected = { storage, workflows, isProduction: () => false };
+  const inspector = new Inspector({ inspected, authorize: authorize ?? null, clock, log });
+  const fetch = (request: Request, connection: Connection): Promise<Response> =>
+    inspectorAnswer(inspector, request, connection);
+  return {
+    fetch: (request) => fetch(request, NO_CONNECTION),
+    node: nodeListener(
+      fetch,
+      () => new Response("The path or the Host header cannot be read.\n", { status: 400 }),
+    ),
+  };
+}

@@ -1,0 +1,47 @@
+/** Who may look: programs and people on this machine while it is a development, else whom the host admits. */
+import type { Inspected } from "../engine/inspected.ts";
+
+/** Decides about one request. What it throws refuses. */
+export type Authorize = (request: Request) => boolean | Promise<boolean>;
+
+/** A request with what is known of where it comes from. */
+export interface Viewer {
+  readonly request: Request;
+  /** The address of the other end of the socket, null when there is no socket. */
+  readonly peer: string | null;
+}
+
+const LOOPBACK_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
+const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
+
+/** A proxy on this machine makes every stranger look as if he were here. */
+const PROXIED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+
+/** The reason to refuse, as a sentence, or null where the viewer may look. */
+export async function refusalOf(
+  { request, peer }: Viewer,
+  inspected: Pick<Inspected, "isProduction">,
+  authorize: Authorize | null,
+): Promise<string | null> {
+  const site = request.headers.get("sec-fetch-site");
+  if (site !== null && site !== "same-origin" && site !== "none") {
+    return "The inspector answers no request that another site has made: type its address, or copy the link.";
+  }
+  if (authorize !== null) {
+    const isAdmitted = await Promise.resolve(authorize(request)).catch(() => false);
+    return isAdmitted === true ? null : "You are not admitted to the inspector.";
+  }
+  if (inspected.isProduction()) {
+    return "The inspector is off here: this service works, or may work, with real money. Give inspector: { authorize } to say who may look.";
+  }
+  // A name of a stranger's that leads to this machine is how a page elsewhere would read this one.
+  const { hostname } = new URL(request.url);
+  if (!LOOPBACK_HOST.test(hostname)) {
+    return "The inspector answers only under the name of this machine, such as http://127.0.0.1. Give inspector: { authorize } to open it to others.";
+  }
+  const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
+  if (isElsewhere || PROXIED.some((name) => request.headers.has(name))) {
+    return "The inspector answers only this machine, and no proxy. Give inspector: { authorize } to open it to others.";
+  }
+  return null;
+}

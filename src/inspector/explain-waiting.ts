@@ -1,0 +1,129 @@
+/** Why an instance stands where it stands, in a few sentences: what it waits for, since when, and what happens next. */
+import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
+import { eventWords, delayWords } from "./chart/words.ts";
+import { html } from "./html.ts";
+import type { Html } from "./html.ts";
+import { dueMoment, moment } from "./show-values.ts";
+import type { Redact } from "./show-values.ts";
+
+/** What is known of an instance. */
+export interface Standing {
+  readonly status: "active" | "done";
+  /** Where it stands, in words. */
+  readonly state: string;
+  /** When its last step was. */
+  readonly since: number;
+  /** The events from outside that its chart answers now; null where the chart is not registered here. */
+  readonly events: readonly string[] | null;
+  readonly pending: PendingRecords;
+}
+
+/** The sentences, the most important one first. Never empty. */
+export function explainWaiting({ pending, ...standing }: Standing, redact: Redact): Html[] {
+  const { tasks, watches } = pending;
+  const told = [
+    ...tasks.filter(({ deadAt }) => deadAt !== null).map((task) => setAside(task, redact)),
+    ...tasks.filter(isFailing).map((task) => failing(task, redact)),
+    ...tasks
+      .filter((task) => task.deadAt === null && task.failures === 0 && task.kind !== "timer")
+      .map(underWay),
+  ];
+  if (standing.status === "done") {
+    return [
+      html`It ended in ${standing.state} at ${moment(standing.since)}, and waits for nothing.`,
+      ...told,
+    ];
+  }
+  const timers = tasks
+    .filter((task) => task.kind === "timer" && task.deadAt === null && task.failures === 0)
+    .toSorted((a, b) => a.dueAt - b.dueAt)
+    .map(timer);
+  const waits = [...told, ...watched(watches, standing.since), ...timers];
+  return [...waits, ...forEvents(standing, waits.length > 0)];
+}
+
+function isFailing({ failures, deadAt }: PendingTask): boolean {
+  return failures > 0 && deadAt === null;
+}
+
+const what = ({ kind, name }: PendingTask): string => {
+  switch (kind) {
+    case "effect":
+      return `the effect ${name}`;
+    case "invocation":
+      return `the invocation ${name.replace(/^invoke\./, "")}`;
+    case "message":
+      return `the message ${name}`;
+    case "timer":
+      return `the timer "${timerWords(name)}"`;
+    default:
+      return `the task ${String(kind satisfies never)}`;
+  }
+};
+
+function setAside(task: PendingTask, redact: Redact): Html {
+  const { deadAt, crashes, lastError } = task;
+  const error = lastError === null ? null : html`, its last error being “${redact(lastError)}”`;
+  return html`It is stuck: ${what(task)} was set aside at ${moment(deadAt ?? 0)} after its process died
+  ${times(crashes)}${error}. A person has to have it tried again or dropped.`;
+}
+
+function failing(task: PendingTask, redact: Redact): Html {
+  const { failures, lastError, isHeld, dueAt } = task;
+  const error = lastError === null ? null : html`, last with “${redact(lastError)}”`;
+  const next = isHeld ? html`it is being tried now` : html`the next attempt is at ${dueMoment(dueAt)}`;
+  return html`It waits for ${what(task)}, which has failed ${times(failures)}${error}; ${next}.`;
+}
+
+function underWay(task: PendingTask): Html {
+  const { isHeld, dueAt, visibleAt, crashes } = task;
+  const died = crashes > 0 ? html` (its process has died ${times(crashes)})` : null;
+  return isHeld
+    ? html`It waits for ${what(task)}, which a process has in hand until ${dueMoment(visibleAt)} or
+      longer${died}.`
+    : html`It waits for ${what(task)}, which is due at ${dueMoment(dueAt)}${died}.`;
+}
+
+const MOST_KEYS = 3;
+
+function watched(watches: readonly WatchRecord[], since: number): Html[] {
+  const kinds = new Map<string, string[]>();
+  for (const { kind, key } of watches) kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
+  return [...kinds].map(([kind, keys]) => {
+    const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : "";
+    const shown = keys
+      .slice(0, MOST_KEYS)
+      .map((key, index) => html`${index > 0 ? ", " : ""}<code>${key}</code>`);
+    return html`It has waited since ${moment(since)} for news of ${shown}${more}, which is polled as ${kind}.`;
+  });
+}
+
+function timer({ name, dueAt }: PendingTask): Html {
+  return html`Its timer “${timerWords(name)}” fires at ${dueMoment(dueAt)}.`;
+}
+
+/** The name of a timer is the event of its delay, or an id that the chart gave it. */
+function timerWords(name: string): string {
+  return eventWords(name, (delay) => delayWords(delay, undefined));
+}
+
+function forEvents({ events, since }: Omit<Standing, "pending">, isMore: boolean): Html[] {
+  if (events === null) {
+    return [html`Its chart is not registered in this process, so the events it would answer are not known.`];
+  }
+  if (events.length === 0)
+    return isMore
+      ? []
+      : [html`It has stood still since ${moment(since)}, and no event is known that would move it.`];
+  const list = events.map((event, index) => html`${index > 0 ? ", " : ""}<code>${event}</code>`);
+  return isMore
+    ? [html`It also answers ${list}.`]
+    : [
+        html`It has waited since ${moment(since)} for somebody to send
+        ${events.length > 1 ? "one of " : ""}${list}.`,
+      ];
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}

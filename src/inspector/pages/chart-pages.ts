@@ -1,0 +1,40 @@
+/** The charts that are registered: all of them in a list, and each of them drawn. */
+import { chartSvg } from "../chart/draw-svg.ts";
+import { indentedList } from "../chart/indented-list.ts";
+import { statesOf } from "../chart/read-chart.ts";
+import type { KnownChart } from "../charts.ts";
+import { Html, html } from "../html.ts";
+import type { Links, PageParts } from "./page.ts";
+
+export function chartsPage(links: Links, charts: readonly KnownChart[]): PageParts {
+  return {
+    title: "Charts",
+    main: html`<h1>Charts</h1>
+      ${charts.length === 0 ? html`<p class="empty">No chart is registered in this process.</p>` : null}
+      <ul class="charts">
+        ${charts.map(
+          ({ key, chart }) =>
+            html`<li>
+              <a href="${links.chart(key)}">${key}</a>
+              <span>${statesOf(chart.root).length - 1} states, ${chart.transitions.length} transitions</span>
+              <a href="${links.list({ workflow: key })}">its instances</a>
+            </li>`,
+        )}
+      </ul>`,
+  };
+}
+
+export async function chartPage(links: Links, { key, chart, layout }: KnownChart): Promise<PageParts> {
+  const places = await layout();
+  return {
+    title: key,
+    main: html`<h1>${key}</h1>
+      <p class="facts"><a href="${links.list({ workflow: key })}">Its instances</a></p>
+      ${
+        typeof places === "string"
+          ? html`<p class="empty">${places}</p>
+              <pre>${indentedList(chart)}</pre>`
+          : html`<div class="scroll drawing" tabindex="0">${new Html(chartSvg(places))}</div>`
+      }`,
+  };
+}

@@ -1,0 +1,81 @@
+/** How the queue stands: what was set aside, what fails, and what is due first. */
+import type { TroubledTask } from "../../../storage/storage.ts";
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import type { QueueStanding } from "../read-instances.ts";
+import { dueMoment, moment } from "../show-values.ts";
+import type { Redact } from "../show-values.ts";
+import type { Links, PageParts } from "./page.ts";
+
+export function healthPage(
+  links: Links,
+  { deadLetters, failing, earliest }: QueueStanding,
+  redact: Redact,
+): PageParts {
+  return {
+    title: "Health",
+    main: html`<h1>Health</h1>
+      <h2>Set aside</h2>
+      ${troubled(links, deadLetters, redact, "No task was set aside.")}
+      <h2>Failing</h2>
+      ${troubled(links, failing, redact, "No task fails.")}
+      <h2>Next due</h2>
+      ${
+        earliest.length === 0
+          ? html`<p class="empty">
+              Nothing is due: every instance waits for an event or for news of a watch.
+            </p>`
+          : html`<div class="scroll">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Chart</th>
+                    <th scope="col">Its earliest task</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${earliest.map(
+                    ({ workflow, dueAt }) =>
+                      html`<tr>
+                        <td><a href="${links.list({ workflow })}">${workflow}</a></td>
+                        <td>${dueMoment(dueAt)}</td>
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>`
+      }`,
+  };
+}
+
+function troubled(links: Links, tasks: readonly TroubledTask[], redact: Redact, none: string): Html {
+  if (tasks.length === 0) return html`<p class="empty">${none}</p>`;
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Instance</th>
+          <th scope="col">Task</th>
+          <th scope="col">Since</th>
+          <th scope="col">Trouble</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${tasks.map(
+          ({ instance, kind, name, since, failures, crashes, lastError }) =>
+            html`<tr>
+              <td>
+                <a href="${links.instance(instance)}"><code>${instance}</code></a>
+              </td>
+              <td>${kind} <code>${name}</code></td>
+              <td>${moment(since)}</td>
+              <td>
+                failed ${failures}×, process died
+                ${crashes}×${lastError === null ? null : html`: ${redact(lastError)}`}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

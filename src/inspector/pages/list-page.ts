@@ -1,0 +1,106 @@
+/** The list of instances: those that need a person first, then the newest. */
+import { html } from "../html.ts";
+import type { Html } from "../html.ts";
+import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
+import { moment, stateWords } from "../show-values.ts";
+import type { Redact } from "../show-values.ts";
+import type { Links, PageParts } from "./page.ts";
+
+/** What the list is made of. */
+export interface ListPage {
+  readonly list: InstanceList;
+  readonly query: ListQuery;
+  /** The keys of the registered charts. */
+  readonly workflows: readonly string[];
+  readonly redact: Redact;
+}
+
+export function listPage(links: Links, { list, query, workflows, redact }: ListPage): PageParts {
+  const { troubled, instances, next } = list;
+  const isFiltered = query.workflow !== undefined || query.status !== undefined;
+  return {
+    title: "Instances",
+    main: html`<h1>Instances</h1>
+      ${filters(links, query, workflows)}
+      ${
+        troubled.length === 0
+          ? null
+          : html`<h2>Needs attention</h2>
+              ${table(links, troubled, redact)}`
+      }
+      <h2>${query.before === undefined ? "Newest" : "Older"}</h2>
+      ${instances.length === 0 ? empty(isFiltered) : table(links, instances, redact)}
+      ${next === null ? null : html`<p><a href="${links.list({ ...filtersOf(query), before: `${next.createdAt}:${next.id}` })}">Older ones</a></p>`}`,
+  };
+}
+
+function filtersOf({ workflow, status }: ListQuery): Record<string, string> {
+  return { ...(workflow === undefined ? {} : { workflow }), ...(status === undefined ? {} : { status }) };
+}
+
+function filters(links: Links, query: ListQuery, workflows: readonly string[]): Html {
+  const option = (value: string, words: string, chosen: string | undefined): Html =>
+    value === (chosen ?? "")
+      ? html`<option value="${value}" selected>${words}</option>`
+      : html`<option value="${value}">${words}</option>`;
+  return html`<div class="forms">
+    <form action="${links.list()}">
+      <label
+        >Chart
+        <select name="workflow">
+          ${option("", "all", query.workflow)}${workflows.map((key) => option(key, key, query.workflow))}
+        </select></label
+      >
+      <label
+        >Status
+        <select name="status">
+          ${option("", "all", query.status)}${option("active", "active", query.status)}${option("done", "ended", query.status)}
+        </select></label
+      >
+      <button>Show</button>
+    </form>
+    <form action="${links.file("instance")}" role="search">
+      <label>Id <input name="id" required autocomplete="off" spellcheck="false" size="34" /></label
+      ><button>Find</button>
+    </form>
+  </div>`;
+}
+
+function empty(isFiltered: boolean): Html {
+  return html`<p class="empty">
+    ${isFiltered ? "No instance fits these filters." : "No instance has been started yet. The first one will appear here by itself."}
+  </p>`;
+}
+
+function table(links: Links, rows: readonly ListedInstance[], redact: Redact): Html {
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Instance</th>
+          <th scope="col">Chart</th>
+          <th scope="col">State</th>
+          <th scope="col">Started</th>
+          <th scope="col">Last step</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ({ id, workflow, status, value, trouble, createdAt, updatedAt }) =>
+            html`<tr>
+              <td>
+                <a href="${links.instance(id)}"><code>${id}</code></a>
+              </td>
+              <td>${workflow}</td>
+              <td>
+                <span class="pill ${status}">${stateWords(value)}</span
+                >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}
+              </td>
+              <td>${moment(createdAt)}</td>
+              <td>${moment(updatedAt)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,0 +1,47 @@
+/** How the pages look: light and dark, narrow and wide, and without motion. */
+import { CHART_STYLE } from "../chart/draw-svg.ts";
+
+/** The one style sheet. */
+export const STYLE = `
+:root { color-scheme: light dark; --ink: light-dark(#1d2433, #e6e9f0); --soft: light-dark(#566076, #9aa4b8);
+  --page: light-dark(#fbfcfe, #10141d); --card: light-dark(#fff, #171c28); --rule: light-dark(#dfe4ec, #2a3244);
+  --go: light-dark(#0b6e4f, #4fd1a1); --fill: light-dark(#d5f2e6, #12473a); --warn: light-dark(#9a3412, #fdba74);
+  --link: light-dark(#1a56b0, #8ab8ff); }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.55 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+header { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; padding: 12px 20px; border-bottom: 1px solid var(--rule); background: var(--card); }
+header nav { display: flex; gap: 16px; }
+.brand { color: var(--ink); text-decoration: none; }
+#live { margin-left: auto; color: var(--soft); font-size: 13px; }
+#live.lost { color: var(--warn); font-weight: 600; }
+main { max-width: 1320px; margin: 0 auto; padding: 8px 20px 60px; }
+main:focus { outline: none; }
+a { color: var(--link); }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+.skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--card); padding: 6px; }
+h1 { font-size: 22px; overflow-wrap: anywhere; margin: 16px 0 8px; } h2 { font-size: 16px; margin: 28px 0 8px; }
+code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; white-space: pre-wrap; }
+.scroll { overflow-x: auto; } .drawing { border-radius: 10px; }
+.drawing svg { max-width: 100%; height: auto; min-width: 620px; display: block; margin: 0 auto; }
+table { border-collapse: collapse; width: 100%; background: var(--card); border: 1px solid var(--rule); }
+th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
+th { font-size: 12px; color: var(--soft); font-weight: 600; } td time { white-space: nowrap; }
+time small { color: var(--soft); }
+.pill { display: inline-block; border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; overflow-wrap: anywhere; }
+.pill.active { background: var(--fill); border-color: var(--go); }
+.trouble, .warn { color: var(--warn); }
+.facts, .legend { color: var(--soft); } .legend { font-size: 13px; margin: 0 0 8px; }
+.why { background: var(--card); border: 1px solid var(--rule); border-left: 5px solid var(--go); border-radius: 8px; padding: 2px 18px 10px; margin-top: 16px; }
+.why h2 { margin: 10px 0 4px; } .why p { margin: 4px 0; } .why p:first-of-type { font-size: 17px; }
+.empty { color: var(--soft); border: 1px dashed var(--rule); border-radius: 8px; padding: 14px; }
+.forms { display: flex; flex-wrap: wrap; gap: 10px 28px; } .forms form { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
+input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 6px; padding: 3px 8px; max-width: 100%; }
+button { cursor: pointer; } .charts span { color: var(--soft); } summary { cursor: pointer; }
+@media (max-width: 640px) { main { padding: 4px 12px 40px; } th, td { padding: 6px 8px; } header { padding: 10px 12px; } }
+@media (prefers-reduced-motion: no-preference) { .pill { transition: background-color .25s; } }
+${CHART_STYLE}`;
+
+/** The sign of the pages in a browser's tab. */
+export const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect x="1" y="4" width="6" height="8" rx="2" fill="#0b6e4f"/><rect x="10" y="4" width="5" height="8" rx="2" fill="none" stroke="#0b6e4f" stroke-width="1.5"/></svg>';

@@ -1,0 +1,148 @@
+/** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
+import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { HistoryRecord, InstanceRecord, PendingRecords, TroubledTask } from "../../storage/storage.ts";
+import type { Charts } from "./charts.ts";
+
+/** Which instances are listed. Absent fields do not narrow it. */
+export interface ListQuery {
+  /** `name@version`. */
+  readonly workflow?: string;
+  readonly status?: "active" | "done";
+  /** The last instance of the page before. */
+  readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
+}
+
+/** An instance in a list. */
+export interface ListedInstance extends Pick<
+  InstanceRecord,
+  "id" | "workflow" | "status" | "createdAt" | "updatedAt"
+> {
+  /** Its state value as it is stored. */
+  readonly value: unknown;
+  /** Why it needs a person, null where it does not. */
+  readonly trouble: string | null;
+}
+
+/** A page of the list. */
+export interface InstanceList {
+  /** Those that need a person; on the first page only. */
+  readonly troubled: readonly ListedInstance[];
+  readonly instances: readonly ListedInstance[];
+  /** Where the next page begins, null where there is none. */
+  readonly next: Pick<InstanceRecord, "createdAt" | "id"> | null;
+}
+
+/** All that is stored of one instance. */
+export interface FoundInstance {
+  readonly instance: InstanceRecord;
+  /** Its last steps, oldest first. */
+  readonly history: readonly HistoryRecord[];
+  readonly pending: PendingRecords;
+}
+
+/** Tasks that cannot be done, and when the first of each workflow is due. */
+export interface QueueStanding {
+  readonly deadLetters: readonly TroubledTask[];
+  readonly failing: readonly TroubledTask[];
+  readonly earliest: readonly { readonly workflow: string; readonly dueAt: number }[];
+}
+
+const PAGE = 50;
+// A filter may pass over many rows: this many are looked at for one page, and the next page goes on from there.
+const MOST_LOOKED_AT = 2_000;
+const MOST_STEPS = 200;
+const MOST_PENDING = 100;
+const MOST_TROUBLED = 50;
+
+export class InstanceReads {
+  readonly #storage: InspectedStorage;
+  readonly #charts: Charts;
+
+  constructor({ storage }: Pick<Inspected, "storage">, charts: Charts) {
+    this.#storage = storage;
+    this.#charts = charts;
+  }
+
+  async list(query: ListQuery): Promise<InstanceList> {
+    const instances: InstanceRecord[] = [];
+    let { before = null }: { before?: ListQuery["before"] | null } = query;
+    let isEnd = false;
+    for (let seen = 0; !isEnd && instances.length < PAGE && seen < MOST_LOOKED_AT;) {
+      const page = await this.#storage.newestInstances({ before, limit: PAGE });
+      isEnd = page.length < PAGE;
+      seen += page.length;
+      for (const each of page) {
+        if (instances.length === PAGE) break;
+        before = { createdAt: each.createdAt, id: each.id };
+        if (fits(each, query)) instances.push(each);
+      }
+      if (instances.length === PAGE) isEnd = false;
+    }
+    const troubles = await this.#troubles();
+    return {
+      troubled: query.before === undefined ? await this.#troubled(troubles, query) : [],
+      instances: instances.map((each) => this.#listed(each, troubles.get(each.id))),
+      next: isEnd ? null : before,
+    };
+  }
+
+  /** Null where no instance has this id. */
+  async find(id: string): Promise<FoundInstance | null> {
+    const instance = await this.#storage.load(id);
+    if (instance === null) return null;
+    const after = Math.max(0, instance.version - MOST_STEPS);
+    const [history, pending] = await Promise.all([
+      this.#storage.history(id, { after, limit: MOST_STEPS }),
+      this.#storage.pending(id, MOST_PENDING),
+    ]);
+    return { instance, history, pending };
+  }
+
+  async queue(): Promise<QueueStanding> {
+    const [deadLetters, failing, earliest] = await Promise.all([
+      this.#storage.deadLetters(MOST_TROUBLED),
+      this.#storage.failingTasks(1, MOST_TROUBLED),
+      this.#storage.earliestTasks(),
+    ]);
+    return { deadLetters, failing, earliest };
+  }
+
+  /** By instance, what is wrong with its worst task. */
+  async #troubles(): Promise<Map<string, string>> {
+    const { deadLetters, failing } = await this.queue();
+    const troubles = new Map<string, string>();
+    for (const { instance, name, failures } of failing) {
+      troubles.set(instance, `${name} has failed ${failures === 1 ? "once" : `${failures} times`}`);
+    }
+    for (const { instance, name } of deadLetters) troubles.set(instance, `${name} was set aside`);
+    return troubles;
+  }
+
+  async #troubled(troubles: ReadonlyMap<string, string>, query: ListQuery): Promise<ListedInstance[]> {
+    const found = await Promise.all([...troubles.keys()].map((id) => this.#storage.load(id)));
+    return found
+      .filter((each) => each !== null)
+      .filter((each) => fits(each, query))
+      .map((each) => this.#listed(each, troubles.get(each.id)));
+  }
+
+  #listed(instance: InstanceRecord, trouble: string | undefined): ListedInstance {
+    const { id, workflow, status, createdAt, updatedAt } = instance;
+    const value = valueOf(instance);
+    const told = this.#charts.get(workflow)?.active(value) ?? [];
+    const attention = told.flatMap((state) => state.attention ?? []).at(-1);
+    return { id, workflow, status, createdAt, updatedAt, value, trouble: trouble ?? attention ?? null };
+  }
+}
+
+/** The state value in a stored snapshot. */
+export function valueOf({ snapshot }: Pick<InstanceRecord, "snapshot">): unknown {
+  return (JSON.parse(snapshot) as { readonly value?: unknown }).value;
+}
+
+function fits({ workflow, status }: InstanceRecord, query: ListQuery): boolean {
+  return (
+    (query.workflow === undefined || query.workflow === workflow) &&
+    (query.status === undefined || query.status === status)
+  );
+}

@@ -1,0 +1,53 @@
+/** Stored values as a page shows them: times, state values, and JSON without secrets. */
+import { html } from "./html.ts";
+import type { Html } from "./html.ts";
+
+/** Takes what looks like a secret out of a text. */
+export type Redact = (text: string) => string;
+
+/** A moment that has been, in UTC. The page's script adds how long ago it was. */
+export function moment(at: number): Html {
+  return html`<time datetime="${isoTime(at)}" data-at="${at}">${wordedTime(at)}</time>`;
+}
+
+/** A moment that something is due at. The page's script counts down to it. */
+export function dueMoment(at: number): Html {
+  return html`<time datetime="${isoTime(at)}" data-due="${at}">${wordedTime(at)}</time>`;
+}
+
+// The largest time that JavaScript knows; a stored number may be any.
+const LAST_TIME = 8.64e15;
+
+function isoTime(at: number): string {
+  return Math.abs(at) <= LAST_TIME ? new Date(at).toISOString() : "";
+}
+
+function wordedTime(at: number): string {
+  return Math.abs(at) <= LAST_TIME
+    ? isoTime(at)
+        .replace("T", " ")
+        .replace(/\.\d+Z$/, " UTC")
+    : "never";
+}
+
+/** A state value such as `{"paying":"charging"}` as `paying.charging`; parallel states are joined by `+`. */
+export function stateWords(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return "unknown";
+  return Object.entries(value)
+    .map(([name, inner]) => {
+      const within = stateWords(inner);
+      const isMany = typeof inner === "object" && inner !== null && Object.keys(inner).length > 1;
+      return within === "" ? name : `${name}.${isMany ? `(${within})` : within}`;
+    })
+    .join(" + ");
+}
+
+/** Stored JSON text on several lines. A value under a telling name and what looks like a secret are left out. */
+export function shownJson(text: string, redact: Redact): string {
+  try {
+    return redact(JSON.stringify(JSON.parse(text), null, 2));
+  } catch {
+    return redact(text);
+  }
+}
