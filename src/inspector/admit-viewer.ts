@@ -28,8 +28,7 @@ export async function refusalOf(
     return "The inspector answers no request that another site has made: type its address, or copy the link.";
   }
   if (authorize !== null) {
-    const isAdmitted = await Promise.resolve(authorize(request)).catch(() => false);
-    return isAdmitted === true ? null : "You are not admitted to the inspector.";
+    return (await isAdmitted(authorize, request)) ? null : "You are not admitted to the inspector.";
   }
   if (inspected.isProduction()) {
     return "The inspector is off here: this service works, or may work, with real money. Give inspector: { authorize } to say who may look.";
@@ -44,4 +43,13 @@ export async function refusalOf(
     return "The inspector answers only this machine, and no proxy. Give inspector: { authorize } to open it to others.";
   }
   return null;
+}
+
+async function isAdmitted(authorize: Authorize, request: Request): Promise<boolean> {
+  try {
+    // Asked for by JavaScript, it may answer anything; only true admits.
+    return (await authorize(request)) === true;
+  } catch {
+    return false;
+  }
 }

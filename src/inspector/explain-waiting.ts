@@ -38,7 +38,7 @@ export function explainWaiting({ pending, ...standing }: Standing, redact: Redac
     .filter((task) => task.kind === "timer" && task.deadAt === null && task.failures === 0)
     .toSorted((a, b) => a.dueAt - b.dueAt)
     .map(timer);
-  const waits = [...told, ...watched(watches, standing.since), ...timers];
+  const waits = [...told, ...watched(watches), ...timers];
   return [...waits, ...forEvents(standing, waits.length > 0)];
 }
 
@@ -86,7 +86,7 @@ function underWay(task: PendingTask): Html {
 
 const MOST_KEYS = 3;
 
-function watched(watches: readonly WatchRecord[], since: number): Html[] {
+function watched(watches: readonly WatchRecord[]): Html[] {
   const kinds = new Map<string, string[]>();
   for (const { kind, key } of watches) kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
   return [...kinds].map(([kind, keys]) => {
@@ -94,7 +94,7 @@ function watched(watches: readonly WatchRecord[], since: number): Html[] {
     const shown = keys
       .slice(0, MOST_KEYS)
       .map((key, index) => html`${index > 0 ? ", " : ""}<code>${key}</code>`);
-    return html`It has waited since ${moment(since)} for news of ${shown}${more}, which is polled as ${kind}.`;
+    return html`It waits for news of ${shown}${more}; ${kind} is polled.`;
   });
 }
 
@@ -109,19 +109,19 @@ function timerWords(name: string): string {
 
 function forEvents({ events, since }: Omit<Standing, "pending">, isMore: boolean): Html[] {
   if (events === null) {
-    return [html`Its chart is not registered in this process, so the events it would answer are not known.`];
+    const unknown =
+      "Its chart is not registered in this process, so the events it would answer are not known.";
+    return [html`Its last step was at ${moment(since)}. ${unknown}`];
   }
-  if (events.length === 0)
-    return isMore
-      ? []
-      : [html`It has stood still since ${moment(since)}, and no event is known that would move it.`];
   const list = events.map((event, index) => html`${index > 0 ? ", " : ""}<code>${event}</code>`);
-  return isMore
-    ? [html`It also answers ${list}.`]
-    : [
-        html`It has waited since ${moment(since)} for somebody to send
-        ${events.length > 1 ? "one of " : ""}${list}.`,
-      ];
+  const oneOf = events.length > 1 ? "one of " : "";
+  if (isMore)
+    return [
+      html`Its last step was at ${moment(since)}.${events.length > 0 ? html` It also answers ${list}.` : null}`,
+    ];
+  return events.length > 0
+    ? [html`It has waited since ${moment(since)} for somebody to send ${oneOf}${list}.`]
+    : [html`It has stood still since ${moment(since)}, and no event is known that would move it.`];
 }
 
 function times(count: number): string {

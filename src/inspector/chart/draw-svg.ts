@@ -25,9 +25,10 @@ export const CHART_STYLE = `
 .chart .note { fill: var(--soft); }
 .chart .state { fill: var(--box); stroke: var(--line); stroke-width: 1.2; }
 .chart .outer { fill: var(--inner); }
-.chart .region { stroke-dasharray: 5 4; }
 .chart .final-line { fill: none; stroke: var(--line); }
+.chart .region { stroke-dasharray: 6 4; }
 .chart .active { fill: var(--fill); stroke: var(--go); stroke-width: 2.4; }
+.chart .outer.active { fill: var(--inner); } .chart .inner.active { fill: var(--box); }
 .chart .edge { fill: none; stroke: var(--line); stroke-width: 1.2; }
 .chart .edge.taken { stroke: var(--go); stroke-width: 2.4; }
 .chart .edge.possible { stroke: var(--go); stroke-dasharray: 6 4; }
@@ -75,7 +76,7 @@ function box({ state, depth, ...placed }: PlacedState, { active }: ChartMarks): 
   const { x, y, width, height } = placed;
   const classes = ["state"];
   if (state.states.length > 0) classes.push(depth % 2 === 0 ? "outer" : "inner");
-  if (state.kind === "parallel") classes.push("parallel");
+  if (state.isRegion) classes.push("region");
   // The whole chart is active for as long as it lives; only what is in it tells anything.
   if (depth > 0 && active.includes(state.id)) classes.push("active");
   const rect = (inset: number, name: string): string =>

@@ -70,10 +70,16 @@ export function layOutChart(chart: ReadChart): Promise<ChartLayout> {
 
 /** How a chart is laid out: how many letters a line of a label may have. */
 interface Way {
+  /** Which lines run upward: those that lead back to where a walk came from, or as few as possible. */
+  readonly cycleBreaking: "DEPTH_FIRST" | "GREEDY";
   readonly lineLength: number;
 }
 
-const WAYS: readonly Way[] = [{ lineLength: 30 }, { lineLength: 20 }, { lineLength: 14 }];
+const WAYS: readonly Way[] = [
+  { cycleBreaking: "DEPTH_FIRST", lineLength: 30 },
+  { cycleBreaking: "GREEDY", lineLength: 30 },
+  { cycleBreaking: "GREEDY", lineLength: 16 },
+];
 
 const ROOT_OPTIONS = {
   "elk.algorithm": "layered",
@@ -95,11 +101,12 @@ const ROOT_OPTIONS = {
 const DOT = 10;
 const DOT_OF = "dot of ";
 
-function graphOf(chart: ReadChart, { lineLength }: Way): ElkNode {
+function graphOf(chart: ReadChart, { cycleBreaking, lineLength }: Way): ElkNode {
+  const layoutOptions = { ...ROOT_OPTIONS, "elk.layered.cycleBreaking.strategy": cycleBreaking };
   return {
     id: "page",
-    layoutOptions: { ...ROOT_OPTIONS, "elk.padding": "[top=8,left=8,bottom=8,right=8]" },
-    children: [nodeOf(chart.root)],
+    layoutOptions: { ...layoutOptions, "elk.padding": "[top=8,left=8,bottom=8,right=8]" },
+    children: [nodeOf(chart.root, layoutOptions)],
     edges: [
       ...initialEdges(chart.root),
       ...[...bundled(chart.transitions)].map(([id, transitions]): ElkExtendedEdge => {
@@ -131,7 +138,7 @@ const NOTE_LENGTH = 40;
 
 const linesOf = ({ notes }: ChartState): string[] => notes.flatMap((note) => wrapped(note, NOTE_LENGTH));
 
-function nodeOf(state: ChartState): ElkNode {
+function nodeOf(state: ChartState, layoutOptions: Readonly<Record<string, string>>): ElkNode {
   const lines = linesOf(state);
   const width =
     Math.max(state.name.length * NAME_CHARACTER, ...lines.map((line) => line.length * CHARACTER)) +
@@ -142,12 +149,12 @@ function nodeOf(state: ChartState): ElkNode {
   return {
     id: state.id,
     layoutOptions: {
-      ...ROOT_OPTIONS,
+      ...layoutOptions,
       "elk.padding": `[top=${head + 14},left=16,bottom=16,right=16]`,
       "elk.nodeSize.constraints": "MINIMUM_SIZE",
       "elk.nodeSize.minimum": `(${width}, ${head + 30})`,
     },
-    children: [...dot, ...state.states.map(nodeOf)],
+    children: [...dot, ...state.states.map((child) => nodeOf(child, layoutOptions))],
   };
 }
 

@@ -11,6 +11,8 @@ export interface ChartState {
   readonly id: string;
   readonly name: string;
   readonly kind: StateKind;
+  /** Whether it is active together with the states beside it. */
+  readonly isRegion: boolean;
   /** What it does and what it answers without leaving itself, a line each, such as `invoke charge`. */
   readonly notes: readonly string[];
   /** The events from outside that it answers itself. */
@@ -27,6 +29,8 @@ export interface ChartState {
 export interface ChartTransition {
   readonly from: string;
   readonly to: string;
+  /** The state that is active once it was taken: `to` itself, or where that is a history state, the one around it. */
+  readonly entered: string;
   /** The event as it is stored in the history, such as `xstate.after.900000.order.open`. Empty for `always`. */
   readonly event: string;
   /** The event, its guard and its effects in words, such as `after 15 min [unpaid] / remind`. */
@@ -84,6 +88,7 @@ class ChartReader {
       id: idOf(node),
       name: node.key,
       kind: node.type,
+      isRegion: node.parent?.type === "parallel" && node.type !== "history",
       notes: [...doings(node), ...this.#readTransitions(node)],
       initial: node.type === "compound" && first !== undefined ? idOf(first) : null,
       answers: [...node.transitions.keys()].filter((event) => event !== "" && !event.startsWith("xstate.")),
@@ -107,6 +112,7 @@ class ChartReader {
         this.transitions.push({
           from: idOf(node),
           to: idOf(target),
+          entered: idOf(target.type === "history" ? (target.parent ?? target) : target),
           event: String(transition.eventType),
           label,
         });

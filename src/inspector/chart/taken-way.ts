@@ -29,7 +29,7 @@ function onward(
 ): ChartTransition[] | null {
   const last = way.at(-1);
   if (last === undefined) return null;
-  if (after.includes(last.to)) return [...way];
+  if (after.includes(last.entered)) return [...way];
   for (const next of transitions) {
     if (next.event !== "" || next.from !== last.to || way.includes(next)) continue;
     const found = onward([...way, next], transitions, after);

@@ -19,16 +19,16 @@ main:focus { outline: none; }
 a { color: var(--link); }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; border-radius: 3px; }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--card); padding: 6px; }
-h1 { font-size: 22px; overflow-wrap: anywhere; margin: 16px 0 8px; } h2 { font-size: 16px; margin: 28px 0 8px; }
+h1 { font-size: 22px; overflow-wrap: anywhere; margin: 16px 0 8px; } h1 code { font-size: 20px; } h2 { font-size: 16px; margin: 28px 0 8px; }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; white-space: pre-wrap; }
 .scroll { overflow-x: auto; } .drawing { border-radius: 10px; }
 .drawing svg { max-width: 100%; height: auto; min-width: 620px; display: block; margin: 0 auto; }
-table { border-collapse: collapse; width: 100%; background: var(--card); border: 1px solid var(--rule); }
+table { border-collapse: collapse; width: 100%; min-width: 620px; background: var(--card); border: 1px solid var(--rule); }
 th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
-th { font-size: 12px; color: var(--soft); font-weight: 600; } td time { white-space: nowrap; }
+th { font-size: 12px; color: var(--soft); font-weight: 600; } td time { white-space: nowrap; } td code, td .pill, td strong { overflow-wrap: break-word; }
 time small { color: var(--soft); }
-.pill { display: inline-block; border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; overflow-wrap: anywhere; }
+.pill { display: inline-block; border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
 .pill.active { background: var(--fill); border-color: var(--go); }
 .trouble, .warn { color: var(--warn); }
 .facts, .legend { color: var(--soft); } .legend { font-size: 13px; margin: 0 0 8px; }

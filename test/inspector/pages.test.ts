@@ -1,0 +1,261 @@
+/** The inspector's pages: what they tell, that strangers' texts stay texts, and who may look. */
+import { expect, test } from "vitest";
+import { createInspector, InvalidOptions } from "../../src/index.ts";
+import { parcels, withParcels } from "./parcel.ts";
+import type { ParcelWorld } from "./parcel.ts";
+
+const AT = "http://127.0.0.1:3210/_inspector";
+
+type Extra = Partial<Parameters<typeof createInspector>[0]>;
+
+const inspect = ({ storage, workflow, clock }: ParcelWorld, extra: Extra = {}) => {
+  const { fetch } = createInspector({ storage, workflows: [workflow], clock, ...extra });
+  return (path = "", init: RequestInit = {}) => fetch(new Request(AT + path, init));
+};
+
+/** The page as a person reads it: without marks, in single spaces. */
+const read = async (answer: Promise<Response>): Promise<string> =>
+  (await (await answer).text())
+    .replace(/<[^>]*>/g, "")
+    .replace(/\s+/g, " ")
+    .replaceAll("&quot;", '"');
+
+const find = (id: string): string => `/instance?${new URLSearchParams({ id }).toString()}`;
+
+test("an instance says why it waits, for an event, a timer, and a failing effect with its last error", async () => {
+  let fails = true;
+  const label = async () => {
+    if (fails) throw new Error("the printer is out of paper, Bearer abc123secret");
+    return undefined;
+  };
+  await withParcels(
+    async (world) => {
+      const { engine, workflow, clock } = world;
+      const ask = inspect(world);
+      engine.run();
+      await engine.start(workflow, { id: "p1", input: { note: "x" } });
+      await engine.settled();
+      const failing = await read(ask(find("p1")));
+      expect(failing).toMatch(
+        /It waits for the effect label, which has failed once, last with “.*the printer is out of paper, Bearer \*\*\*”; the next attempt is at 2026-01-01 00:00:0\d UTC\./,
+      );
+      expect(await read(ask())).toContain("Needs attention");
+      fails = false;
+      await engine.send(workflow, "p1", { type: "PAUSE" });
+      clock.advance(60_000);
+      await engine.settled();
+      const paused = await read(ask(find("p1")));
+      expect(paused).toContain("Its timer “after 15 min” fires at 2026-01-01 00:15:00 UTC.");
+      expect(paused).toContain("Its last step was at 2026-01-01 00:00:00 UTC. It also answers RESUME.");
+      expect(await read(ask())).not.toContain("Needs attention");
+      await engine.send(workflow, "p1", { type: "RESUME" });
+      expect(await read(ask(find("p1")))).toMatch(
+        /for somebody to send one of PAUSE, ASK, SEND|the effect label/,
+      );
+    },
+    { label },
+  );
+});
+
+test("the timeline has every step with its event, the state after it, and how long it took; an ended instance waits for nothing", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow, clock } = world;
+    engine.run();
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    await engine.settled();
+    await engine.send(workflow, "p1", { type: "PAUSE" });
+    clock.advance(900_000);
+    await engine.settled();
+    const page = await read(inspect(world)(find("p1")));
+    expect(page).toContain("It ended in lost at 2026-01-01 00:15:00 UTC, and waits for nothing.");
+    for (const words of ["started", "scale is done", "PAUSE", "after 15 min", "15 min"])
+      expect(page).toContain(words);
+    expect(page.indexOf("after 15 min", page.indexOf("Timeline"))).toBeLessThan(
+      page.lastIndexOf("scale is done"),
+    );
+    expect(page).toContain("Nothing is pending.");
+  });
+});
+
+test("hostile ids, contexts and events are shown and stay text", async () => {
+  const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;`;
+  await withParcels(async (world) => {
+    const { engine, workflow } = world;
+    const ask = inspect(world);
+    await engine.start(workflow, { id: hostile, input: { note: hostile } });
+    for (const path of ["", find(hostile), find(`${hostile} absent`), "/health"]) {
+      const page = await (await ask(path)).text();
+      expect(page).not.toMatch(/<script(?! src="\/_inspector\/script\.js" defer)/);
+      expect(page).not.toContain("<img");
+      expect(page).not.toMatch(/<[^>]*\son\w+=/);
+    }
+    expect(await (await ask(find(hostile))).text()).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+  });
+});
+
+test("secrets in a context or an event never reach the page", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow } = world;
+    const secret = "ps_live_0011223344556677_8899aabbccddeeff";
+    await engine.start(workflow, { id: "p1", input: { note: `key ${secret}` } });
+    await engine.send(workflow, "p1", { type: "ASK", apiKey: "correct horse battery" });
+    const page = await (await inspect(world)(find("p1"))).text();
+    expect(page).toContain("***");
+    expect(page).not.toContain("8899aabbccddeeff");
+    expect(page).not.toContain("correct horse");
+  });
+});
+
+test("the list has the newest first, filters by chart and status, and pages on without missing or repeating one", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow, clock } = world;
+    const ask = inspect(world);
+    expect(await read(ask())).toContain("No instance has been started yet.");
+    for (let index = 0; index < 120; index++) {
+      clock.advance(1_000);
+      await engine.start(workflow, { id: `p${String(index).padStart(3, "0")}`, input: { note: "x" } });
+    }
+    const seen: string[] = [];
+    let path: string | undefined = "";
+    while (path !== undefined) {
+      const page: string = await (await ask(path)).text();
+      seen.push(...[...page.matchAll(/<code>(p\d{3})<\/code>/g)].map(([, id = ""]) => id));
+      path = /href="\/_inspector(\?[^"]*before=[^"]*)"/.exec(page)?.[1]?.replaceAll("&amp;", "&");
+    }
+    expect(seen).toEqual(
+      Array.from({ length: 120 }, (_, index) => `p${String(119 - index).padStart(3, "0")}`),
+    );
+    expect(await read(ask("?status=done"))).toContain("No instance fits these filters.");
+    expect(await read(ask("?workflow=parcel%401&status=active"))).toContain("p119");
+    expect(await read(ask("?workflow=other%401"))).not.toContain("p119");
+    expect((await ask("?before=garbage&status=%00&workflow=%ff")).status).toBe(200);
+  });
+});
+
+test("an instance of a chart that is not registered is shown without a drawing, with a sentence", async () => {
+  await withParcels(async (world) => {
+    await world.engine.start(world.workflow, { id: "p1", input: { note: "x" } });
+    const page = await read(inspect(world, { workflows: [] })(find("p1")));
+    expect(page).toContain("The chart parcel@1 is not registered in this process.");
+    expect(page).toContain("packing.weighing");
+    expect(page).toContain("the events it would answer are not known");
+  });
+});
+
+test("an unchanged page costs one empty answer, and a changed one is sent whole", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow } = world;
+    const ask = inspect(world);
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const etag = (await ask(find("p1"))).headers.get("etag") ?? "";
+    const again = { headers: { "if-none-match": etag } };
+    world.clock.advance(5_000);
+    const same = await ask(find("p1"), again);
+    expect([same.status, await same.text()]).toEqual([304, ""]);
+    await engine.send(workflow, "p1", { type: "PAUSE" });
+    const changed = await ask(find("p1"), again);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("etag")).not.toBe(etag);
+  });
+});
+
+test("every answer forbids what is not ours: scripts, frames, other origins; and none allows another site to read it", async () => {
+  await withParcels(async (world) => {
+    const ask = inspect(world);
+    const paths = [
+      "",
+      "/charts",
+      "/chart?key=parcel%401",
+      "/health",
+      "/style.css",
+      "/script.js",
+      "/icon.svg",
+      "/none",
+      find("none"),
+    ];
+    for (const path of paths) {
+      const { headers, status } = await ask(path);
+      const policy = headers.get("content-security-policy") ?? "";
+      expect(policy).toMatch(/^default-src 'none'; /);
+      expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
+      expect(status).toBe(path === "/none" || path === find("none") ? 404 : 200);
+    }
+    const page = await (await ask("/chart?key=parcel%401")).text();
+    expect(page).not.toMatch(/\sstyle=|<style|javascript:|(?:src|href)="(?:https?:)?\/\//);
+  });
+});
+
+test("it only shows: every other method is refused and changes nothing", async () => {
+  await withParcels(async (world) => {
+    const ask = inspect(world);
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const answer = await ask("", { method });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+    expect((await ask("", { method: "HEAD" })).status).toBe(200);
+  });
+});
+
+test.each([
+  ["a name of a stranger's that leads here", "http://evil.example:3210/_inspector", {}],
+  ["a name that begins like ours", "http://127.0.0.1.evil.example/_inspector", {}],
+  ["another site", AT, { "sec-fetch-site": "cross-site" }],
+  ["another port of this machine", AT, { "sec-fetch-site": "same-site" }],
+  ["a proxy", AT, { "x-forwarded-for": "203.0.113.9" }],
+])("a request by %s is refused with 403", async (_, url, headers) => {
+  await withParcels(async ({ storage, workflow, engine }) => {
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const answer = await createInspector({ storage, workflows: [workflow] }).fetch(
+      new Request(url, { headers }),
+    );
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).not.toContain("p1");
+  });
+});
+
+test("with authorize the host says who may look, under any name; what it throws refuses, and other sites stay out", async () => {
+  await withParcels(async ({ storage, workflow }) => {
+    const authorize = (request: Request): boolean => {
+      const who = request.headers.get("authorization");
+      if (who === null) throw new Error("no session");
+      return who === "me";
+    };
+    const { fetch } = createInspector({ storage, workflows: [workflow], authorize });
+    const status = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(new Request("https://shop.example/_inspector", { headers }))).status;
+    expect(await status({ authorization: "me" })).toBe(200);
+    expect(await status({ authorization: "me", "x-forwarded-for": "203.0.113.9" })).toBe(200);
+    expect(await status({ authorization: "you" })).toBe(403);
+    expect(await status({})).toBe(403);
+    expect(await status({ authorization: "me", "sec-fetch-site": "cross-site" })).toBe(403);
+  });
+});
+
+test("wrong options are refused by name", () => {
+  const wrong = { storage: {}, workflows: [{}] } as never;
+  expect(() => createInspector(wrong)).toThrow(InvalidOptions);
+  expect(() => createInspector(wrong)).toThrow(
+    /storage: expected a storage[\s\S]*workflows\.0: expected what workflow\(\) returns/,
+  );
+});
+
+test("mounted elsewhere its links lead back to where it was asked", async () => {
+  await withParcels(async ({ storage, workflow, engine }) => {
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const { fetch } = createInspector({ storage, workflows: [workflow] });
+    const page = await (await fetch(new Request("http://localhost/tools/_inspector"))).text();
+    const links = [...page.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, to = ""]) => to);
+    expect(links.filter((to) => !to.startsWith("/tools/_inspector") && to !== "#main")).toEqual([]);
+  });
+});
+
+test("an edited chart under the same version is pointed out", async () => {
+  await withParcels(async (world) => {
+    await world.engine.start(world.workflow, { id: "p1", input: { note: "x" } });
+    const edited = { ...parcels(), hash: "edited" };
+    const page = await read(inspect(world, { workflows: [edited] })(find("p1")));
+    expect(page).toContain("was edited without a new version");
+  });
+});
