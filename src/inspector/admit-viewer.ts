@@ -47,8 +47,8 @@ export async function refusalOf(
 
 async function isAdmitted(authorize: Authorize, request: Request): Promise<boolean> {
   try {
-    // Asked for by JavaScript, it may answer anything; only true admits.
-    return (await authorize(request)) === true;
+    // A host in plain JavaScript may answer anything: only true admits.
+    return Object.is(await authorize(request), true);
   } catch {
     return false;
   }

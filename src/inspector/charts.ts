@@ -15,7 +15,7 @@ export interface KnownChart {
   readonly hash: string;
   readonly chart: ReadChart;
   /** The places of its states; or a sentence that says why there are none. */
-  layout(): Promise<ChartLayout | string>;
+  readonly layout: () => Promise<ChartLayout | string>;
   /** The active states that a stored value stands for, outer ones first. */
   active(value: unknown): readonly ChartState[];
   /** The events that a chart in these states answers, without its own delays and ends. */

@@ -115,10 +115,10 @@ function forEvents({ events, since }: Omit<Standing, "pending">, isMore: boolean
   }
   const list = events.map((event, index) => html`${index > 0 ? ", " : ""}<code>${event}</code>`);
   const oneOf = events.length > 1 ? "one of " : "";
-  if (isMore)
-    return [
-      html`Its last step was at ${moment(since)}.${events.length > 0 ? html` It also answers ${list}.` : null}`,
-    ];
+  if (isMore) {
+    const also = events.length > 0 ? html` It also answers ${list}.` : null;
+    return [html`Its last step was at ${moment(since)}.${also}`];
+  }
   return events.length > 0
     ? [html`It has waited since ${moment(since)} for somebody to send ${oneOf}${list}.`]
     : [html`It has stood still since ${moment(since)}, and no event is known that would move it.`];

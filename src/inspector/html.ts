@@ -9,9 +9,10 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 // XML has no such characters, and a browser shows nothing for them.
-// oxlint-disable-next-line no-control-regex -- these are the characters that are taken out
+// oxlint-disable eslint/no-control-regex -- these are the characters that are taken out
 const UNSHOWABLE =
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
+// oxlint-enable eslint/no-control-regex
 
 /** A text as it stands in HTML, in SVG, and between the quotes of an attribute. */
 export function escaped(text: string): string {

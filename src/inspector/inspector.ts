@@ -83,8 +83,9 @@ export class Inspector {
     const url = new URL(request.url);
     const path = url.pathname.slice(url.pathname.lastIndexOf(INSPECTOR_PATH) + INSPECTOR_PATH.length);
     const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
-    if (file !== undefined)
+    if (file !== undefined) {
       return new Response(file[1], { headers: { ...HEADERS, "content-type": file[0] } });
+    }
     try {
       const links = new Links(asked.base);
       const { status, parts } = await this.#find(links, path, url.searchParams);

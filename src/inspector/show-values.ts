@@ -34,7 +34,7 @@ function wordedTime(at: number): string {
 export function stateWords(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return "unknown";
-  return Object.entries(value)
+  return Object.entries(value as Readonly<Record<string, unknown>>)
     .map(([name, inner]) => {
       const within = stateWords(inner);
       const isMany = typeof inner === "object" && inner !== null && Object.keys(inner).length > 1;

@@ -73,7 +73,7 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
           expect(await active.count()).toBe(1);
           expect((await page.locator("svg .badge-text").allTextContents()).toSorted()).toEqual(["2", "3"]);
           await page.locator("time", { hasText: "in 15 min" }).first().waitFor();
-          await page.locator("#step-3").getByText("PAUSE").click();
+          await page.locator("#step-3 summary").click();
           await engine.send(workflow, "p1", { type: "RESUME" });
           await page.locator("#step-4").waitFor();
           expect(await page.locator("#step-3").getAttribute("open")).toBe("");

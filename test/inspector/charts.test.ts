@@ -83,8 +83,8 @@ describe.each(Object.entries(ALL))("the chart %s", (_, machine) => {
     for (const { name } of statesOf(chart.root)) expect(svg).toContain(`>${escaped(name)}<`);
     expect(misplaced(layout)).toEqual([]);
     expect(layout.edges.filter(({ points }) => points.length < 2)).toEqual([]);
-    for (const { label } of layout.edges)
-      if (label !== null) expect(within(label, { x: 0, y: 0, ...layout })).toBe(true);
+    const labels = layout.edges.flatMap(({ label }) => label ?? []);
+    expect(labels.filter((label) => !within(label, { x: 0, y: 0, ...layout }))).toEqual([]);
   }, 60_000);
 
   test("is an indented list with every state and every transition where nothing lays it out", () => {

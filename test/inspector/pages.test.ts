@@ -68,8 +68,9 @@ test("the timeline has every step with its event, the state after it, and how lo
     await engine.settled();
     const page = await read(inspect(world)(find("p1")));
     expect(page).toContain("It ended in lost at 2026-01-01 00:15:00 UTC, and waits for nothing.");
-    for (const words of ["started", "scale is done", "PAUSE", "after 15 min", "15 min"])
+    for (const words of ["started", "scale is done", "PAUSE", "after 15 min", "15 min"]) {
       expect(page).toContain(words);
+    }
     expect(page.indexOf("after 15 min", page.indexOf("Timeline"))).toBeLessThan(
       page.lastIndexOf("scale is done"),
     );

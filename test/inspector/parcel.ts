@@ -1,7 +1,7 @@
 /** A host's own chart with everything that a drawing has to show: nested, parallel, history, invoked, guarded, delayed. */
 import { assign, fromPromise, setup } from "xstate";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import type { Engine } from "../../src/engine/index.ts";
+import type { Engine, Workflow } from "../../src/engine/index.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -80,8 +80,10 @@ export interface ParcelOutside {
   readonly label?: () => Promise<undefined>;
 }
 
-export const parcels = ({ label = async () => undefined }: ParcelOutside = {}) =>
-  workflow(parcel)({ version: 1, effects: { label, remind: async () => undefined } });
+export const parcels = ({ label = async () => undefined }: ParcelOutside = {}): Workflow<
+  typeof parcel,
+  unknown
+> => workflow(parcel)({ version: 1, effects: { label, remind: async () => undefined } });
 
 /** An engine at work on one storage, on a clock that the test turns. */
 export interface ParcelWorld {

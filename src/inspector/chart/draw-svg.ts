@@ -52,9 +52,9 @@ export function standaloneSvg(layout: ChartLayout): string {
 
 function svg(layout: ChartLayout, marks: ChartMarks, style: string): string {
   const { chart, width, height, states, edges, dots } = layout;
-  const numbers = takenNumbers(layout, marks.taken);
+  const stepsByWay = takenNumbers(layout, marks.taken);
   const drawn = edges.map((edge) => {
-    const own = numbers.get(`${edge.from} → ${edge.to}`) ?? [];
+    const own = stepsByWay.get(`${edge.from} → ${edge.to}`) ?? [];
     return { edge, numbers: own, mark: markOf(edge, own, marks) };
   });
   return [

@@ -38,6 +38,7 @@ export async function withLayout<A>(
         new Promise((resolve, reject) => {
           worker.once("message", resolve);
           worker.once("error", reject);
+          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
           worker.postMessage(graph);
         }),
     );
