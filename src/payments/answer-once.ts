@@ -1,4 +1,4 @@
-/** One answer per Idempotency-Key, stored in the commit of the effect it answers for (CONTRACT section 5). */
+/** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
 import type { Clock } from "../runtime.ts";
@@ -38,83 +38,112 @@ type TakeBack = () => Promise<void>;
 // A commit that loses a race decides anew and then finds out why; more rounds than this are no race.
 const MOST_ROUNDS = 20;
 
+/** One request, as its use case has it. */
+interface Asked {
+  readonly caller: Caller;
+  readonly path: string;
+  readonly request: unknown;
+  readonly options: RequestOptions;
+  /** Counts a request that is no replay against its limit, once, also when it is refused. */
+  readonly count?: () => Promise<TakeBack>;
+}
+
+interface AnswerDeps {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+}
+
 /**
  * Answers a request at most once per key. The same key and fingerprint again get the stored answer byte for byte,
  * another fingerprint `IDEMPOTENCY_KEY_REUSED`; of two at once the loser replays the winner's answer. Only successes
  * are stored: what throws is evaluated again.
  */
 export async function answerOnce<Body>(
-  { storage, clock }: { readonly storage: PaymentStorage; readonly clock: Clock },
-  {
-    caller,
-    path,
-    request,
-    options,
-    count,
-  }: {
-    readonly caller: Caller;
-    readonly path: string;
-    readonly request: unknown;
-    readonly options: RequestOptions;
-    /** Counts a request that is no replay against its limit, once, also when it is refused. */
-    readonly count?: () => Promise<TakeBack>;
-  },
+  deps: AnswerDeps,
+  asked: Asked,
   decide: () => Promise<Decision<Body> | Answer<Body>>,
 ): Promise<Answer<Body>> {
-  const { idempotencyKey, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
-  let takeBack: TakeBack | undefined;
-  let isNew = false;
-  const countNew = async (): Promise<void> => {
-    if (isNew) return;
-    isNew = true;
-    options.onNew?.();
-    takeBack = await count?.();
-  };
-  const refuse = async (refusal: PaymentError): Promise<never> => {
-    await countNew();
-    throw refusal;
-  };
-  if (idempotencyKey !== undefined && !KEY_SHAPE.test(idempotencyKey)) return refuse(malformedKey());
-  const id =
-    idempotencyKey === undefined
-      ? null
-      : sha256Hex(["POST", path, caller.accountId, idempotencyKey].join("\n"));
-
-  /** The answer that was given under this key, null when there is none yet. */
-  const answerBefore = async (): Promise<Answer<Body> | null> => {
-    const said = id === null ? null : await storage.idempotency(id);
-    if (said === null) return null;
-    if (said.fingerprint !== fingerprint) return refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
-    // Lost a race to the same request: what was counted as another one is none.
-    await takeBack?.();
-    return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
-  };
-  /** Null when another commit came first. */
-  const answerNow = async (): Promise<Answer<Body> | null> => {
-    await countNew();
-    const decided = await decide();
-    if (!("commit" in decided)) return decided;
-    const { body, commit } = decided;
-    const text = JSON.stringify(body);
-    const writes: PaymentWrite[] =
-      id === null
-        ? []
-        : [{ table: "idempotency", insert: { id, fingerprint, answer: text, createdAt: clock.now() } }];
-    return (await commit(writes)) ? { body, text, replayed: false } : null;
-  };
-
+  const keyed = new KeyedRequest<Body>(deps, asked);
+  await keyed.checkKey();
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const before = await answerBefore();
+    const before = await keyed.answerBefore();
     if (before !== null) return before;
-    const answer = await answerNow().catch(async (refusal: unknown) => {
+    const answer = await keyed.answerNow(decide).catch(async (refusal: unknown) => {
       // The same request may have been granted meanwhile, and have taken the last room there was.
-      const first = await answerBefore();
+      const first = await keyed.answerBefore();
       if (first === null) throw refusal;
       return first;
     });
     if (answer !== null) return answer;
   }
   throw new Error("a request lost every race it was in");
+}
+
+/** A request, the row under which its answer is kept, and whether it was counted. */
+class KeyedRequest<Body> {
+  readonly #deps: AnswerDeps;
+  readonly #asked: Asked;
+  /** Null without a key: then nothing is kept. */
+  readonly #id: string | null;
+  readonly #fingerprint: string;
+  #isNew = false;
+  #takeBack: TakeBack | undefined;
+
+  constructor(deps: AnswerDeps, asked: Asked) {
+    this.#deps = deps;
+    this.#asked = asked;
+    const { caller, path, request, options } = asked;
+    const { idempotencyKey: key, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
+    this.#fingerprint = fingerprint;
+    this.#id = key === undefined ? null : sha256Hex(["POST", path, caller.accountId, key].join("\n"));
+  }
+
+  /** Throws `VALIDATION_ERROR`. */
+  async checkKey(): Promise<void> {
+    const { idempotencyKey: key } = this.#asked.options;
+    if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
+  }
+
+  /** The answer that was given under this key, null when there is none yet. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  async answerBefore(): Promise<Answer<Body> | null> {
+    const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
+    if (said === null) return null;
+    if (said.fingerprint !== this.#fingerprint) {
+      return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
+    }
+    // Lost a race to the same request: what was counted as another one is none.
+    await this.#takeBack?.();
+    return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
+  }
+
+  /** Null when another commit came first. */
+  async answerNow(decide: () => Promise<Decision<Body> | Answer<Body>>): Promise<Answer<Body> | null> {
+    await this.#countNew();
+    const decided = await decide();
+    if (!("commit" in decided)) return decided;
+    const { body, commit } = decided;
+    const text = JSON.stringify(body);
+    return (await commit(this.#writes(text))) ? { body, text, replayed: false } : null;
+  }
+
+  #writes(answer: string): readonly PaymentWrite[] {
+    const [id, fingerprint] = [this.#id, this.#fingerprint];
+    if (id === null) return [];
+    const createdAt = this.#deps.clock.now();
+    return [{ table: "idempotency", insert: { id, fingerprint, answer, createdAt } }];
+  }
+
+  async #countNew(): Promise<void> {
+    if (this.#isNew) return;
+    this.#isNew = true;
+    this.#asked.options.onNew?.();
+    this.#takeBack = await this.#asked.count?.();
+  }
+
+  async #refuse(refusal: PaymentError): Promise<never> {
+    await this.#countNew();
+    throw refusal;
+  }
 }
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
