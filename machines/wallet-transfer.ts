@@ -46,7 +46,7 @@ export type WalletTransferEvent =
   /** Past its last block, and no evidence tells whether it landed. */
   | { readonly type: "UNPROVABLE" };
 
-/** Webhooks are told this; CONTRACT section 4 says when. */
+/** What webhooks are told. */
 export interface AnnounceParams {
   readonly notice:
     "transaction.pending" | "transaction.confirmed" | "transaction.completed" | "transaction.failed";

@@ -149,7 +149,7 @@ export const webhookDelivery = setup({
           target: "failed",
           actions: assign({
             attempts: ({ context }) => context.attempts + 1,
-            // SPEC's delays run from start to start, so the attempt's own time counts.
+            // The delays run from start to start, so the attempt's own time counts.
             pauseLeftMs: ({ context, event }) =>
               Math.max(0, (context.pausesMs[context.attempts] ?? 0) - event.durationMs),
           }),

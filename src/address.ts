@@ -7,7 +7,7 @@ export type Address = string & { readonly __address: unique symbol };
 /** Why a text is not an address. */
 export type AddressFault = "not_base58" | "wrong_length";
 
-/** SOL's mint in token lists and quotes (CONTRACT): the wrapped-SOL mint stands for the native token. */
+/** SOL's mint in token lists and quotes: the wrapped-SOL mint stands for the native token. */
 export const SOL_MINT = "So11111111111111111111111111111111111111112" as Address;
 
 // 32 bytes are 32–44 base58 characters. bs58 decodes in quadratic time (100 kB block a process for 12 s), so the

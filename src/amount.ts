@@ -10,7 +10,7 @@ export type AmountFault = "not_decimal" | "zero" | "too_many_decimals" | "too_la
 const LONGEST_AMOUNT = 64;
 
 /**
- * Reads a decimal string (CONTRACT section 4: `^\d+(\.\d+)?$`, above zero, at most `decimals` decimals, at most
+ * Reads a decimal string (`^\d+(\.\d+)?$`, above zero, at most `decimals` decimals, at most
  * 2^64 − 1 base units) as base units. "1.0" equals "1". Trailing zeros beyond `decimals` are still refused: the
  * number of decimals written is judged, not their value.
  */

@@ -111,7 +111,7 @@ export interface PaymentService extends ApiKeys {
   [Symbol.asyncDispose](): Promise<void>;
   /** How the service is. Never rejects. */
   health(): Promise<Health>;
-  /** What a caller may do, and what is left of SPEC's limits; those of `createHttpHandler` are told by its endpoint. */
+  /** What a caller may do, and what is left of the limits that the database counts; those of `createHttpHandler` are told by its endpoint. */
   account(caller: Caller): Promise<AccountBody>;
   tokens(): { readonly tokens: readonly Token[] };
   balances(address: string): Promise<BalancesBody>;
@@ -256,11 +256,11 @@ export interface PaymentService extends ApiKeys {
   readonly operator: Operator;
   /**
    * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
-   * scope: every authenticated request counts against SPEC's limits. Throws `RATE_LIMIT_EXCEEDED` when the window is
+   * scope: every authenticated request counts against the limits that the database keeps. Throws `RATE_LIMIT_EXCEEDED` when the window is
    * full. `createHttpHandler` does this; a host with a layer of its own may.
    */
   countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
-  /** How an account stands with one of SPEC's limits, without counting anything. */
+  /** How an account stands with one of these limits, without counting anything. */
   limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
   /**
    * Tells a listener of notices as this process commits them, without a webhook. For screens and logs: what must not

@@ -10,7 +10,7 @@ export interface FieldProblem {
 /** Nothing but the `requestId` that every error carries. */
 export type NoDetails = Readonly<Record<string, never>>;
 
-/** Every code of the contract (CONTRACT section 2) and its details; the HTTP layer adds `requestId` to each. */
+/** Every code of the contract and its details; the HTTP layer adds `requestId` to each. */
 export interface ErrorDetails {
   VALIDATION_ERROR: { readonly fields: readonly FieldProblem[] };
   INVALID_RECIPIENT: {

@@ -69,7 +69,7 @@ export interface PaymentServiceOptions {
     readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
     readonly ca?: string | readonly string[];
-    /** Takes 200 to 299 as received instead of exactly 200 (SPEC). Default false. */
+    /** Takes 200 to 299 as received instead of exactly 200. Default false. */
     readonly acceptAny2xx?: boolean;
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
     readonly secretOverlapMs?: number;

@@ -29,7 +29,7 @@ export interface HttpHandlerOptions {
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
    * Requests per minute and account, by tier, counted in this process; cancellations and webhook registrations have
-   * SPEC's own limits, counted in the database. `failedAuthentications` is per minute and client address.
+   * limits of their own, counted in the database. `failedAuthentications` is per minute and client address.
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */

@@ -14,7 +14,7 @@ export interface RequestLabel {
 }
 
 /**
- * The response to a request that threw: SPEC's error body with the request's id in `details`. `headers` are those
+ * The response to a request that threw: the API's error body with the request's id in `details`. `headers` are those
  * written so far; the ones that belong to the error are added. Anything but a `PaymentError` and `LedgerUnavailable` is
  * `INTERNAL_ERROR`, a constant sentence.
  */

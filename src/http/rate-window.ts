@@ -1,4 +1,4 @@
-/** Exact sliding windows in this process's memory, for what need not be counted across processes (CONTRACT section 5). */
+/** Exact sliding windows in this process's memory, for what need not be counted across processes. */
 import type { LimitStanding } from "../payments/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 

@@ -2,7 +2,7 @@
 import { PaymentError } from "../errors.ts";
 import { duplicateField } from "./duplicate-field.ts";
 
-// CONTRACT section 2. A payroll of 500 recipients takes about 40 KiB.
+// A payroll of 500 recipients takes about 40 KiB.
 const MOST_BODY_BYTES = 64 * 1024;
 // A name that somebody made up is not said back at length.
 const LONGEST_FIELD = 128;

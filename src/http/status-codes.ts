@@ -1,4 +1,4 @@
-/** One code, one HTTP status (CONTRACT section 2). Exhaustive by type: a new code does not compile without its status. */
+/** One code, one HTTP status. Exhaustive by type: a new code does not compile without its status. */
 import type { ErrorCode } from "../errors.ts";
 
 /** The HTTP status of every error code. */

@@ -71,7 +71,7 @@ export interface UnsignedPayment extends PaymentCost {
   readonly lastValidBlockHeight: number;
 }
 
-/** Why caller-signed bytes are refused (CONTRACT section 2, INVALID_SIGNATURE). */
+/** Why caller-signed bytes are refused: the `reason` of INVALID_SIGNATURE. */
 export type SignatureFault =
   | "not_base64"
   | "too_large"
@@ -101,7 +101,7 @@ export interface VerifiedPayment {
   readonly firstSlot: number;
 }
 
-/** What simulation says would happen (SOLANA, "Verifying a caller-signed transaction"). */
+/** What simulation says would happen. */
 export type SimulationFault =
   | {
       readonly kind: "insufficient_balance";

@@ -108,8 +108,7 @@ export function noticeOf(
 }
 
 /**
- * Who was paid is said of a private payroll that has ended: a failed one must not be mistaken for an unpaid one (CONTRACT
- * section 4). Before its end nobody is finally paid.
+ * Who was paid is said of a private payroll that has ended: a failed one must not be mistaken for an unpaid one. Before its end nobody is finally paid.
  */
 function noticeRecipient(
   share: RecipientRecord,

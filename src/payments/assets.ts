@@ -3,7 +3,7 @@ import { SOL_MINT } from "../address.ts";
 import type { Address } from "../address.ts";
 import { PaymentError } from "../errors.ts";
 
-/** An element of the token list (SPEC, Token). */
+/** An element of the token list. */
 export interface Token {
   readonly symbol: string;
   readonly name: string;
@@ -68,7 +68,7 @@ export function ledgerMint({ mint }: Token): Address | null {
   return mint === SOL_MINT ? null : mint;
 }
 
-/** The smallest amount that is quoted: 0.001 of the asset (CONTRACT section 3). */
+/** The smallest amount that is quoted: 0.001 of the asset. */
 export function smallestAmount({ decimals }: Token): bigint {
   return 10n ** BigInt(decimals - 3);
 }

@@ -22,7 +22,7 @@ export async function refuseOtherChain(
 
 /**
  * Binds a new database to the chain's genesis hash and to each master secret's check value, or compares them with what
- * it is bound to. Throws `StartRefused` (EDGE-CASES E14).
+ * it is bound to. Throws `StartRefused`.
  */
 export async function bindDatabase(
   storage: PaymentStorage,

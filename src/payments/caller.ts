@@ -1,7 +1,7 @@
 /** Who asks: the account behind an API key and what that key may do. */
 import type { Tier } from "./records.ts";
 
-/** Everything a key can be allowed to do (CONTRACT section 5). */
+/** Everything a key can be allowed to do. */
 export const SCOPES = [
   "tokens:read",
   "balances:read",

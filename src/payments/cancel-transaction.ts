@@ -10,7 +10,7 @@ import type { Caller } from "./caller.ts";
 import { countHit } from "./count-hit.ts";
 import { isoTime } from "./iso-time.ts";
 
-/** The answer to DELETE /v1/transactions/{id} (SPEC). */
+/** The answer to DELETE /v1/transactions/{id}. */
 export interface CancelledTransactionBody {
   readonly transactionId: string;
   readonly status: "cancelled";
@@ -19,7 +19,7 @@ export interface CancelledTransactionBody {
 
 /**
  * Cancels a transaction whose broadcast has not begun, or whose deposit has not been sent; the chain is asked for that
- * at this very moment, and when it cannot be asked nothing changes. Every call counts against SPEC's limit. Throws `TRANSACTION_NOT_FOUND`, `UNAUTHORIZED` for another
+ * at this very moment, and when it cannot be asked nothing changes. Every call counts against the limit of cancellations. Throws `TRANSACTION_NOT_FOUND`, `UNAUTHORIZED` for another
  * account's, `ALREADY_PROCESSED` while it is pending but on its way, `CANNOT_CANCEL` in every later status.
  */
 export async function cancelTransaction(

@@ -1,4 +1,4 @@
-/** Exact sliding windows that all processes on one database share (CONTRACT section 5). */
+/** Exact sliding windows that all processes on one database share. */
 import type { LimitHitRecord, Tier } from "./records.ts";
 import type { PaymentStorage } from "./payment-storage.ts";
 import { PaymentError } from "../errors.ts";
@@ -15,7 +15,7 @@ interface DurableLimit {
   readonly perTier: Readonly<Record<Tier, number>>;
 }
 
-/** SPEC, Limits. */
+/** By tier. */
 const LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
   cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
   webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },

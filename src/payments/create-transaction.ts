@@ -35,7 +35,7 @@ import { simulationError } from "./simulation-error.ts";
 import type { ExaminedExchange, ExchangeExamination } from "./swap/examine-exchange.ts";
 import { carriedReference } from "./wallet/own-reference.ts";
 
-/** The answer to POST /v1/transactions (SPEC). */
+/** The answer to POST /v1/transactions. */
 export type CreatedTransactionBody = CreatedTransferBody | CreatedOrderBody;
 
 /** The answer in wallet mode. */
@@ -122,13 +122,13 @@ export function createTransactionIntake(deps: {
     return exchanges.examine(signed, quote);
   };
 
-  /** The id of a duplicate is told to its owner and to nobody else (CONTRACT section 2). */
+  /** The id of a duplicate is told to its owner and to nobody else. */
   const duplicate = async ({ transactionId }: AttemptRecord, accountId: string): Promise<PaymentError> => {
     const owner = (await storage.transaction(transactionId))?.transaction.accountId;
     return new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
   };
 
-  /** The answer this very request was given before, in case that answer was lost (EDGE-CASES E18). */
+  /** The answer this very request was given before, in case that answer was lost. */
   const answeredBefore = async (
     quote: QuoteRecord | null,
     accountId: string,
@@ -280,7 +280,7 @@ export function createTransactionIntake(deps: {
   }
 }
 
-/** A swap pays whoever gives (CONTRACT section 4). */
+/** A swap pays whoever gives. */
 function refuseOtherReceiver({ type, sender, transfers }: DeclaredTransaction): void {
   const [receiver] = transfers;
   if (type === "swap" && receiver !== undefined && receiver.recipient !== sender) {

@@ -12,7 +12,7 @@ export interface QuoteFees {
   readonly rent: string;
 }
 
-/** What refreshing a quote answers: SPEC's four fields and what else changed. */
+/** What refreshing a quote answers: the quote's own four fields and what else changed. */
 export interface RefreshedQuoteBody {
   readonly quoteId: string;
   readonly outputAmount: string;
@@ -28,7 +28,7 @@ export interface RefreshedQuoteBody {
   readonly transaction?: string;
 }
 
-/** The answer to POST /v1/quotes (SPEC, CONTRACT section 3). */
+/** The answer to POST /v1/quotes. */
 export interface QuoteBody extends RefreshedQuoteBody {
   readonly inputAsset: string;
   readonly outputAsset: string;

@@ -27,9 +27,9 @@ import type { QuoteRequest } from "./requests.ts";
 import { createSwapPricing } from "./swap/price-swap.ts";
 import type { Exchanger } from "./swap/swap-provider.ts";
 
-/** How long a quote lives (CONTRACT section 3). */
+/** How long a quote lives. */
 const LIFE_MS = { wallet: 30_000, private: 60_000 } as const;
-/** How long after its expiry a quote can still be refreshed (CONTRACT section 3). */
+/** How long after its expiry a quote can still be refreshed. */
 const REFRESH_GRACE_MS = 10 * 60_000;
 
 export interface Quotes {
@@ -167,7 +167,7 @@ function askedBy({
   return { mode, type, mints: [inputMint, outputMint] };
 }
 
-/** What is asked for, in base units. Throws what CONTRACT sections 2 and 3 say about each field. */
+/** What is asked for, in base units. Throws the refusal that belongs to the field. */
 function readInputs(
   assets: Assets,
   request: ReturnType<typeof parseRequest<typeof quoteRequest>>,

@@ -1,4 +1,4 @@
-/** What an address holds: SOL, the two stablecoins, and every Token-2022 mint for display (SPEC, Balance). */
+/** What an address holds: SOL, the two stablecoins, and every Token-2022 mint for display. */
 import { parseAddress } from "../address.ts";
 import { formatAmount } from "../amount.ts";
 import { PaymentError } from "../errors.ts";

@@ -30,7 +30,7 @@ export interface RefundBody {
   readonly status: "pending" | "paid" | "held";
 }
 
-/** The answer to GET /v1/transactions/{id}: SPEC's five fields first, then what was added to them. */
+/** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
 export interface TransactionBody extends Partial<ReceivedMoney>, AttentionFields {
   readonly transactionId: string;
   readonly status: string;

@@ -69,7 +69,7 @@ export interface QuoteRecord {
   readonly usedBy: string | null;
 }
 
-/** The public status of a transaction (SPEC, States). */
+/** The public status of a transaction. */
 export type TransactionStatus = "pending" | "confirmed" | "processing" | "completed" | "failed" | "cancelled";
 
 /** Why a transaction needs an operator. `unprovable`: no evidence tells whether its bytes landed. */

@@ -5,7 +5,7 @@ import { PaymentError } from "../errors.ts";
 import type { SimulationFault } from "../ledger/ledger.ts";
 import type { Assets } from "./assets.ts";
 
-/** The error that a simulation's finding becomes (CONTRACT section 2; SOLANA, simulation errors). */
+/** The error that a simulation's finding becomes. */
 export function simulationError(fault: SimulationFault, assets: Assets): PaymentError {
   switch (fault.kind) {
     case "insufficient_balance": {

@@ -15,7 +15,7 @@ import { secretsOf } from "./webhook-secret.ts";
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
-/** One slow receiver delays nobody else (CONTRACT section 6). */
+/** One slow receiver delays nobody else. */
 const IN_FLIGHT_PER_WEBHOOK = 4;
 
 /** What the row of a delivery says once its machine has ended. */

@@ -29,7 +29,7 @@ export interface Webhooks {
   readonly delete: (caller: Caller, webhookId: string) => Promise<{ webhookId: string; deleted: true }>;
 }
 
-/** Webhooks an account may have at a time (SPEC, Limits). */
+/** Webhooks an account may have at a time. */
 export const MOST_WEBHOOKS: Readonly<Record<Tier, number>> = { free: 3, pro: 10, enterprise: 50 };
 
 export function createWebhooks(deps: {
@@ -61,7 +61,7 @@ export function createWebhooks(deps: {
         const url = readUrl(request.url, rules);
         const events = readEvents(request.events);
         await refuseWhenFull(caller);
-        // One answer for every cause, so that this is no scanner of the operator's network (CONTRACT section 2).
+        // One answer for every cause, so that this is no scanner of the operator's network.
         if (!(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
         const createdAt = clock.now();
         const id = newId("wh", createdAt, random);

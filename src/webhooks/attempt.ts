@@ -10,14 +10,14 @@ import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 import { readExcerpt } from "./response-excerpt.ts";
 
-/** From the look-up of the name to the status line, in milliseconds (SPEC, Receiver requirements). */
+/** From the look-up of the name to the status line, in milliseconds. */
 export const DELIVERY_DEADLINE_MS = 10_000;
 
-/** The same for the reachability check at registration, while a caller waits (CONTRACT, section 6). */
+/** The same for the reachability check at registration, while a caller waits. */
 const REACH_DEADLINE_MS = 5_000;
 
 /**
- * Why an attempt failed (CONTRACT, section 6). The first four name the stage of connecting that failed. `reset`: the
+ * Why an attempt failed. The first four name the stage of connecting that failed. `reset`: the
  * connection ended, or something else than HTTP came, before a status line. `blocked_address`: the guard refused;
  * tenants are shown `dns` instead, lest they scan the host's network.
  */
@@ -60,7 +60,7 @@ export interface DeliveryOptions {
   readonly allowAddress?: AllowAddress;
   /** Where nothing is ever delivered to, whatever `allowAddress` says. */
   readonly deny?: DenyList;
-  /** Accept 200 to 299 as success instead of exactly 200. Default false, as SPEC has it. */
+  /** Accept 200 to 299 as success instead of exactly 200. Default false. */
   readonly acceptAny2xx?: boolean;
   /** Certificate authorities in PEM that replace Node's own (and NODE_EXTRA_CA_CERTS). For development. */
   readonly ca?: string | readonly string[];

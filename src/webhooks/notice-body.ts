@@ -1,6 +1,6 @@
-/** The JSON body of a notice, as SPEC's Payload table has it. Serialised once, then sent byte for byte on every attempt. */
+/** The JSON body of a notice, as receivers get it. Serialised once, then sent byte for byte on every attempt. */
 
-/** The events a webhook may subscribe to (SPEC, Event types), in the order a transaction goes through them. */
+/** The events a webhook may subscribe to, in the order a transaction goes through them. */
 export const NOTICE_EVENTS = [
   "transaction.pending",
   "transaction.confirmed",
@@ -8,7 +8,7 @@ export const NOTICE_EVENTS = [
   "transaction.failed",
 ] as const;
 
-/** One of SPEC's four event types. */
+/** One of the four. */
 export type NoticeEvent = (typeof NOTICE_EVENTS)[number];
 
 /** One recipient as the notice shows it. */
@@ -39,15 +39,15 @@ export interface Notice {
     /** Decimal string; null while unknown. */
     readonly fee: string | null;
     readonly recipients: readonly NoticeRecipient[];
-    /** Why a transaction failed (an addition to SPEC); null otherwise. */
+    /** Why a transaction failed; null otherwise. */
     readonly reason: string | null;
-    /** What the transaction's owner calls it (an addition to SPEC); null when it has no name. */
+    /** What the transaction's owner calls it; null when it has no name. */
     readonly reference: string | null;
   };
 }
 
 /**
- * Serialises a notice: SPEC's fields in SPEC's order, additions last, nothing else, whatever else the objects hold.
+ * Serialises a notice: the fields in their documented order, nothing else, whatever else the objects hold.
  * Unknown values are `null`, never left out. Throws RangeError when `timestamp` is not a valid time.
  */
 export function noticeBody({ event, transactionId, timestamp, data }: Notice): string {

@@ -2,7 +2,7 @@
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
 import type { DenyList } from "./deny-list.ts";
 
-/** The reasons of INVALID_URL (CONTRACT, section 2). */
+/** The reasons of INVALID_URL. */
 export type ReceiverUrlFault =
   "unparseable" | "not_https" | "credentials" | "private_address" | "too_long" | "bad_host" | "bad_port";
 

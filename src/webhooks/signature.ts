@@ -1,4 +1,4 @@
-/** Signs a delivery: SPEC's `X-Service-Signature` and the three headers of Standard Webhooks. */
+/** Signs a delivery: `X-Service-Signature` and the three headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** What is signed. */
@@ -19,9 +19,9 @@ export interface SignatureInput {
  * The identifying and signing headers of one attempt.
  *
  * Without a secret there is neither `X-Service-Signature` nor `webhook-signature`. With one, the former is keyed with
- * the secret's UTF-8 bytes as given (SPEC, Signature) and the latter as Standard Webhooks wants it (CONTRACT, section
- * 6), so that the npm package `standardwebhooks` verifies it. While a secret is being replaced the latter holds one
- * signature of each, the new one first, which Standard Webhooks provides for; the former has room for one only.
+ * the secret's UTF-8 bytes as given and the latter as Standard Webhooks wants it, so that the npm package
+ * `standardwebhooks` verifies it. While a secret is being replaced the latter holds one signature of each, the new one
+ * first, which Standard Webhooks provides for; the former has room for one only.
  */
 export function signatureHeaders(input: SignatureInput): Record<string, string> {
   const { body, secret, previousSecret = null, noticeId, timestampSeconds } = input;

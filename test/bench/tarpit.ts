@@ -1,4 +1,4 @@
-/** How much one receiver that never answers, with 2,000 notices waiting for it, slows the others: EDGE-CASES H14. */
+/** How much one receiver that never answers, with 2,000 notices waiting for it, slows the others: H14. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ import type { PreparedSend, ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";
 import { silentLogger } from "../../src/runtime.ts";
 
-/** An error body (SPEC). */
+/** An error body. */
 export interface ErrorBody {
   readonly error: {
     readonly code: string;

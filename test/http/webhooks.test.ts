@@ -93,7 +93,7 @@ describe.each(WAYS)("$name", (way) => {
     expect((await client.delete(path)).status).toBe(404);
   });
 
-  test("every authenticated request counts against SPEC's limits, also one that is refused at the door", async () => {
+  test("every authenticated request counts against the limits, also one that is refused at the door", async () => {
     const client = await http.client();
     const { caller } = client;
     const left = async (): Promise<string | null> =>

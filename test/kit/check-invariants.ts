@@ -1,4 +1,4 @@
-/** DESIGN's invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
+/** The invariants I1–I5, checked over what a run left behind and, where it was kept, the log of how it came about. */
 import type { EventObject } from "xstate";
 import type { AnyWorkflow, ChartSnapshot, ParentLink } from "../../src/engine/index.ts";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";

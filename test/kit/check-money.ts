@@ -1,4 +1,4 @@
-/** DESIGN's invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
+/** The invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
 import type { EntryRecord } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Address } from "../../src/address.ts";

@@ -16,7 +16,7 @@ type Step =
   | { readonly does: "pass"; readonly blocks: number }
   | { readonly does: "fork"; readonly blocks: number };
 
-// Both at once, and the proof itself would be a lie: of an endpoint that forgets, only one is assumed (SOLANA).
+// Both at once, and the proof itself would be a lie: of an endpoint that forgets, only one is assumed.
 const ON_BOTH: readonly EndpointFault[] = [
   "silent",
   "refusing",

@@ -31,7 +31,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("a delivery", () => {
-  test("W19, H1: SPEC's notices arrive once each and in order, with every field, signed over their raw bytes", async () => {
+  test("W19, H1: all notices arrive once each and in order, with every field, signed over their raw bytes", async () => {
     await register({ secret: SECRET });
     const transactionId = await sendOne();
     await fixture.finalize();
@@ -234,7 +234,7 @@ describe("retries", () => {
     ]);
   });
 
-  test("after a long downtime attempts are never closer than SPEC's delays", async () => {
+  test("after a long downtime attempts are never closer than the documented delays", async () => {
     receiver.answer(answerWith(500));
     await register({ events: ["transaction.pending"] });
     const began = fixture.clock.now();

@@ -30,7 +30,7 @@ afterEach(() => world.close());
 const update = (change: object): Promise<unknown> =>
   fixture.service.updateWebhook(world.caller, webhookId, change);
 
-/** Which of the two secrets the newest delivery can be verified with: SPEC's header first, then Standard Webhooks. */
+/** Which of the two secrets the newest delivery can be verified with: `X-Service-Signature` first, then Standard Webhooks. */
 async function verifiedBy(): Promise<Record<"service" | "standard", string[]>> {
   const before = world.posts().length;
   await world.sendOne();

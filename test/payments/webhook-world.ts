@@ -14,7 +14,7 @@ import { passTime } from "../kit/pass-time.ts";
 import { serviceFixture } from "../kit/service-fixture.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
 
-/** All of SPEC's events. */
+/** All events. */
 export const ALL_EVENTS = [
   "transaction.pending",
   "transaction.confirmed",

@@ -1,9 +1,9 @@
-/** DESIGN's invariants I10 and I11, which a database tells by itself: statuses only move forward, retries keep their pace. */
+/** The invariants I10 and I11, which a database tells by itself: statuses only move forward, retries keep their pace. */
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import type { TransactionStatus } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 
-/** CONTRACT section 4: where each status may lead. */
+/** Where each status may lead. */
 const EDGES: Readonly<Record<TransactionStatus, readonly TransactionStatus[]>> = {
   pending: ["processing", "confirmed", "completed", "failed", "cancelled"],
   processing: ["confirmed", "completed", "failed"],
@@ -12,7 +12,7 @@ const EDGES: Readonly<Record<TransactionStatus, readonly TransactionStatus[]>> =
   failed: [],
   cancelled: [],
 };
-/** SPEC, Retry policy: the least time between the starts of attempts, in milliseconds. */
+/** The least time between the starts of attempts, in milliseconds. */
 const PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
 
 const HISTORY_PAGE = 100;

@@ -42,7 +42,7 @@ const TIMED_OUT = {
   opening: null,
 };
 
-test("the deadline is SPEC's ten seconds", () => expect(DELIVERY_DEADLINE_MS).toBe(10_000));
+test("the deadline is ten seconds", () => expect(DELIVERY_DEADLINE_MS).toBe(10_000));
 
 describe("H4: slow DNS", () => {
   test("9.9 s passes", async () => {

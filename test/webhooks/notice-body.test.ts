@@ -20,7 +20,7 @@ const notice: Notice = {
   },
 };
 
-test("the payload has SPEC's fields in SPEC's order, then the additions", () => {
+test("the payload has its fields in the documented order, additions last", () => {
   expect(noticeBody(notice)).toBe(
     '{"event":"transaction.completed","transactionId":"tx_1","timestamp":"2026-01-02T03:04:05.006Z",' +
       '"data":{"transactionId":"tx_1","status":"completed","mode":"wallet","type":"send","signature":"5sig",' +

@@ -1,4 +1,4 @@
-/** From the chain's error of a simulated payment to what a payer can do about it (SOLANA, "Simulation errors"). */
+/** From the chain's error of a simulated payment to what a payer can do about it. */
 import type { SimulationFault } from "../ledger.ts";
 import type { Nodes } from "./ask.ts";
 import { rentMinimum } from "./payment-cost.ts";

@@ -1,4 +1,4 @@
-/** Proof that caller-signed bytes are exactly the declared payment (SOLANA, "Verifying a caller-signed transaction"). */
+/** Proof that caller-signed bytes are exactly the declared payment. */
 import { createHash } from "node:crypto";
 import type { AccountInfo } from "@solana/web3.js";
 import bs58 from "bs58";

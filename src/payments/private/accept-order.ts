@@ -38,7 +38,7 @@ import type { Exchanger } from "../swap/swap-provider.ts";
 import { routingCost } from "./routing-cost.ts";
 import type { RoutingCost } from "./routing-cost.ts";
 
-/** The answer to POST /v1/transactions in private mode (SPEC, CONTRACT section 1). */
+/** The answer to POST /v1/transactions in private mode. */
 export interface CreatedOrderBody {
   readonly transactionId: string;
   readonly status: string;
@@ -52,14 +52,14 @@ export interface CreatedOrderBody {
   readonly createdAt: string;
 }
 
-/** Orders without a deposit that an account may have open (CONTRACT section 4). */
+/** Orders without a deposit that an account may have open. */
 const MOST_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
 /** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
 export const LINGER_MS = 15 * 60_000;
 export const AGING_MS = 3_600_000;
 export const QUIET_MS = 24 * 3_600_000;
 export const SLOW_MS = 60 * 24 * 3_600_000;
-/** At most one refund per address in this time (CONTRACT section 4). */
+/** At most one refund per address in this time. */
 export const REFUND_PAUSE_MS = 10 * 60_000;
 /** What ROUTING_UNAVAILABLE advises. */
 const RETRY_SECONDS = 30;

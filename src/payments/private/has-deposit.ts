@@ -8,7 +8,7 @@ import type { Assets } from "../assets.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**
- * A fresh look at the newest block there is, however shallow, over all token accounts of the address (CONTRACT section 4:
+ * A fresh look at the newest block there is, however shallow, over all token accounts of the address (that is
  * a deposit of the expected asset of at least 0.001). Throws `LedgerUnavailable` when the chain cannot be read.
  */
 export async function hasDeposit(

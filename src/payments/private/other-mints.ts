@@ -14,7 +14,7 @@ export function nameOfMint(mint: string): string {
 }
 
 /**
- * Raw units by mint, Token-2022 included, of whatever is none of the service's assets (CONTRACT section 4: recorded, and
+ * Raw units by mint, Token-2022 included, of whatever is none of the service's assets (recorded, and
  * released by the operator). Best effort: an address that was sent thousands of mints may not be readable at all, and its
  * refunds do not wait for that.
  */

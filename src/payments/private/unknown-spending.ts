@@ -14,7 +14,7 @@ interface Asked {
 
 /**
  * Signatures of carried-out transactions that the address signed, that no attempt in this database is, and that no
- * operator has explained (DESIGN 6: that is what makes restoring a backup safe). Markers alone would not do: they are
+ * operator has explained (that is what makes restoring a backup safe). Markers alone would not do: they are
  * gone once an address was swept. Only a first word when thousands of transactions name the address: while there is a
  * marker, it has the last one.
  */

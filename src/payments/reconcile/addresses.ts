@@ -43,7 +43,7 @@ const MOST_LOOKS = 3;
 
 /**
  * Goes through all deposit addresses, a page at a time; the money of orders that are under way is explained by their
- * payments. An address that has paid out what this database does not know is frozen on the spot (DESIGN 6). Nothing else
+ * payments. An address that has paid out what this database does not know is frozen on the spot. Nothing else
  * is changed, so it may run beside any number of services. Rejects with `LedgerUnavailable` when the chain cannot be read
  * to the end; what was frozen until then stays so.
  */

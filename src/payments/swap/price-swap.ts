@@ -20,7 +20,7 @@ import { promisesAt, releaseReserved, reserve } from "./reserve.ts";
 import { readExchange, writeExchange } from "./stored-exchange.ts";
 import type { ExchangeOffer, Exchanger, Promised, WantedExchange } from "./swap-provider.ts";
 
-/** However often a quote is refreshed, inventory is set aside for it this long at most (SOLANA, Swap). */
+/** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const LONGEST_HOLD_MS = 2 * 60_000;
 const BPS = 10_000n;
 

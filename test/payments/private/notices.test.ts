@@ -86,7 +86,7 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
   await world.judge();
 });
 
-test("a completed send tells pending, confirmed, completed: each once, in order, with SPEC's fields", async () => {
+test("a completed send tells pending, confirmed, completed: each once, in order, with every field", async () => {
   world = await scene();
   const heard = listening();
   const order = await world.sendTo();
