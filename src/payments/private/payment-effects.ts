@@ -79,7 +79,8 @@ export class PaymentEffects {
     refuseHeld(deposit);
     // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
     if (await this.#with.hasPaidWithoutUs(deposit.id)) return this.#hold(deposit, UNKNOWN_SPENDING);
-    const unsigned = await ledger.buildTransaction(plan);
+    const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
+    if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
     const fault = found && faultOfExchange(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
@@ -180,6 +181,13 @@ export class PaymentEffects {
       return { event: { type: "REFUSED", fault: SUPERSEDED } };
     }
     throw new Error(`the plan that payment ${row.id} follows is not on the chain yet`);
+  }
+
+  /** No node can make it buildable. Where one told a rent of nothing when the loan was planned, it is planned again. */
+  async #meetUnbuildable({ deposit, stored }: PaymentInHand, error: RangeError, failures: number): Outcome {
+    if (await this.#lendsTooLittle(stored)) return { event: { type: "REFUSED", fault: UNPAYABLE } };
+    if (failures >= MAX_TRIES) return this.#hold(deposit, CANNOT_BE_MADE);
+    throw error;
   }
 
   async #meetFault(
@@ -291,7 +299,14 @@ function isNobodysToMend({ kind }: TransactionFault): boolean {
 
 /** Nothing was tried: the order has to find another price. */
 const OUTDATED: PaymentFault = { kind: "other", move: null };
+/** What its owner has does not do for it: the same as a loan below the rent that is due. */
+const UNPAYABLE: PaymentFault = { kind: "source", move: null };
 const SUPERSEDED: PaymentFault = { kind: "superseded", move: null };
+
+function onlyRangeError(error: unknown): RangeError {
+  if (error instanceof RangeError) return error;
+  throw error;
+}
 
 function faultOf({ kind, move }: TransactionFault): PaymentFault {
   return { kind, move };

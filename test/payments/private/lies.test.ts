@@ -365,3 +365,23 @@ test("M3: a node that gives a blockhash nobody knows, for a life without an end,
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
+
+test("M3: while all nodes say that nothing has to be left at an address, a loan of nothing is planned; afterwards it is planned again, and paid", async () => {
+  await open();
+  const order = await world.sendTo({ asset: "SOL", amount: "0.5" });
+  const paidBefore = (await world.held(world.bob.address))[0];
+  await world.pass(11_000);
+  const end = tell(nodes, ({ method }) =>
+    method === "getMinimumBalanceForRentExemption" ? Promise.resolve(0) : undefined,
+  );
+  await world.deposit(order.address, { lamports: order.due });
+  await world.settle(4);
+  expect((await paymentsOf(order))[0]).toMatchObject({ status: "planned", signature: null });
+  end();
+  await live(30);
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  expect((await world.held(world.bob.address))[0] - paidBefore).toBe(SOL / 2n);
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
