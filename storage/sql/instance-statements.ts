@@ -58,7 +58,7 @@ export function instanceStatements(db: Kysely<Schema>) {
       db
         .selectFrom("instances")
         .selectAll()
-        .where(({ eb, refTuple, tuple }) => eb(refTuple("createdAt", "id"), "<", tuple(createdAt, id)))
+        .where((eb) => eb(eb.refTuple("createdAt", "id"), "<", eb.tuple(createdAt, id)))
         .orderBy("createdAt", "desc")
         .orderBy("id", "desc")
         .limit(limit),

@@ -4,7 +4,7 @@ import { createEngine, startOf } from "../../src/engine/index.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import { createSealing } from "../../src/payments/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
-import { systemRandom } from "../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
 import type { Delivery } from "../../src/webhooks/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
@@ -12,7 +12,6 @@ import { adapters } from "../kit/adapters.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
 
 const TARPIT = "https://tarpit.example/";
 const QUEUED_FOR_TARPIT = 2_000;
