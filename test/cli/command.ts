@@ -26,7 +26,7 @@ export interface Running {
   /** What it has written to stdout so far. */
   stdout(): string;
   /** Resolves once stdout matches; rejects when the process ends before. */
-  said(pattern: RegExp): Promise<void>;
+  said(expected: RegExp | ((stdout: string) => boolean)): Promise<void>;
   /** Types on its stdin. */
   type(text: string): void;
   /** Sends a signal and waits for the end. */
@@ -67,15 +67,16 @@ export function startProgram(
     pid: child.pid ?? 0,
     ended,
     stdout: () => output.stdout,
-    said: (pattern) =>
+    said: (expected) =>
       new Promise((resolve, reject) => {
+        const isSaid = typeof expected === "function" ? expected : (text: string) => expected.test(text);
         const look = (): void => {
-          if (pattern.test(output.stdout)) resolve();
+          if (isSaid(output.stdout)) resolve();
         };
         child.stdout.on("data", look);
         look();
         void ended.then(({ stderr }) =>
-          reject(new Error(`ended before it said ${String(pattern)}: ${stderr}`)),
+          reject(new Error(`ended before it said ${String(expected)}: ${stderr}`)),
         );
       }),
     type: (text) => void child.stdin.write(text),

@@ -45,6 +45,7 @@ describe("ready", () => {
     const wallet = { address: base58, secretKey: base58 };
     expect(JSON.parse(line)).toStrictEqual({
       baseUrl: loopback,
+      inspectorUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/_inspector$/) as string,
       rpcUrl: loopback,
       webSocketUrl: expect.stringMatching(/^ws:\/\/127\.0\.0\.1:\d+$/) as string,
       apiKeys: { free: key, pro: key, enterprise: key },

@@ -96,13 +96,16 @@ export async function liveUnderLies({ orders: wanted, happenings }: LyingLife): 
   await world.service.stop();
   const nodes = new LyingNodes(world);
   const ledger = world.ledgerOf(nodes.options);
-  const turning = turningOf(world);
+  const turning = new Turning(world);
   // A process does not start with nodes that lie about the mints; that is not what is tested here.
-  const patient = (service: PaymentService): PaymentService => ({
-    ...service,
-    start: () => nodes.honestly(() => turning(service.start())),
-    settled: () => turning(service.settled()),
-  });
+  const patient = (service: PaymentService): PaymentService => {
+    turning.begin();
+    return {
+      ...service,
+      start: () => nodes.honestly(() => turning.await(service.start())),
+      settled: () => turning.await(service.settled()),
+    };
+  };
   const processes = await succession(
     {
       ...{ ...world, ledger },
@@ -130,7 +133,7 @@ export async function liveUnderLies({ orders: wanted, happenings }: LyingLife): 
     ...{ world, caller, orders, payers: people.wallets, before, service, storage: processes.storage() },
     ...{ wasRestored: false, dearestByte: LAMPORTS_PER_BYTE, promised: placing.promised },
     async close() {
-      await turning(service.stop());
+      await turning.await(service.stop());
       await ledger.close();
       await world.close();
     },
@@ -162,7 +165,7 @@ async function happen(happening: LyingHappening, scene: Scene): Promise<void> {
     }
     case "cancel":
       return processes.during((service) =>
-        turning(service.cancelTransaction(caller, order?.id ?? "")).catch(ignoreRefusal),
+        turning.await(service.cancelTransaction(caller, order?.id ?? "")).catch(ignoreRefusal),
       );
     case "pass":
       await processes.slots(Math.min(Math.ceil(happening.minutes * SLOTS_PER_MINUTE), MAX_SLOTS));
@@ -219,18 +222,29 @@ class Placing {
   }
 }
 
-type Turning = <T>(ending: Promise<T>) => Promise<T>;
+/** Waits for what a process does, and turns the clock whenever it seems to wait for that. What a dead process was at never ends. */
+class Turning {
+  readonly #clock: SwapFixture["clock"];
+  #processes = 0;
 
-/** Waits for something, and turns the clock whenever it seems to wait for that. */
-function turningOf({ clock }: Pick<SwapFixture, "clock">): Turning {
-  return async (ending) => {
+  constructor({ clock }: Pick<SwapFixture, "clock">) {
+    this.#clock = clock;
+  }
+
+  /** There is a new process: nobody waits for what those before it were at. */
+  begin(): void {
+    this.#processes++;
+  }
+
+  async await<T>(ending: Promise<T>): Promise<T> {
+    const process = this.#processes;
     let isOver = false;
     const ended = ending.finally(() => (isOver = true));
     ended.catch(() => undefined);
-    for (let turn = 1; !isOver; turn++) {
-      if (turn % PATIENCE === 0) clock.advance(PAUSE_MS);
+    for (let turn = 1; !isOver && process === this.#processes; turn++) {
+      if (turn % PATIENCE === 0) this.#clock.advance(PAUSE_MS);
       await new Promise((resolve) => setImmediate(resolve));
     }
     return ended;
-  };
+  }
 }
