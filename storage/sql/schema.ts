@@ -26,7 +26,7 @@ interface Sequenced {
 }
 
 /** One row for each of the caller's tables: what it is now, and how many migrations it has seen. */
-interface InstalledTable {
+export interface InstalledTable {
   name: string;
   definition: string;
   migrations: number;
