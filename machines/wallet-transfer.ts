@@ -46,7 +46,7 @@ export type WalletTransferEvent =
   /** Past its last block, and no evidence tells whether it landed. */
   | { readonly type: "UNPROVABLE" };
 
-/** What webhooks are told. */
+/** The notice that a step announces to webhooks. */
 export interface AnnounceParams {
   readonly notice:
     "transaction.pending" | "transaction.confirmed" | "transaction.completed" | "transaction.failed";

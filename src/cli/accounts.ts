@@ -8,7 +8,9 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { AccountRecord, ApiKeyRecord, Tier } from "../payments/records.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
-import { withDatabase } from "./open-database.ts";
+import { paymentStorage } from "../payments/reads.ts";
+import { DATABASE_OPTIONS, withDatabase } from "./open-database.ts";
+import type { DatabasePlace } from "./open-database.ts";
 import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
@@ -16,8 +18,7 @@ import { UsageError } from "./usage-error.ts";
 type Print = (text: string) => void;
 
 const WHERE = {
-  data: { type: "string" },
-  database: { type: "string" },
+  ...DATABASE_OPTIONS,
   json: { type: "boolean", default: false },
   debug: { type: "boolean", default: false },
 } as const;
@@ -27,13 +28,16 @@ const ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "revoke"];
 
+const onPayments = (place: DatabasePlace, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
+  withDatabase(place, ({ storage }) => act(paymentStorage(storage)));
+
 /** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
 export async function accounts(args: readonly string[], print: Print): Promise<void> {
   const { values, positionals } = readArguments(args, { ...WHERE, tier: { type: "string" } } as const);
   const [act, ...rest] = actOf("accounts", positionals, ACTS_ON_ACCOUNTS);
   if (act === "list") {
     atMost("accounts list", rest, 0);
-    return withDatabase(values, async (storage) => {
+    return onPayments(values, async (storage) => {
       const all = await allAccounts(storage);
       print(values.json ? JSON.stringify(all) : accountsPage(all));
     });
@@ -41,7 +45,7 @@ export async function accounts(args: readonly string[], print: Print): Promise<v
   const [name] = atMost("accounts create", rest, 1);
   if (name === undefined) throw new UsageError("accounts create expects a name");
   const tier = tierOf(values.tier);
-  return withDatabase(values, async (storage) => {
+  return onPayments(values, async (storage) => {
     const { accountId } = await keysOf(storage).createAccount({ name, tier });
     print(values.json ? JSON.stringify({ accountId }) : accountId);
   });
@@ -59,19 +63,19 @@ export async function keys(args: readonly string[], print: Print): Promise<void>
     throw new UsageError(`keys ${act} expects the id of ${act === "revoke" ? "a key" : "an account"}`);
   }
   if (act === "list") {
-    return withDatabase(values, async (storage) => {
+    return onPayments(values, async (storage) => {
       const all = shownKeys(await storage.apiKeysOf((await knownAccount(storage, id)).id));
       print(values.json ? JSON.stringify(all) : keysPage(all));
     });
   }
-  if (act === "revoke") return withDatabase(values, (storage) => revoke(storage, id, values.json, print));
+  if (act === "revoke") return onPayments(values, (storage) => revoke(storage, id, values.json, print));
   const scopes = scopesOf(values.scopes);
   const days = values["expires-in"];
   const expiresAt =
     days === undefined
       ? {}
       : { expiresAt: systemClock.now() + wholeNumber("--expires-in", days, 1, 3_650) * DAY_MS };
-  return withDatabase(values, async (storage) => {
+  return onPayments(values, async (storage) => {
     await knownAccount(storage, id);
     const environment = await environmentOf(storage);
     const issued = await keysOf(storage).issueKey({ accountId: id, environment, scopes, ...expiresAt });

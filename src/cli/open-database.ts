@@ -1,30 +1,46 @@
-/** The database that a command works on beside the service: a file, opened as it is and never made. */
-import { existsSync } from "node:fs";
+/** The database that a command works on beside the service: a file that is named, or that of a `paystate dev` folder. */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { PaymentStorage } from "../payments/payment-storage.ts";
-import { paymentStorage } from "../payments/reads.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { DATABASE_FILE } from "./dev-data.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Where it is, as the command was told. */
+/** The options that say which database is meant. */
+export const DATABASE_OPTIONS = { data: { type: "string" }, database: { type: "string" } } as const;
+
+/** The values of these options. */
 export interface DatabasePlace {
   readonly data?: string | undefined;
   readonly database?: string | undefined;
 }
 
-/** Lets `act` use the database, and closes it. Throws a sentence when there is none: a mistyped name must not make one. */
+/** An open database and the name of its file. */
+export interface OpenDatabase {
+  readonly storage: EngineStorage;
+  readonly file: string;
+}
+
+/**
+ * Lets `act` use the database, and closes it; other processes may work on it meanwhile. Never creates a file: a mistyped
+ * name is refused with a sentence.
+ */
 export async function withDatabase(
   { data, database }: DatabasePlace,
-  act: (storage: PaymentStorage) => Promise<void>,
+  act: (open: OpenDatabase) => Promise<void>,
 ): Promise<void> {
   if (data !== undefined && database !== undefined) {
     throw new UsageError("expected --data or --database, not both");
   }
-  const file = database ?? join(data ?? ".paystate", "payments.db");
-  if (!existsSync(file)) throw new Error(`there is no database ${file}: name one with --database FILE`);
+  const file = database ?? join(data ?? ".paystate", DATABASE_FILE);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) {
+    throw new Error(`there is no database ${file}: name one with --database FILE`);
+  }
+  if (found.size === 0) throw new Error(`${file} is empty: expected a database that paystate has written`);
   const storage = await sqliteStorage(file);
   try {
-    await act(paymentStorage(storage));
+    await act({ storage, file });
   } finally {
     await storage.close();
   }

@@ -15,8 +15,7 @@ export interface ActorOptions<Input> {
 
 /** The union of the actors that a machine names in `setup({ actors })`. */
 export type ActorOf<M extends AnyStateMachine> =
-  // The other type parameters of a machine are of no interest here, and only `any` fits all their bounds.
-  /* eslint-disable-next-line @typescript-eslint/no-explicit-any */
+  /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
   M extends StateMachine<any, any, any, infer A, any, any, any, any, any, any, any, any, any, any>
     ? A extends { readonly src: string; readonly logic: unknown }
       ? A

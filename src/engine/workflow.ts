@@ -62,8 +62,7 @@ export interface LanedEffect<Params, Event, W> {
 
 /** The union of a machine's named actions with their params. */
 export type ActionOf<M extends AnyStateMachine> =
-  // The other type parameters of a machine are of no interest here, and only `any` fits all their bounds.
-  /* eslint-disable-next-line @typescript-eslint/no-explicit-any */
+  /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
   M extends StateMachine<any, any, any, any, infer A, any, any, any, any, any, any, any, any, any>
     ? A extends ParameterizedObject
       ? A

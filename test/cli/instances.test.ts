@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const paystate = (...args: string[]): Promise<Ended> => runCommand([...args, "--db", file]);
+const paystate = (...args: string[]): Promise<Ended> => runCommand([...args, "--database", file]);
 
 async function json(...args: string[]): Promise<unknown> {
   const { code, stdout, stderr } = await paystate(...args, "--json");
@@ -109,7 +109,7 @@ test.each([
   [["ps", "x"], 'ps takes no argument "x"'],
   [["ps", "--status", "gone"], "--status gone: expected active or done or stopped or error or all"],
   [["ps", "--limit", "0"], "--limit 0: expected a whole number from 1 to 1000"],
-  [["ps", "--data", "d"], "expected --db or --data, not both"],
+  [["ps", "--data", "d"], "expected --data or --database, not both"],
 ])("`paystate %j` is refused in one sentence", async (args, sentence) => {
   const { code, stdout, stderr } = await paystate(...args);
   expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
@@ -135,7 +135,7 @@ test("an unknown id, a file that is not there, an empty one and a foreign one ar
     ["empty.db", "is empty"],
     ["foreign.db", "database"],
   ] as const) {
-    const { code, stdout, stderr } = await runCommand(["ps", "--db", join(folder, name)]);
+    const { code, stdout, stderr } = await runCommand(["ps", "--database", join(folder, name)]);
     expect({ code, stdout, lines: stderr.split("\n").length }, stderr).toEqual({
       code: 1,
       stdout: "",

@@ -4,10 +4,10 @@ import type { InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { taskCommands } from "../../engine/troubled-tasks.ts";
 import { systemClock } from "../../runtime.ts";
+import { DATABASE_OPTIONS, withDatabase } from "../open-database.ts";
+import type { DatabasePlace, OpenDatabase } from "../open-database.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
-import { openDatabaseFile } from "./open-database.ts";
-import type { OpenDatabase } from "./open-database.ts";
 import { historyPage, instancePage, instancesPage, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
 
@@ -15,8 +15,7 @@ type Print = (text: string) => void;
 type Command = (args: readonly string[], print: Print) => Promise<void>;
 
 const WHERE = {
-  db: { type: "string" },
-  data: { type: "string" },
+  ...DATABASE_OPTIONS,
   json: { type: "boolean", default: false },
   debug: { type: "boolean", default: false },
 } as const;
@@ -25,17 +24,10 @@ const STATUSES = ["active", "done", "stopped", "error", "all"] as const;
 const MAX_TROUBLES = 1_000;
 const MAX_LIMIT = 1_000;
 
-async function inDatabase(
-  where: { readonly db?: string | undefined; readonly data?: string | undefined },
+const inDatabase = (
+  place: DatabasePlace,
   act: (open: OpenDatabase, reads: InstanceReads) => Promise<void>,
-): Promise<void> {
-  const open = await openDatabaseFile(where);
-  try {
-    await act(open, instanceReads(open.storage));
-  } finally {
-    await open.storage.close();
-  }
-}
+): Promise<void> => withDatabase(place, (open) => act(open, instanceReads(open.storage)));
 
 function onlyId(command: string, [first, second]: readonly string[]): string {
   if (first === undefined) throw new UsageError(`${command} expects the id of an instance`);
@@ -99,7 +91,7 @@ const history: Command = async (args, print) => {
   });
 };
 
-/** What has failed or was set aside of an instance is due now; whoever runs it does it. */
+/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
 const retry: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, WHERE);
   const id = onlyId("retry", positionals);
