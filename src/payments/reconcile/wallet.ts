@@ -51,26 +51,30 @@ export async function reconcileWallet({ storage, ledger }: WalletReconciling): P
   }
 }
 
-/** One question about the landings of all of them; about those that did not land one each. */
+/** One question about the landings of all of them, and one about the fates of those that should have landed. */
 async function examine(
   { storage, ledger }: WalletReconciling,
   transactions: readonly TransactionRecord[],
 ): Promise<readonly (WalletFinding | "unproven" | "as_shown")[]> {
-  const signatures = transactions.flatMap(({ signature }) => signature ?? []);
-  const attempts = (await storage.attempts(signatures)).map(attemptOf);
-  const landings = attempts.length === 0 ? [] : await ledger.landings(attempts);
-  return Promise.all(
-    transactions.map(async (transaction) => {
-      const index = attempts.findIndex(({ signature }) => signature === transaction.signature);
-      const attempt = attempts[index];
-      if (attempt === undefined) return "as_shown";
-      const landing = landings[index] ?? null;
-      if (landing !== null) return judge(transaction, attempt, landing.error === null);
-      if (transaction.status !== "completed") return "as_shown";
-      const [fate] = await ledger.fates([attempt]);
-      return fate === "dead" ? finding(transaction, attempt, "never_landed") : "unproven";
-    }),
+  const rows = new Map(transactions.map((each) => [each.signature, each]));
+  const attempts = (await storage.attempts([...rows.keys()].filter((each) => each !== null))).map(attemptOf);
+  if (attempts.length === 0) return [];
+  const landings = await ledger.landings(attempts);
+  const absent = attempts.filter(
+    ({ signature }, index) =>
+      (landings[index] ?? null) === null && rows.get(signature)?.status === "completed",
   );
+  const fates = absent.length === 0 ? [] : await ledger.fates(absent);
+  return attempts.map((attempt, index) => {
+    const transaction = rows.get(attempt.signature);
+    const landing = landings[index] ?? null;
+    if (transaction === undefined) return "as_shown";
+    if (landing !== null) return judge(transaction, attempt, landing.error === null);
+    if (transaction.status !== "completed") return "as_shown";
+    return fates[absent.indexOf(attempt)] === "dead"
+      ? finding(transaction, attempt, "never_landed")
+      : "unproven";
+  });
 }
 
 function judge(
