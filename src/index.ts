@@ -1,7 +1,7 @@
 /** `paystate`: the payment service and its HTTP handler. Storage, ledger, charts and engine have entries of their own. */
-export { createPaymentService } from "./create-payment-service.ts";
-export type { PaymentService } from "./create-payment-service.ts";
-export type { PaymentServiceOptions, PrivateRoutingOptions } from "./payment-service-options.ts";
+export { createPaymentService } from "./service/create-payment-service.ts";
+export type { PaymentService } from "./service/create-payment-service.ts";
+export type { PaymentServiceOptions, PrivateRoutingOptions } from "./service/payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";
 export type { InspectorOptions } from "./http/create-inspector.ts";
@@ -9,32 +9,38 @@ export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler
 export { isPaymentError, PaymentError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
 export { InvalidOptions } from "./options.ts";
-export { StartRefused } from "./payments/bind-database.ts";
+export { StartRefused } from "./payments/secrets/bind-database.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
-export type { OperatorPurses, PurseBody, PurseName } from "./payments/operator/purses.ts";
-export { verifyServiceSignature } from "./webhooks/signature.ts";
-export { SCOPES } from "./payments/caller.ts";
-export type { Caller, Scope } from "./payments/caller.ts";
-export type { ApiKeys, IssueKey, KeyEnvironment } from "./payments/api-keys.ts";
-export type { Answer, RequestOptions } from "./payments/answer-once.ts";
-export type { LimitStanding } from "./payments/count-hit.ts";
-export type { MasterSecret } from "./payments/sealing.ts";
-export type { Token } from "./payments/assets.ts";
-export type { BalancesBody, TokenBalanceBody } from "./payments/read-balances.ts";
-export type { Health } from "./payments/read-health.ts";
-export type { CancelledTransactionBody } from "./payments/cancel-transaction.ts";
-export type { CreatedTransactionBody } from "./payments/create-transaction.ts";
-export type { NoticeFilter, NoticeListener } from "./payments/subscribe-notices.ts";
-export type { Notice, NoticeEvent, NoticeRecipient } from "./webhooks/notice-body.ts";
-export type { AccountBody } from "./payments/read-account.ts";
-export type { QuoteBody, QuoteFees, RefreshedQuoteBody, ShownQuoteBody } from "./payments/quote-body.ts";
+export type { OperatorPurses, PurseBody, PurseName } from "./payments/purses/purses.ts";
+export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
+export { SCOPES } from "./payments/accounts/caller.ts";
+export type { Caller, Scope } from "./payments/accounts/caller.ts";
+export type { ApiKeys, IssueKey, KeyEnvironment } from "./payments/accounts/api-keys.ts";
+export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
+export type { LimitStanding } from "./payments/accounts/count-hit.ts";
+export type { MasterSecret } from "./payments/secrets/sealing.ts";
+export type { Token } from "./payments/assets/assets.ts";
+export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
+export type { Health } from "./service/read-health.ts";
+export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
+export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
+export type { NoticeFilter, NoticeListener } from "./payments/webhooks/subscribe-notices.ts";
+export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
+export type { AccountBody } from "./payments/accounts/read-account.ts";
+export type {
+  QuoteBody,
+  QuoteFees,
+  RefreshedQuoteBody,
+  ShownQuoteBody,
+} from "./payments/quotes/quote-body.ts";
 export { ReleaseRefused } from "./payments/private/release-deposit.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export { SettleRefused } from "./payments/wallet/settle-transaction.ts";
 export type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { Operator } from "./payments/operator/operator.ts";
-export type { ActedBy, ActName } from "./payments/operator/act.ts";
+export type { ActedBy } from "./payments/acted-by.ts";
+export type { ActName } from "./payments/operator/act.ts";
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
 export type { Recover, RecoveredAddress, RecoveredHolding } from "./payments/operator/recovery/recover.ts";
@@ -43,10 +49,10 @@ export type { AttentionNews, OnAttention } from "./payments/operator/attention/t
 export type { Resolution, ResolveCommand } from "./payments/operator/resolve/command.ts";
 export type { Resolver } from "./payments/operator/resolve/resolve.ts";
 export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
-export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/intake/limiting.ts";
-export type { Direction } from "./payments/operator/intake/rules.ts";
-export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/intake/pausing.ts";
-export type { SuspendedAccount, Suspending } from "./payments/operator/intake/suspending.ts";
+export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/gates/limiting.ts";
+export type { Direction } from "./payments/intake/rules.ts";
+export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/gates/pausing.ts";
+export type { SuspendedAccount, Suspending } from "./payments/operator/gates/suspending.ts";
 export type { AssetSums, ReconciledAddresses } from "./payments/reconcile/addresses.ts";
 export type { ReconciledPurse } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
@@ -64,23 +70,27 @@ export type {
   WebhookTest,
   WebhookUpdate,
 } from "./payments/requests.ts";
-export type { TestedWebhookBody } from "./payments/test-webhook.ts";
-export type { RecoveryBody } from "./payments/deliveries.ts";
-export type { AttemptPhasesBody, DeliveryAttemptBody, DeliveryBody } from "./payments/delivery-body.ts";
-export type { EventBody } from "./payments/list-events.ts";
+export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
+export type { RecoveryBody } from "./payments/webhooks/deliveries.ts";
+export type {
+  AttemptPhasesBody,
+  DeliveryAttemptBody,
+  DeliveryBody,
+} from "./payments/webhooks/delivery-body.ts";
+export type { EventBody } from "./payments/webhooks/list-events.ts";
 export type { Page } from "./payments/page.ts";
 export type { Attention } from "./payments/attention.ts";
-export type { ReceivedBody } from "./payments/received-money.ts";
-export type { RecipientStatus } from "./payments/recipient-outcome.ts";
-export type { RecipientBody, TransactionBody } from "./payments/read-transaction.ts";
-export type { WebhookBody, WholeWebhookBody } from "./payments/webhook-body.ts";
+export type { ReceivedBody } from "./payments/transactions/received-money.ts";
+export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
+export type { RecipientBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
+export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export type { Ledger } from "./ledger/ledger.ts";
 export type { PaymentStorage } from "./payments/payment-storage.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
-export { deskProvider } from "./payments/swap/desk-provider.ts";
-export type { DeskOptions } from "./payments/swap/desk-provider.ts";
+export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
+export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
 export type {
   BuiltExchange,
   DirectExchange,
@@ -94,8 +104,8 @@ export type {
   WalletExchange,
   WantedExchange,
   WantedReservation,
-} from "./payments/swap/swap-provider.ts";
+} from "./payments/swap-provider/swap-provider.ts";
 export type { Move, TransactionPlan, UnsignedTransaction } from "./ledger/routing.ts";
-export { fixedPrices } from "./payments/private/prices.ts";
-export type { PriceBounds } from "./payments/private/guarded-prices.ts";
-export type { PriceSource, Rate } from "./payments/private/prices.ts";
+export { fixedPrices } from "./payments/prices/prices.ts";
+export type { PriceBounds } from "./payments/prices/guarded-prices.ts";
+export type { PriceSource, Rate } from "./payments/prices/prices.ts";

@@ -13,7 +13,7 @@ export default defineConfig({
       { find: "paystate/machines", replacement: source("machines/index.ts") },
       { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
       { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
-      { find: "paystate/solana", replacement: source("src/ledger/solana/index.ts") },
+      { find: "paystate/solana", replacement: source("src/solana/index.ts") },
       { find: "paystate/local", replacement: source("src/local/index.ts") },
       { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
       { find: "paystate/testing", replacement: source("test/kit/index.ts") },

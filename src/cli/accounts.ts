@@ -1,9 +1,9 @@
 /** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
-import { createApiKeys } from "../payments/api-keys.ts";
-import type { ApiKeys, KeyEnvironment } from "../payments/api-keys.ts";
-import { MAINNET_GENESIS } from "../payments/assets.ts";
-import { SCOPES } from "../payments/caller.ts";
-import type { Scope } from "../payments/caller.ts";
+import { createApiKeys } from "../payments/accounts/api-keys.ts";
+import type { ApiKeys, KeyEnvironment } from "../payments/accounts/api-keys.ts";
+import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import { SCOPES } from "../payments/accounts/caller.ts";
+import type { Scope } from "../payments/accounts/caller.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { AccountRecord, ApiKeyRecord, Tier } from "../payments/records.ts";
 import { systemClock, systemRandom } from "../runtime.ts";

@@ -4,7 +4,7 @@ import bs58 from "bs58";
 import type { Tier } from "../payments/records.ts";
 import type { LocalWallet } from "../local/index.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
-import type { Token } from "../payments/assets.ts";
+import type { Token } from "../payments/assets/assets.ts";
 
 /** The one line of `--json`. */
 export interface DevReady {

@@ -2,9 +2,9 @@
 import { SOL_MINT } from "../address.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import type { LocalChain, LocalWallet } from "../local/index.ts";
-import type { PaymentServiceOptions } from "../payment-service-options.ts";
-import { fixedPrices } from "../payments/private/prices.ts";
-import { deskProvider } from "../payments/swap/desk-provider.ts";
+import type { PaymentServiceOptions } from "../service/payment-service-options.ts";
+import { fixedPrices } from "../payments/prices/prices.ts";
+import { deskProvider } from "../payments/swap-provider/desk-provider.ts";
 
 // Enough to play with: 100 SOL and 10,000 of each stablecoin, in base units.
 const WALLET_FUNDS = { lamports: 100_000_000_000n, usdc: 10_000_000_000n, usdt: 10_000_000_000n };

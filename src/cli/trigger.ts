@@ -1,13 +1,13 @@
 /** `paystate trigger`: sends one sample notice to a receiver, signed like a real one, and says how it was answered. */
-import { SCOPES } from "../payments/caller.ts";
+import { SCOPES } from "../payments/accounts/caller.ts";
 import { isPaymentError } from "../errors.ts";
 import { newId } from "../payments/ids.ts";
-import { sampleNotice } from "../payments/sample-notice.ts";
+import { sampleNotice } from "../payments/webhooks/sample-notice.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
-import { DELIVERY_DEADLINE_MS } from "../webhooks/attempt.ts";
-import { NOTICE_EVENTS, noticeBody } from "../webhooks/notice-body.ts";
-import type { NoticeEvent } from "../webhooks/notice-body.ts";
-import { signatureHeaders } from "../webhooks/signature.ts";
+import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
+import { NOTICE_EVENTS, noticeBody } from "../payments/webhooks/sending/notice-body.ts";
+import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
+import { signatureHeaders } from "../payments/webhooks/sending/signature.ts";
 import type { OperatorService } from "./open-service.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,8 +1,8 @@
 /** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
 import type { Tier } from "../payments/records.ts";
 import { PaymentError } from "../errors.ts";
-import type { Caller } from "../payments/caller.ts";
-import type { DurableScope, LimitStanding } from "../payments/count-hit.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
+import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 import { createRateWindow } from "./rate-window.ts";
 import type { Hit, RateWindow } from "./rate-window.ts";

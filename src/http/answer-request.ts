@@ -1,7 +1,7 @@
 /** One request from its key to its answer, in the contract's order of checks. */
-import type { PaymentService } from "../create-payment-service.ts";
+import type { PaymentService } from "../service/create-payment-service.ts";
 import { PaymentError } from "../errors.ts";
-import type { RequestOptions } from "../payments/answer-once.ts";
+import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { AccountWindows } from "./admit-caller.ts";

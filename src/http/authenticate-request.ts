@@ -1,7 +1,7 @@
 /** Who asks: a key of ours or the host's own way, and a limit on how often one address may fail at it. */
 import ipaddr from "ipaddr.js";
 import { isPaymentError, PaymentError } from "../errors.ts";
-import type { Caller } from "../payments/caller.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
 import { limitExceeded } from "./admit-caller.ts";
 import type { KnownCredentials } from "./known-credentials.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { z } from "zod";
-import type { PaymentService } from "../create-payment-service.ts";
+import type { PaymentService } from "../service/create-payment-service.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
-import type { Caller } from "../payments/caller.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { createResponder } from "./answer-request.ts";
 import type { PerTier } from "./admit-caller.ts";

@@ -1,6 +1,6 @@
 /** What an account has left, in the headers of the IETF's RateLimit draft 11. */
 import type { ErrorDetails } from "../errors.ts";
-import type { LimitStanding } from "../payments/count-hit.ts";
+import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 
 /** Writes `RateLimit-Policy: "reads";q=120;w=60` and `RateLimit: "reads";r=119;t=60`, over what stood there. */
 export function writeRateLimit(

@@ -1,5 +1,5 @@
 /** Exact sliding windows in this process's memory, for what need not be counted across processes. */
-import type { LimitStanding } from "../payments/count-hit.ts";
+import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
 /** One counted request. */

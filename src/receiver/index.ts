@@ -7,4 +7,4 @@ export type {
   WebhookRefusal,
   WebhookSecret,
 } from "./verify-webhook.ts";
-export type { Notice, NoticeEvent, NoticeRecipient } from "../webhooks/notice-body.ts";
+export type { Notice, NoticeEvent, NoticeRecipient } from "../payments/webhooks/sending/notice-body.ts";

@@ -1,5 +1,5 @@
 /** Checks that a webhook comes from the service and is no older one sent again, and gives what it says. */
-import type { Notice, NoticeEvent } from "../webhooks/notice-body.ts";
+import type { Notice, NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 
 /** The headers of a request, as `fetch`, Node and most frameworks have them; names in any case. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

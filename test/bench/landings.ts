@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { landingNode } from "../kit/landing-node.ts";
 import { transfersInFlight } from "../kit/transfers-in-flight.ts";

@@ -3,8 +3,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { SOL_MINT } from "../../src/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { PrivateRoutingOptions } from "../../src/payment-service-options.ts";
-import { fixedPrices } from "../../src/payments/private/prices.ts";
+import type { PrivateRoutingOptions } from "../../src/service/payment-service-options.ts";
+import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import type {
   ChainProcessReady,
   ChainProcessSettings,

@@ -1,8 +1,8 @@
 /** A service that follows deposit addresses and has nothing else to do, alone in its process: what that takes. */
 import { setTimeout as wait } from "node:timers/promises";
 import { sqliteStorage } from "../kit/storages.ts";
-import { createPaymentService } from "../../src/create-payment-service.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { createPaymentService } from "../../src/service/create-payment-service.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { ChainProcessReady } from "./chain-process.ts";

@@ -2,9 +2,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApiKeys } from "../../src/payments/api-keys.ts";
-import { MAINNET_GENESIS } from "../../src/payments/assets.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import { createApiKeys } from "../../src/payments/accounts/api-keys.ts";
+import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { leaveNothing, newDataFolder, runCommand } from "./command.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { verifyWebhook } from "../../src/receiver/index.ts";
-import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
+import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

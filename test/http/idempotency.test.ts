@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { HttpHandler } from "../../src/http/create-http-handler.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { adapters } from "../kit/adapters.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";

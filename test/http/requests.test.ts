@@ -1,7 +1,7 @@
 /** What the handler makes of requests as such: keys, paths, methods, bodies and headers. */
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SCOPES } from "../../src/payments/caller.ts";
+import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import { httpFixture } from "./http-fixture.ts";
 import type { HttpFixture, Told } from "./http-fixture.ts";

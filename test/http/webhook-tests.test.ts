@@ -1,7 +1,7 @@
 /** Trying a webhook out over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
-import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
+import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { answerWith, cutConnection, startHttpsReceiver } from "../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import { httpFixture } from "./http-fixture.ts";

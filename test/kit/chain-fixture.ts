@@ -2,7 +2,7 @@
 import { createPrivateKey, sign } from "node:crypto";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
+import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
 import type { Clock } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";

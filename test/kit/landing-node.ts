@@ -1,5 +1,5 @@
 /** A node on whose chain many transactions land at once, and that takes its time for every answer. */
-import type { Fetch } from "../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../src/solana/index.ts";
 import type { Clock } from "../../src/runtime.ts";
 
 interface Call {

@@ -1,5 +1,5 @@
 /** Endpoints of one local chain with faults of their own: one lies or has forgotten while the other is honest. */
-import type { EndpointOption, Fetch } from "../../src/ledger/solana/index.ts";
+import type { EndpointOption, Fetch } from "../../src/solana/index.ts";
 import type { Fault, LocalChain, RpcRequest } from "../../src/local/index.ts";
 
 /** What goes wrong with a call to one endpoint. */

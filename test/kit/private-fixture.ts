@@ -5,12 +5,15 @@ import { SOL_MINT } from "../../src/address.ts";
 import { formatAmount, parseAmount } from "../../src/amount.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../src/payment-service-options.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import type {
+  PaymentServiceOptions,
+  PrivateRoutingOptions,
+} from "../../src/service/payment-service-options.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import { fixedPrices } from "../../src/payments/private/prices.ts";
-import type { PriceSource } from "../../src/payments/private/prices.ts";
-import type { QuoteBody } from "../../src/payments/quote-body.ts";
+import { fixedPrices } from "../../src/payments/prices/prices.ts";
+import type { PriceSource } from "../../src/payments/prices/prices.ts";
+import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";

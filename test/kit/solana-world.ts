@@ -1,7 +1,7 @@
 /** The world of the ledger contract on a local chain: the production ledger in front of two endpoints of its own. */
 import type { Address } from "../../src/address.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import { solanaLedger, type Fetch } from "../../src/ledger/solana/index.ts";
+import { solanaLedger, type Fetch } from "../../src/solana/index.ts";
 import {
   associatedTokenAddress,
   createLocalChain,

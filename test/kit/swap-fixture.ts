@@ -7,14 +7,17 @@ import { keypairSigner, signTransaction } from "../../src/ledger/sign-transactio
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../src/ledger/wire-format.ts";
 import type { Funds } from "../../src/local/index.ts";
-import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../src/payment-service-options.ts";
-import type { Caller } from "../../src/payments/caller.ts";
-import type { CreatedTransferBody } from "../../src/payments/create-transaction.ts";
+import type {
+  PaymentServiceOptions,
+  PrivateRoutingOptions,
+} from "../../src/service/payment-service-options.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { CreatedTransferBody } from "../../src/payments/transactions/create-transaction.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import type { QuoteBody } from "../../src/payments/quote-body.ts";
-import { deskProvider } from "../../src/payments/swap/desk-provider.ts";
-import type { DeskOptions } from "../../src/payments/swap/desk-provider.ts";
-import type { SwapProvider } from "../../src/payments/swap/swap-provider.ts";
+import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
+import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
+import type { DeskOptions } from "../../src/payments/swap-provider/desk-provider.ts";
+import type { SwapProvider } from "../../src/payments/swap-provider/swap-provider.ts";
 import type { Wallet } from "./chain-fixture.ts";
 import { privateFixture } from "./private-fixture.ts";
 import type { PrivateFixture } from "./private-fixture.ts";

@@ -6,9 +6,9 @@ import type { Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import type { Clock } from "../../src/runtime.ts";
-import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet-transfer-workflow.ts";
+import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet/wallet-transfer-workflow.ts";
 import { watchExpired, watchUnprovable } from "../../src/payments/wallet/watch-unsettled.ts";
-import { watchLanding, watchStrayLanding } from "../../src/payments/watch-signatures.ts";
+import { watchLanding, watchStrayLanding } from "../../src/payments/wallet/watch-signatures.ts";
 import bs58 from "bs58";
 
 /** What the transfers run on. */

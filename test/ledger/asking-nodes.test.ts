@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import {
   brokenConnection,

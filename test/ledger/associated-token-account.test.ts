@@ -3,8 +3,8 @@ import { getAssociatedTokenAddressSync } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { associatedTokenAccount } from "../../src/ledger/solana/associated-token-account.ts";
-import { PROGRAM_ID } from "../../src/ledger/solana/programs.ts";
+import { associatedTokenAccount } from "../../src/solana/associated-token-account.ts";
+import { PROGRAM_ID } from "../../src/solana/programs.ts";
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => new PublicKey(bytes));
 

@@ -15,7 +15,7 @@ import { NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram, TransactionInstruction 
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
-import { readTokenSymbol } from "../../src/ledger/solana/token-symbol.ts";
+import { readTokenSymbol } from "../../src/solana/token-symbol.ts";
 import { chainFixture, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land } from "./signed-transaction.ts";
 

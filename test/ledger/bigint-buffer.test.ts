@@ -3,12 +3,7 @@ import { createTransferInstruction, decodeTransferInstruction } from "@solana/sp
 import { PublicKey } from "@solana/web3.js";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  toBigIntBE,
-  toBigIntLE,
-  toBufferBE,
-  toBufferLE,
-} from "../../src/ledger/solana/bigint-buffer/index.ts";
+import { toBigIntBE, toBigIntLE, toBufferBE, toBufferLE } from "../../src/solana/bigint-buffer/index.ts";
 
 const WIDEST = 40;
 const fitting = fc

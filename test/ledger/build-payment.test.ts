@@ -5,9 +5,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import { paymentInstructions } from "../../src/ledger/solana/build-payment.ts";
-import { matchContent } from "../../src/ledger/solana/match-content.ts";
-import { readInstruction } from "../../src/ledger/solana/read-instruction.ts";
+import { paymentInstructions } from "../../src/solana/build-payment.ts";
+import { matchContent } from "../../src/solana/match-content.ts";
+import { readInstruction } from "../../src/solana/read-instruction.ts";
 import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
 
 let fixture: ChainFixture;

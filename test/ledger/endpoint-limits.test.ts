@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
-import { paceOf } from "../../src/ledger/solana/pace.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { paceOf } from "../../src/solana/pace.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { result, scriptedNode, turns, type Reply } from "./scripted-node.ts";

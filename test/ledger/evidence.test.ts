@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { Attempt, Ledger } from "../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type SolanaLedgerOptions } from "../../src/ledger/solana/index.ts";
+import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import {
   blockClock,
   chainFixture,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
+import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import type { Logger } from "../../src/runtime.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";

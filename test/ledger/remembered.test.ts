@@ -1,6 +1,6 @@
 /** What the ledger remembers for a moment, so that a thousand payments at once do not ask the same a thousand times. */
 import { afterEach, expect, test } from "vitest";
-import { rememberAnswers } from "../../src/ledger/solana/remembered.ts";
+import { rememberAnswers } from "../../src/solana/remembered.ts";
 import { chainFixture, signPayment, SLOTS_TO_FINALITY, type ChainFixture } from "../kit/chain-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 

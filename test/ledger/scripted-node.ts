@@ -1,5 +1,5 @@
 /** Nodes that answer what a test wrote down for them, and a way to let virtual time pass while they do. */
-import type { Fetch } from "../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../src/solana/index.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";
 
 /** A JSON-RPC call as a node receives it. */

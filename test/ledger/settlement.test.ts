@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Attempt, DeclaredPayment, Ledger, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../src/solana/index.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 
 let fixture: ChainFixture;

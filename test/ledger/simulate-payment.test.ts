@@ -8,7 +8,7 @@ import {
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { DeclaredPayment, SimulationFault } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
 import { chainFixture, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";

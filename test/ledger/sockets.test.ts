@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import { chainFixture, signPayment } from "../kit/chain-fixture.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import { elapsed, turns } from "./scripted-node.ts";

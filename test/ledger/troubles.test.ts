@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { LedgerUnavailable, type EndpointTrouble } from "../../src/ledger/ledger.ts";
-import { solanaLedger, type EndpointOption } from "../../src/ledger/solana/index.ts";
+import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 import {
   brokenConnection,

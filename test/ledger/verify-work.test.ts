@@ -5,7 +5,7 @@ import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import type { Fetch } from "../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { keyOf, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
 import { instruction, verifyScene, type VerifyScene } from "./verify-scene.ts";

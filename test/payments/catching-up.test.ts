@@ -1,7 +1,7 @@
 /** Catching up: thousands of payments that land at once, told from a node that takes its time for each answer. */
 import { afterEach, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
-import { solanaLedger } from "../../src/ledger/solana/index.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { turns } from "../kit/engine-world.ts";
 import { landingNode } from "../kit/landing-node.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
+import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import type { LoopbackCertificate } from "../kit/loopback-certificate.ts";

@@ -1,11 +1,11 @@
 /** Caller-signed payments over endpoints that lie, differ, or have forgotten: what they become, and what is said of them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { SettleRefused } from "../../src/payments/wallet/settle-transaction.ts";
-import type { PaymentService } from "../../src/create-payment-service.ts";
-import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
-import type { Caller } from "../../src/payments/caller.ts";
-import type { EndpointOption } from "../../src/ledger/solana/index.ts";
-import type { Notice } from "../../src/webhooks/notice-body.ts";
+import type { PaymentService } from "../../src/service/create-payment-service.ts";
+import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
+import type { EndpointOption } from "../../src/solana/index.ts";
+import type { Notice } from "../../src/payments/webhooks/sending/notice-body.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { callingAllFinal, gone, lyingAbout, oddEndpoint, restoredAt } from "../kit/odd-endpoints.ts";
 import type { OddEndpoint, OddRule } from "../kit/odd-endpoints.ts";

@@ -1,6 +1,6 @@
 /** What was told can be read again, and what did not arrive is sent again: events, deliveries, redelivery, recovery. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { DeliveryBody } from "../../src/payments/delivery-body.ts";
+import type { DeliveryBody } from "../../src/payments/webhooks/delivery-body.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import type { LoopbackCertificate } from "../kit/loopback-certificate.ts";

@@ -1,7 +1,7 @@
 /** M3: what a status says, and what the service's own wallets have signed, held against the chain afterwards. */
 import { afterEach, expect, test } from "vitest";
 import { keypairSigner, signTransaction } from "../../src/ledger/sign-transaction.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { TransactionRecord, TransactionStatus } from "../../src/payments/records.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { privateFixture } from "../kit/private-fixture.ts";

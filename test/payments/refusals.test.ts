@@ -1,7 +1,7 @@
 /** What POST /v1/transactions refuses, for each type in each mode: the code, its details, and that nothing was kept. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { associatedTokenAddress } from "../../src/local/index.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/requests.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";

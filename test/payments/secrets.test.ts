@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
 import { systemRandom } from "../../src/runtime.ts";
-import { createApiKeys } from "../../src/payments/api-keys.ts";
-import { bindDatabase } from "../../src/payments/bind-database.ts";
-import { createSealing } from "../../src/payments/sealing.ts";
+import { createApiKeys } from "../../src/payments/accounts/api-keys.ts";
+import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
+import { createSealing } from "../../src/payments/secrets/sealing.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const secretOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);

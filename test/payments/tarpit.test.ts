@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { createEngine, startOf } from "../../src/engine/index.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
-import { createSealing } from "../../src/payments/sealing.ts";
-import { webhookDeliveryWorkflow } from "../../src/payments/webhook-delivery-workflow.ts";
+import { createSealing } from "../../src/payments/secrets/sealing.ts";
+import { webhookDeliveryWorkflow } from "../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
-import { DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
-import type { Delivery } from "../../src/webhooks/attempt.ts";
+import { DELIVERY_DEADLINE_MS } from "../../src/payments/webhooks/sending/attempt.ts";
+import type { Delivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
 import { adapters } from "../kit/adapters.ts";
 import type { Adapter } from "../kit/adapters.ts";

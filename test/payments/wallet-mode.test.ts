@@ -4,7 +4,7 @@ import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import bs58 from "bs58";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Caller } from "../../src/payments/caller.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed } from "../ledger/signed-transaction.ts";
 import { expectRefusal, refusal, walletWorld } from "./wallet-world.ts";

@@ -7,7 +7,7 @@ import type { Watcher } from "../../src/engine/index.ts";
 import type { Fate, Ledger } from "../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import { watchLanding } from "../../src/payments/watch-signatures.ts";
+import { watchLanding } from "../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { notedLook } from "../kit/watch-look.ts";
 

@@ -1,7 +1,7 @@
 /** What a changed webhook is told from then on, and how that is signed. */
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { verifyServiceSignature } from "../../src/webhooks/signature.ts";
+import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import type { LoopbackCertificate } from "../kit/loopback-certificate.ts";

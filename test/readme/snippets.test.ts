@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
-import { signatureHeaders } from "../../src/webhooks/signature.ts";
+import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { block, blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import type { RunningProgram } from "./programs.ts";

@@ -47,7 +47,7 @@ test("the table of endpoints is the table of routes, scopes included", () => {
 });
 
 test.each([
-  ["createPaymentService", "src/payment-service-options.ts", "PaymentServiceOptions"],
+  ["createPaymentService", "src/service/payment-service-options.ts", "PaymentServiceOptions"],
   ["createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
   ["createEngine", "src/engine/engine.ts", "EngineOptions"],
 ])("the options of %s are all there", (factory, file, name) => {

@@ -1,6 +1,6 @@
 /** What is promised of every payment at every moment, checked over a world that has come to rest. */
 import { brokenInvariants } from "../kit/check-invariants.ts";
-import { NOTICE_EVENTS } from "../../src/webhooks/notice-body.ts";
+import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
 import { brokenMoneyPromises } from "./money-promises.ts";

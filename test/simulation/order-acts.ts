@@ -2,7 +2,7 @@
 import type { Address } from "../../src/address.ts";
 import { formatAmount } from "../../src/amount.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import type { QuoteBody } from "../../src/payments/quote-body.ts";
+import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import { freezeAccount, units } from "../kit/private-fixture.ts";
 import { signAsFirst } from "../kit/swap-fixture.ts";
 import type { Act, Stage } from "./flow.ts";

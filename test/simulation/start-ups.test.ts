@@ -1,6 +1,6 @@
 /** E5: a service starts with work of every kind left behind, and is killed at every call of its start, again and again. */
 import { afterAll, beforeAll } from "vitest";
-import type { NoticeEvent } from "../../src/webhooks/notice-body.ts";
+import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { answerWith } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, cancel, post, slots, time } from "./acts.ts";
 import { KILLED_AGAIN, testEveryDeath } from "./every-death.ts";

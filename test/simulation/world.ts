@@ -1,14 +1,14 @@
 /** What outlives every process of a simulated life: a chain, a database, a receiver, and the client's own notes. */
 import { createHash } from "node:crypto";
 import type { AnyWorkflow } from "../../src/engine/index.ts";
-import { createPaymentService } from "../../src/create-payment-service.ts";
-import type { PaymentService } from "../../src/create-payment-service.ts";
-import { SCOPES } from "../../src/payments/caller.ts";
-import type { Caller } from "../../src/payments/caller.ts";
+import { createPaymentService } from "../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../src/service/create-payment-service.ts";
+import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { Random } from "../../src/runtime.ts";
-import { NOTICE_EVENTS } from "../../src/webhooks/notice-body.ts";
-import type { NoticeEvent } from "../../src/webhooks/notice-body.ts";
-import type { PaymentServiceOptions } from "../../src/payment-service-options.ts";
+import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
+import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
+import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { FaultRule } from "../../src/local/faults.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { InstanceRecord } from "../../storage/storage.ts";

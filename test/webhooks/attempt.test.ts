@@ -1,7 +1,7 @@
 /** One delivery attempt against real TLS servers: what is sent, what counts, what fails and how. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createDelivery, type DeliveryOptions } from "../../src/webhooks/attempt.ts";
-import { verifyServiceSignature, signatureHeaders } from "../../src/webhooks/signature.ts";
+import { createDelivery, type DeliveryOptions } from "../../src/payments/webhooks/sending/attempt.ts";
+import { verifyServiceSignature, signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { answerWith, cutConnection, type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { issueLoopbackCertificate, type LoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { AllowAddress } from "../../src/webhooks/address-guard.ts";
-import { createDelivery } from "../../src/webhooks/attempt.ts";
-import type { Lookup } from "../../src/webhooks/resolve-host.ts";
+import type { AllowAddress } from "../../src/payments/webhooks/sending/address-guard.ts";
+import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import type { Lookup } from "../../src/payments/webhooks/sending/resolve-host.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 

@@ -4,9 +4,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Clock } from "../../src/runtime.ts";
-import { type AttemptResult, createDelivery, DELIVERY_DEADLINE_MS } from "../../src/webhooks/attempt.ts";
-import { DeadlinePassed, withDeadline } from "../../src/webhooks/deadline.ts";
-import type { Lookup } from "../../src/webhooks/resolve-host.ts";
+import {
+  type AttemptResult,
+  createDelivery,
+  DELIVERY_DEADLINE_MS,
+} from "../../src/payments/webhooks/sending/attempt.ts";
+import { DeadlinePassed, withDeadline } from "../../src/payments/webhooks/sending/deadline.ts";
+import type { Lookup } from "../../src/payments/webhooks/sending/resolve-host.ts";
 import { answerAfter, answerWith, type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { type VirtualClock, virtualClock } from "../kit/virtual-clock.ts";
 

@@ -2,8 +2,8 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Clock } from "../../src/runtime.ts";
-import { type AttemptResult, createDelivery } from "../../src/webhooks/attempt.ts";
-import { MAX_RESPONSE_BYTES, readExcerpt } from "../../src/webhooks/response-excerpt.ts";
+import { type AttemptResult, createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
+import { MAX_RESPONSE_BYTES, readExcerpt } from "../../src/payments/webhooks/sending/response-excerpt.ts";
 import { answerWith, type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { type VirtualClock, virtualClock } from "../kit/virtual-clock.ts";
 

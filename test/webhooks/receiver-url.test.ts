@@ -1,7 +1,10 @@
 /** Which URLs a webhook may have. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_RECEIVER_URL_LENGTH, parseReceiverUrl } from "../../src/webhooks/receiver-url.ts";
+import {
+  MAX_RECEIVER_URL_LENGTH,
+  parseReceiverUrl,
+} from "../../src/payments/webhooks/sending/receiver-url.ts";
 
 const verdict = (text: string, allow?: (ip: string) => boolean): string => {
   const parsed = parseReceiverUrl(text, allow);

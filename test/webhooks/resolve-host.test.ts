@@ -3,7 +3,7 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dnsLookup, type Lookup } from "../../src/webhooks/resolve-host.ts";
+import { dnsLookup, type Lookup } from "../../src/payments/webhooks/sending/resolve-host.ts";
 
 const TYPE_A = 1;
 const NO_ERROR = 0;

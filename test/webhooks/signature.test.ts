@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { signatureHeaders, verifyServiceSignature } from "../../src/webhooks/signature.ts";
+import { signatureHeaders, verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 
 const NOW = 1_700_000_000;
 const noticeId = "evt_2b7c";

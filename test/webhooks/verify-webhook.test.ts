@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { verifyWebhook } from "paystate/webhook";
-import { noticeBody } from "../../src/webhooks/notice-body.ts";
-import { signatureHeaders } from "../../src/webhooks/signature.ts";
+import { noticeBody } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 
 const AT = 1_767_225_600;
 const SECRET = "whsec_Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5";

@@ -1,8 +1,8 @@
 /** The operator's commands: each reads its arguments, calls `service.operator`, and prints what came of it. */
 import type { Operator } from "../../payments/operator/operator.ts";
-import type { ActedBy } from "../../payments/operator/act.ts";
-import type { PausedScope } from "../../payments/operator/intake/pausing.ts";
-import type { Direction } from "../../payments/operator/intake/rules.ts";
+import type { ActedBy } from "../../payments/acted-by.ts";
+import type { PausedScope } from "../../payments/operator/gates/pausing.ts";
+import type { Direction } from "../../payments/intake/rules.ts";
 import { readRecoveryFile } from "../../payments/operator/recovery/journal-file.ts";
 import type { ResolveCommand } from "../../payments/operator/resolve/command.ts";
 import { openService } from "../open-service.ts";

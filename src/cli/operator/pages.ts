@@ -1,9 +1,9 @@
 /** What the operator's commands print for people. */
 import type { Matter } from "../../payments/operator/attention/matter.ts";
 import type { AuditEntry } from "../../payments/operator/audit-log.ts";
-import type { LimitEntry } from "../../payments/operator/intake/limiting.ts";
-import type { PausedEntry, PausedScope } from "../../payments/operator/intake/pausing.ts";
-import type { SuspendedAccount } from "../../payments/operator/intake/suspending.ts";
+import type { LimitEntry } from "../../payments/operator/gates/limiting.ts";
+import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pausing.ts";
+import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
 import { table } from "../table.ts";

@@ -1,19 +1,19 @@
 /** What every endpoint answers, field by field: the words and shapes of the OpenAPI document. */
 import { z } from "zod";
-import type { Token } from "../../payments/assets.ts";
-import type { CancelledTransactionBody } from "../../payments/cancel-transaction.ts";
-import type { CreatedTransferBody } from "../../payments/create-transaction.ts";
+import type { Token } from "../../payments/assets/assets.ts";
+import type { CancelledTransactionBody } from "../../payments/transactions/cancel-transaction.ts";
+import type { CreatedTransferBody } from "../../payments/transactions/create-transaction.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
-import type { RecoveryBody } from "../../payments/deliveries.ts";
-import type { DeliveryBody } from "../../payments/delivery-body.ts";
-import type { EventBody } from "../../payments/list-events.ts";
+import type { RecoveryBody } from "../../payments/webhooks/deliveries.ts";
+import type { DeliveryBody } from "../../payments/webhooks/delivery-body.ts";
+import type { EventBody } from "../../payments/webhooks/list-events.ts";
 import type { Page } from "../../payments/page.ts";
-import type { AccountBody } from "../../payments/read-account.ts";
-import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../payments/quote-body.ts";
-import type { BalancesBody } from "../../payments/read-balances.ts";
-import type { TransactionBody } from "../../payments/read-transaction.ts";
-import type { TestedWebhookBody } from "../../payments/test-webhook.ts";
-import type { WebhookBody, WholeWebhookBody } from "../../payments/webhook-body.ts";
+import type { AccountBody } from "../../payments/accounts/read-account.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../../payments/quotes/quote-body.ts";
+import type { BalancesBody } from "../../payments/assets/read-balances.ts";
+import type { TransactionBody } from "../../payments/transactions/read-transaction.ts";
+import type { TestedWebhookBody } from "../../payments/webhooks/test-webhook.ts";
+import type { WebhookBody, WholeWebhookBody } from "../../payments/webhooks/webhook-body.ts";
 
 const text = (words: string): z.ZodString => z.string().describe(words);
 const amount = (words: string): z.ZodString =>

@@ -1,15 +1,10 @@
 /** Who acts and why: every act of an operator says so, and is written down in the commit that carries it out. */
 import { z } from "zod";
+import type { ActedBy } from "../acted-by.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 import { OperatorRefused } from "./operator-refused.ts";
-
-/** Who acts and why, each 1 to 200 characters. Both are kept in the audit log: put no secret into them. */
-export interface ActedBy {
-  readonly actor: string;
-  readonly reason: string;
-}
 
 /** Every act that the audit log knows. */
 export type ActName =

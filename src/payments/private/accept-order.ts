@@ -18,37 +18,32 @@ import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Random } from "../../runtime.ts";
-import type { Decision } from "../answer-once.ts";
-import { ledgerMint, smallestAmount } from "../assets.ts";
-import type { Assets, Token } from "../assets.ts";
-import type { Caller } from "../caller.ts";
-import type { DeclaredTransaction } from "../check-quote.ts";
+import type { Decision } from "../accounts/answer-once.ts";
+import { ledgerMint, smallestAmount } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import type { Caller } from "../accounts/caller.ts";
+import type { DeclaredTransaction } from "../quotes/check-quote.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
-import { depositBody } from "../read-transaction.ts";
-import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
+import { depositBody } from "./deposit-body.ts";
+import type { DepositBody } from "./deposit-body.ts";
+import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
 import { sponsorPurse } from "../spending.ts";
 import type { PrivateRouting } from "./private-routing.ts";
-import { screenParties } from "./screening.ts";
-import { shareOfDay } from "./sponsor-limit.ts";
-import { sponsorCap } from "./sponsor-allowance.ts";
-import { reserveShare } from "./sponsor-share.ts";
-import { exchangeCost } from "../swap/exchange-cost.ts";
-import type { Exchanger } from "../swap/swap-provider.ts";
-import { routingCost } from "./routing-cost.ts";
-import type { RoutingCost } from "./routing-cost.ts";
+import { screenParties } from "../recipients/screening.ts";
+import { shareOfDay } from "../purses/sponsor-limit.ts";
+import { sponsorCap } from "../purses/sponsor-allowance.ts";
+import { reserveShare } from "../purses/sponsor-share.ts";
+import { exchangeCost } from "../outgoing/plans/exchange-cost.ts";
+import type { Exchanger } from "../swap-provider/swap-provider.ts";
+import { routingCost } from "../outgoing/plans/routing-cost.ts";
+import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 
 /** The answer to POST /v1/transactions in private mode. */
-export interface CreatedOrderBody {
+export interface CreatedOrderBody extends DepositBody {
   readonly transactionId: string;
   readonly status: string;
   readonly mode: "private";
-  readonly ephemeralAddress: string;
-  readonly depositAmount: string;
-  readonly depositAsset: string;
-  /** Null for SOL. */
-  readonly depositMint: string | null;
-  readonly depositExpiresAt: string;
   readonly createdAt: string;
 }
 

@@ -7,10 +7,10 @@ import { workflow } from "../../engine/index.ts";
 import type { Workflow } from "../../engine/index.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
-import { SCREENING } from "./screening.ts";
-import { releaseShareOfDay } from "./sponsor-limit.ts";
+import { SCREENING } from "../recipients/screening.ts";
+import { releaseShareOfDay } from "../purses/sponsor-limit.ts";
 import type { AddressSettlement } from "./settle-address.ts";
-import { releaseShare } from "./sponsor-share.ts";
+import { releaseShare } from "../purses/sponsor-share.ts";
 
 /** The registered chart of deposit addresses. */
 export type DepositAddressWorkflow = Workflow<typeof depositAddress, PaymentTables>;

@@ -3,8 +3,8 @@ import type { TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint, smallestAmount } from "../assets.ts";
-import type { Assets } from "../assets.ts";
+import { ledgerMint, smallestAmount } from "../assets/assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**

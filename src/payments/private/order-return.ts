@@ -8,14 +8,14 @@ import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
-import type { Assets } from "../assets.ts";
-import { checkRecipientsOnChain, invalidRecipient } from "../recipients.ts";
+import type { Assets } from "../assets/assets.ts";
+import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
-import type { DepositKeys } from "./deposit-keys.ts";
-import { nameOfMint } from "./other-mints.ts";
-import { findReturn } from "./plan-return.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { nameOfMint } from "../outgoing/plans/other-mints.ts";
+import { findReturn } from "../outgoing/plans/plan-return.ts";
 import { ReleaseRefused } from "./release-deposit.ts";
-import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
+import { UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
 
 /** Which tokens, and to whom. */
 export interface ReturnOrder {

@@ -5,7 +5,7 @@ import type { PaymentTables } from "../records.ts";
 import { workflow } from "../../engine/index.ts";
 import type { EffectHandler, Workflow } from "../../engine/index.ts";
 import { noticeWrites } from "../notice-writes.ts";
-import type { OrderRouting } from "./route-order.ts";
+import type { OrderRouting } from "../outgoing/order-routing.ts";
 
 /** The registered chart of private mode. */
 export type PrivateTransferWorkflow = Workflow<typeof privateTransfer, PaymentTables>;

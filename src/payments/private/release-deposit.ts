@@ -6,9 +6,9 @@ import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
-import type { DepositKeys } from "./deposit-keys.ts";
-import { proofOf, readPlan } from "./stored-plan.ts";
-import { explanationOf, unknownSpending } from "./unknown-spending.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
+import { explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 
 /** What was released. */
 export interface ReleasedDeposit {

@@ -4,12 +4,12 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
-import type { DepositKeys } from "./deposit-keys.ts";
-import { nameOfMint } from "./other-mints.ts";
-import { findReturn } from "./plan-return.ts";
-import type { StartPayment } from "./planned-payment.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { nameOfMint } from "../outgoing/plans/other-mints.ts";
+import { findReturn } from "../outgoing/plans/plan-return.ts";
+import type { StartPayment } from "../outgoing/planned-payment.ts";
 import type { Settled } from "./settle-address.ts";
-import { UNKNOWN_SPENDING, unknownSpending } from "./unknown-spending.ts";
+import { UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
 
 /** The effect of the operator's word at a deposit address. */
 export type ReturnTokens = (address: string, params: ReturnParams) => Promise<Settled>;

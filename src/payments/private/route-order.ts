@@ -1,33 +1,20 @@
 /** Paying a funded order out: the payouts of all recipients, and what comes after one that failed. */
-import type { PaymentFault, PrivateTransferEvent } from "../../../machines/index.ts";
-import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentFault } from "../../../machines/index.ts";
+import type { PaymentRecord } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Assets } from "../assets.ts";
-import type { DepositKeys } from "./deposit-keys.ts";
-import { chunksOf, leafOf, payeesOf, payoutPlan, replacementPlan } from "./plan-payouts.ts";
-import type { Payee, PayoutWords } from "./plan-payouts.ts";
-import type { PlannedPayment, StartPayment } from "./planned-payment.ts";
-import { termsOf } from "./routing-terms.ts";
-import type { RoutingTerms, Sponsored } from "./routing-terms.ts";
-import { followedBy, proofOf, readPlan, withSeeds } from "./stored-plan.ts";
-import type { Leaf, StoredPlan } from "./stored-plan.ts";
-import { refuseUnknownSpending } from "./unknown-spending.ts";
-import { ORDER_WORDS, planWords } from "./words.ts";
-
-/** What planning payouts leads to: their starts, their rows and the count for the order, in one commit. */
-export type Routed = EffectOutcome<
-  Extract<PrivateTransferEvent, { readonly type: "ROUTED" | "NOT_NOW" }>,
-  PaymentTables
->;
-
-export interface OrderRouting {
-  /** Plans the payouts of all recipients of an order. */
-  route(transactionId: string): Promise<Routed>;
-  /** Plans what comes in the place of a failed payout. */
-  reroute(transactionId: string, payment: string, fault: PaymentFault | null): Promise<Routed>;
-}
+import type { Assets } from "../assets/assets.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { chunksOf, leafOf, payeesOf, payoutPlan, replacementPlan } from "../outgoing/plans/plan-payouts.ts";
+import type { Payee, PayoutWords } from "../outgoing/plans/plan-payouts.ts";
+import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
+import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
+import { termsOf } from "../outgoing/plans/routing-terms.ts";
+import type { RoutingTerms, Sponsored } from "../outgoing/plans/routing-terms.ts";
+import { followedBy, proofOf, readPlan, withSeeds } from "../outgoing/plans/stored-plan.ts";
+import type { Leaf, StoredPlan } from "../outgoing/plans/stored-plan.ts";
+import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
+import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 
 /** What routing orders takes. */
 export interface RoutingSurroundings extends Sponsored {

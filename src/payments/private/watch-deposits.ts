@@ -5,13 +5,13 @@ import type { WatchEvent, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint } from "../assets.ts";
-import type { Assets } from "../assets.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { inLanes } from "../slots.ts";
 import { lookAtOneAccount, watchedAddress } from "./look-at-account.ts";
 import type { WatchedAddress } from "./look-at-account.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "./unknown-spending.ts";
-import type { SpendingCheck } from "./unknown-spending.ts";
+import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
+import type { SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
  * What an instance could not hear the first time is said again after so many looks: levels, so that hearing it twice

@@ -5,7 +5,7 @@ import type { Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
-import type { Assets } from "../assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /** Few deposits go astray, and each address costs a call of its own: so many an interval, and none sooner than this. */

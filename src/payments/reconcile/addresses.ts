@@ -1,8 +1,8 @@
 /** Every deposit address against the chain: each base unit that ever came in is somewhere, or somebody has to look. */
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
-import type { Assets } from "../assets.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "../private/unknown-spending.ts";
+import type { Assets } from "../assets/assets.ts";
+import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { sponsorPurse } from "../spending.ts";
 import { examineAddress, examineClosed } from "./examine-address.ts";
 import type { Examination, Examined } from "./examine-address.ts";

@@ -7,11 +7,11 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Funds, OutgoingTransaction } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint } from "../assets.ts";
-import type { Assets, Token } from "../assets.ts";
-import type { DepositKeys } from "../private/deposit-keys.ts";
-import { proofOf, readPlan } from "../private/stored-plan.ts";
-import { spendingElsewhere } from "../private/unknown-spending.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
+import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 import { recorded, tallyOf } from "./tally.ts";
 import type { Tally } from "./tally.ts";
 

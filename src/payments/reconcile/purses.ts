@@ -2,7 +2,7 @@
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { spendingElsewhere } from "../private/unknown-spending.ts";
+import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 
 /** What was found of one wallet. */
 export interface ReconciledPurse {

@@ -1,7 +1,7 @@
 /** The whole database against the chain: deposits to the base unit, wallet transactions, and the service's own wallets. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Assets } from "../assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { noAddresses, reconcileAddresses } from "./addresses.ts";
 import type { AddressReconciling, ReconciledAddresses } from "./addresses.ts";
 import { areExplained } from "./findings.ts";

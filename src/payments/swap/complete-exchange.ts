@@ -4,11 +4,11 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Clock } from "../../runtime.ts";
-import type { Assets } from "../assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { deskPurse, spend } from "../spending.ts";
-import { isStillGood } from "./price-check.ts";
-import { readExchange } from "./stored-exchange.ts";
-import type { Exchanger } from "./swap-provider.ts";
+import { isStillGood } from "../swap-provider/price-check.ts";
+import { readExchange } from "../quotes/stored-exchange.ts";
+import type { Exchanger } from "../swap-provider/swap-provider.ts";
 
 /** What completing a swap needs. */
 export interface ExchangeCompletion {

@@ -7,17 +7,17 @@ import type { Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger, VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
-import type { Assets } from "../assets.ts";
+import type { Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
 import { exchangeRefusal } from "./exchange-refusal.ts";
-import { offerOf, unasked } from "./price-swap.ts";
-import { isStillGood } from "./price-check.ts";
+import { offerOf, unasked } from "../quotes/price-swap.ts";
+import { isStillGood } from "../swap-provider/price-check.ts";
 import { readSignedExchange } from "./read-signed-exchange.ts";
-import { keepReserved, promisesAt, releaseReserved, reserve } from "./reserve.ts";
-import { readExchange } from "./stored-exchange.ts";
-import type { QuotedExchange } from "./stored-exchange.ts";
-import type { Exchanger, SenderSigned } from "./swap-provider.ts";
+import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
+import { readExchange } from "../quotes/stored-exchange.ts";
+import type { QuotedExchange } from "../quotes/stored-exchange.ts";
+import type { Exchanger, SenderSigned } from "../swap-provider/swap-provider.ts";
 
 /** A swap with what goes into the commit that takes it. */
 export interface ExaminedExchange {

@@ -4,9 +4,9 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
-import { ledgerMint } from "../assets.ts";
-import type { Assets, Token } from "../assets.ts";
-import type { BuiltExchange } from "./swap-provider.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import type { BuiltExchange } from "../swap-provider/swap-provider.ts";
 
 /** What the sender has to have for an exchange. */
 export interface ExchangeCosts extends BuiltExchange {

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ledger/ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-format.ts";
-import type { BuiltExchange, SenderSigned } from "./swap-provider.ts";
+import type { BuiltExchange, SenderSigned } from "../swap-provider/swap-provider.ts";
 
 // What the largest transaction, of 1,232 bytes, takes in base64. Longer text is refused unread.
 const LONGEST_TEXT = 4 * Math.ceil(1_232 / 3);

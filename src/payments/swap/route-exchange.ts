@@ -7,15 +7,15 @@ import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import type { Assets } from "../assets.ts";
-import { refuseTooLarge } from "../largest-sum.ts";
-import { payeesOf } from "../private/plan-payouts.ts";
-import type { StartPayment } from "../private/planned-payment.ts";
-import type { OrderRouting, Routed } from "../private/route-order.ts";
-import { refuseUnknownSpending } from "../private/unknown-spending.ts";
-import { exchangePlan, freshExchangeMark } from "./plan-exchange.ts";
-import { promisesAt, reserve } from "./reserve.ts";
-import type { ExchangeOffer, Exchanger } from "./swap-provider.ts";
+import type { Assets } from "../assets/assets.ts";
+import { refuseTooLarge } from "../assets/largest-sum.ts";
+import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
+import type { StartPayment } from "../outgoing/planned-payment.ts";
+import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
+import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
+import { exchangePlan, freshExchangeMark } from "../outgoing/plans/plan-exchange.ts";
+import { promisesAt, reserve } from "../swap-provider/reserve.ts";
+import type { ExchangeOffer, Exchanger } from "../swap-provider/swap-provider.ts";
 
 /**
  * How long after its deposit an order waits for a price that is good enough, or for liquidity. Then it is refunded: who

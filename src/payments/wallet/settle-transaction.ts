@@ -5,7 +5,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Attempt, Fate, Landing, LandingRefusal, Ledger } from "../../ledger/ledger.ts";
-import type { WalletTransferWorkflow } from "../wallet-transfer-workflow.ts";
+import type { WalletTransferWorkflow } from "./wallet-transfer-workflow.ts";
 import { attemptOf, landingEvent } from "./stored-attempt.ts";
 
 /** What settling needs. */

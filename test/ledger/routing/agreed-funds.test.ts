@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../../src/address.ts";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
-import { solanaLedger } from "../../../src/ledger/solana/index.ts";
-import { agreedBalances, type ToldBalances } from "../../../src/ledger/solana/routing/agreed-funds.ts";
+import { solanaLedger } from "../../../src/solana/index.ts";
+import { agreedBalances, type ToldBalances } from "../../../src/solana/routing/agreed-funds.ts";
 import { blockClock, chainFixture } from "../../kit/chain-fixture.ts";
 import { gone, lyingAbout, oddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 

@@ -7,7 +7,7 @@ import {
   inflowsIn,
   type LandedChanges,
   type TokenChange,
-} from "../../../src/ledger/solana/routing/attribute-inflows.ts";
+} from "../../../src/solana/routing/attribute-inflows.ts";
 
 const key = (): Address => Keypair.generate().publicKey.toBase58() as Address;
 const PROGRAM = new PublicKey(key());

@@ -8,7 +8,7 @@ import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Commitment } from "../../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Fetch } from "../../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../../src/solana/index.ts";
 import { keyOf, land } from "../signed-transaction.ts";
 import { callIn, routingFixture, type RoutingFixture } from "./routing-fixture.ts";
 

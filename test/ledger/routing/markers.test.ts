@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../../src/ledger/routing.ts";
-import { solanaLedger, type Fetch } from "../../../src/ledger/solana/index.ts";
+import { solanaLedger, type Fetch } from "../../../src/solana/index.ts";
 import { blockClock } from "../../kit/chain-fixture.ts";
 import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
 

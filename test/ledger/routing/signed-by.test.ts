@@ -1,7 +1,7 @@
 /** What an address signed itself: how a restored database finds out that it is an old one. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Fetch } from "../../../src/ledger/solana/index.ts";
+import type { Fetch } from "../../../src/solana/index.ts";
 import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
 
 const SOL = 1_000_000_000n;

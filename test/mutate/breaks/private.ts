@@ -3,7 +3,7 @@ import type { Break } from "../break.ts";
 
 const ACCEPT = "src/payments/private/accept-order.ts";
 const SETTLE = "src/payments/private/settle-address.ts";
-const EFFECTS = "src/payments/private/payment-effects.ts";
+const EFFECTS = "src/payments/outgoing/payment-effects.ts";
 
 export const PRIVATE_BREAKS: readonly Break[] = [
   {
@@ -50,14 +50,14 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "the sponsor makes only as many token accounts as were priced",
-    file: "src/payments/private/plan-payouts.ts",
+    file: "src/payments/outgoing/plans/plan-payouts.ts",
     text: "present[position] === false && left > 0",
     replacement: "present[position] === false",
     tests: ["payments/private/payroll.test.ts", "payments/private/trouble.test.ts"],
   },
   {
     property: "a transaction that failed on the chain is no spending of the address",
-    file: "src/payments/private/unknown-spending.ts",
+    file: "src/payments/outgoing/unknown-spending.ts",
     text: "transactions.filter(({ error }) => error === null)",
     replacement: "transactions",
     tests: ["payments/private/private-promises.test.ts"],
@@ -71,21 +71,21 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "costs are rounded up, never in the payer's favour",
-    file: "src/payments/private/prices.ts",
+    file: "src/payments/prices/prices.ts",
     text: "(amount * get + give - 1n) / give",
     replacement: "(amount * get) / give",
     tests: ["payments/private/fees.test.ts"],
   },
   {
     property: "the routing fee of a transfer is rounded up",
-    file: "src/payments/private/private-routing.ts",
+    file: "src/service/private-routing.ts",
     text: "(amount * BigInt(feeBps) + BPS - 1n) / BPS",
     replacement: "(amount * BigInt(feeBps)) / BPS",
     tests: ["payments/private/fees.test.ts"],
   },
   {
     property: "a refund withholds what its sweep costs",
-    file: "src/payments/private/refund-cost.ts",
+    file: "src/payments/outgoing/plans/refund-cost.ts",
     text: "TRANSACTIONS_PER_REFUND = 2n",
     replacement: "TRANSACTIONS_PER_REFUND = 1n",
     tests: ["payments/private/private-promises.test.ts"],
@@ -148,84 +148,84 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "the fee of an order is not refunded",
-    file: "src/payments/private/plan-settlement.ts",
+    file: "src/payments/outgoing/plans/plan-settlement.ts",
     text: "holding.balance - holding.kept - holding.lent > holding.refundCost",
     replacement: "holding.balance - holding.lent > holding.refundCost",
     tests: ["payments/private/deposits.test.ts"],
   },
   {
     property: "a payment whose marker stands is not refunded",
-    file: "src/payments/private/plan-settlement.ts",
+    file: "src/payments/outgoing/plans/plan-settlement.ts",
     text: "facts.open.find(({ isMade }) => isMade)",
     replacement: "facts.open.find(({ isMade, amount }) => isMade && amount < 0n)",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "two refunds of excess under one ordinal exclude each other",
-    file: "src/payments/private/plan-settlement.ts",
+    file: "src/payments/outgoing/plans/plan-settlement.ts",
     text: "excessWords(excesses + 1)",
     replacement: "excessWords(planned + 1)",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "a payout follows its plan",
-    file: "src/payments/private/plan-payouts.ts",
+    file: "src/payments/outgoing/plans/plan-payouts.ts",
     text: "moves: [markOf(terms, words), ...followOf(terms, follows), ...loans, ...legs]",
     replacement: "moves: [markOf(terms, words), ...loans, ...legs]",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "a payout makes its marker",
-    file: "src/payments/private/plan-payouts.ts",
+    file: "src/payments/outgoing/plans/plan-payouts.ts",
     text: "moves: [markOf(terms, words), ...followOf",
     replacement: "moves: [...followOf",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "a replacement of a leaf follows its plan",
-    file: "src/payments/private/plan-payouts.ts",
+    file: "src/payments/outgoing/plans/plan-payouts.ts",
     text: "moves: [...followOf(terms, follows), replacement]",
     replacement: "moves: [replacement]",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "the words of a payment say how much each recipient is paid",
-    file: "src/payments/private/words.ts",
+    file: "src/payments/outgoing/plans/words.ts",
     text: "`${index}:${amount}`",
     replacement: "`${index}`",
     tests: ["payments/private/plans.test.ts"],
   },
   {
     property: "past its cap nothing is spent for an order",
-    file: "src/payments/private/payment-effects.ts",
+    file: "src/payments/outgoing/payment-effects.ts",
     text: 'row.kind !== "sweep" && cost >',
     replacement: 'row.kind === "sweep" && cost >',
     tests: ["payments/private/operator.test.ts"],
   },
   {
     property: "an address that has paid without us is not signed for",
-    file: "src/payments/private/payment-effects.ts",
+    file: "src/payments/outgoing/payment-effects.ts",
     text: "if (await this.#with.hasPaidWithoutUs(deposit.id)) return",
     replacement: "if (deposit.amount < 0n) return",
     tests: ["payments/private/restored-copy.test.ts"],
   },
   {
     property: "a marker with a rent above the bound is refused",
-    file: "src/payments/private/payment-effects.ts",
+    file: "src/payments/outgoing/payment-effects.ts",
     text: "if (unsigned.markerRent > maxMarkerRent) {",
     replacement: "if (unsigned.markerRent < 0n) {",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "an attempt is dead only when the block after its last height is final",
-    file: "src/payments/private/read-outcome.ts",
+    file: "src/payments/outgoing/read-outcome.ts",
     text: "blockHeight > attempt.lastValidBlockHeight",
     replacement: "blockHeight >= attempt.lastValidBlockHeight",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "a delegate that the database does not know is an operator's matter",
-    file: "src/payments/private/read-outcome.ts",
+    file: "src/payments/outgoing/read-outcome.ts",
     text: 'if (marker.delegate !== null) return { kind: "unknown" };',
     replacement: "",
     tests: ["payments/private/private-promises.test.ts"],

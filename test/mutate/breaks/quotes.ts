@@ -4,28 +4,28 @@ import type { Break } from "../break.ts";
 export const QUOTE_BREAKS: readonly Break[] = [
   {
     property: "refresh ends ten minutes after the quote has expired",
-    file: "src/payments/quotes.ts",
+    file: "src/payments/quotes/quotes.ts",
     text: "REFRESH_GRACE_MS = 10 * 60_000",
     replacement: "REFRESH_GRACE_MS = 11 * 60_000",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
     property: "an expired quote is refused",
-    file: "src/payments/check-quote.ts",
+    file: "src/payments/quotes/check-quote.ts",
     text: "quote.expiresAt <= now",
     replacement: "quote.expiresAt < now",
     tests: ["payments/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {
     property: "a quote that was made for a sender is bound to it",
-    file: "src/payments/check-quote.ts",
+    file: "src/payments/quotes/check-quote.ts",
     text: "isBound && quote.sender !== declared.sender",
     replacement: "mustName && quote.sender !== declared.sender",
     tests: ["payments/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {
     property: "of the same bytes one wallet transaction is made",
-    file: "src/payments/create-transaction.ts",
+    file: "src/payments/transactions/create-transaction.ts",
     text: "const known = await storage.attemptLike(verified.signature, verified.messageHash);",
     replacement:
       "const known = verified.bytes.length > 0 ? null : await storage.attemptLike(verified.signature, verified.messageHash);",
@@ -33,14 +33,14 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "one quote is used by one wallet transaction",
-    file: "src/payments/create-transaction.ts",
+    file: "src/payments/transactions/create-transaction.ts",
     text: "set: { usedBy: id }, expectedVersion: quote.version }",
     replacement: "set: { usedBy: id } }",
     tests: ["payments/answered-once.test.ts"],
   },
   {
     property: "an error at confirmed may still vanish",
-    file: "src/payments/signature-news.ts",
+    file: "src/payments/wallet/signature-news.ts",
     text: 'status.commitment === "confirmed" && status.error === null',
     replacement: 'status.commitment === "confirmed"',
     tests: ["payments/faults.test.ts"],

@@ -4,14 +4,14 @@ import type { Break } from "../break.ts";
 export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "the least output of a private swap is rounded up",
-    file: "src/payments/swap/price-swap.ts",
+    file: "src/payments/quotes/price-swap.ts",
     text: "BigInt(slippageBps)) + BPS - 1n) / BPS",
     replacement: "BigInt(slippageBps))) / BPS",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
     property: "the routing fee of a private swap is rounded up",
-    file: "src/payments/swap/price-swap.ts",
+    file: "src/payments/quotes/price-swap.ts",
     text: "(amount * BigInt(feeBps) + BPS - 1n) / BPS",
     replacement: "(amount * BigInt(feeBps)) / BPS",
     tests: ["payments/swap/swap-promises.test.ts"],
@@ -25,14 +25,14 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "only final inventory is sold",
-    file: "src/payments/swap/desk-inventory.ts",
+    file: "src/payments/swap-provider/desk-inventory.ts",
     text: 'ledger.funds([desk], mints, "finalized")',
     replacement: 'ledger.funds([desk], mints, "confirmed")',
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
     property: "a reservation that was kept meanwhile is not released as lapsed",
-    file: "src/payments/swap/reserve.ts",
+    file: "src/payments/swap-provider/reserve.ts",
     text: "set: { releasedAt: now },\n        expectedVersion: version,",
     replacement: "set: { releasedAt: now },",
     tests: ["payments/swap/swap-promises.test.ts"],
@@ -46,7 +46,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "a swap whose bytes are known already is a duplicate",
-    file: "src/payments/create-transaction.ts",
+    file: "src/payments/transactions/create-transaction.ts",
     text:
       "const known = await storage.attemptLike(signed.verified.signature, signed.verified.messageHash);\n" +
       "    if (known !== null)",
@@ -55,21 +55,21 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "the desk's spread is rounded up",
-    file: "src/payments/swap/constant-product.ts",
+    file: "src/payments/swap-provider/constant-product.ts",
     text: "(amount * BigInt(spreadBps) + BPS - 1n) / BPS",
     replacement: "(amount * BigInt(spreadBps)) / BPS",
     tests: ["payments/swap/desk-prices.test.ts"],
   },
   {
     property: "what is promised is not sold again",
-    file: "src/payments/swap/desk-at-work.ts",
+    file: "src/payments/swap-provider/desk-at-work.ts",
     text: "least(inventory.get - inventory.promised, share - toOne)",
     replacement: "least(inventory.get, share - toOne)",
     tests: ["payments/swap/reservations.test.ts"],
   },
   {
     property: "one account takes up a tenth of the inventory at most",
-    file: "src/payments/swap/desk-at-work.ts",
+    file: "src/payments/swap-provider/desk-at-work.ts",
     text: "ACCOUNT_SHARE = 10n",
     replacement: "ACCOUNT_SHARE = 9n",
     tests: ["payments/swap/reservations.test.ts"],
@@ -104,14 +104,14 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "inventory is set aside for a quote for two minutes at most",
-    file: "src/payments/swap/price-swap.ts",
+    file: "src/payments/quotes/price-swap.ts",
     text: "LONGEST_HOLD_MS = 2 * 60_000",
     replacement: "LONGEST_HOLD_MS = 3 * 60_000",
     tests: ["payments/swap/reservations.test.ts"],
   },
   {
     property: "what a swap has given counts against the day",
-    file: "src/payments/swap/reserve.ts",
+    file: "src/payments/swap-provider/reserve.ts",
     text: "if (countsForMs === 0) return",
     replacement: "if (countsForMs >= 0) return",
     tests: ["payments/swap/desk-limits.test.ts"],

@@ -4,7 +4,7 @@ import type { Break } from "../break.ts";
 export const WEBHOOK_BREAKS: readonly Break[] = [
   {
     property: "a notice is serialised once",
-    file: "src/payments/announce.ts",
+    file: "src/payments/webhooks/announce.ts",
     text: "if (notice.body === null) {",
     replacement: "if (notice.body === null || notices.length > 1) {",
     tests: ["payments/private/notices.test.ts", "payments/deliveries.test.ts"],
@@ -18,14 +18,14 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "notices of one transaction are delivered in order",
-    file: "src/payments/announce.ts",
+    file: "src/payments/webhooks/announce.ts",
     text: "const follows = previous.get(webhook.id) ?? null;",
     replacement: "const follows = null;",
     tests: ["payments/deliveries.test.ts"],
   },
   {
     property: "a webhook hears nothing from before it was registered",
-    file: "src/payments/announce.ts",
+    file: "src/payments/webhooks/announce.ts",
     text: "createdAt <= notice.createdAt",
     replacement: "createdAt > 0",
     tests: ["payments/deliveries.test.ts"],
@@ -39,7 +39,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
   },
   {
     property: "a failed payroll says who was paid",
-    file: "src/payments/announce.ts",
+    file: "src/payments/webhooks/announce.ts",
     text: 'status: hasEnded ? share.status : "unpaid"',
     replacement: 'status: "unpaid"',
     tests: ["payments/private/notices.test.ts"],

@@ -1,6 +1,6 @@
 /** Limits on amounts: per transaction, and per account within a sliding day, exact however many race. */
 import { describe, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/caller.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
 import type { IntakeWorld } from "./intake-world.ts";

@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
-import { assetsWith } from "../../../src/payments/assets.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
+import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
+import { assetsWith } from "../../../src/payments/assets/assets.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { lowPurses } from "../../../src/payments/operator/attention/low-purse.ts";
-import { PurseWatch } from "../../../src/payments/operator/purses.ts";
-import type { PurseBody, WatchedPurses } from "../../../src/payments/operator/purses.ts";
+import { PurseWatch } from "../../../src/payments/purses/purses.ts";
+import type { PurseBody, WatchedPurses } from "../../../src/payments/purses/purses.ts";
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";

@@ -1,7 +1,7 @@
 /** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
 import { afterEach, describe, expect, test } from "vitest";
-import type { Screen } from "../../../src/payments/private/screening.ts";
-import type { PaymentServiceOptions } from "../../../src/payment-service-options.ts";
+import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -3,7 +3,7 @@
  * ordered and paid in; our own database is asked whether it says the same.
  */
 import type { Address } from "../../../src/address.ts";
-import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { brokenOrder, keptOf, mayBeHeld } from "./accounts-of-an-order.ts";

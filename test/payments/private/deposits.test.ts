@@ -1,6 +1,6 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
 import { afterEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/caller.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { MINUTE, scene } from "./scene.ts";

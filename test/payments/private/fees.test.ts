@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { formatAmount } from "../../../src/amount.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import { worthAtMost } from "../../../src/payments/private/prices.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import { worthAtMost } from "../../../src/payments/prices/prices.ts";
 import { privateFixture, units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 

@@ -1,10 +1,10 @@
 /** M13: a price source is believed within bounds only: impossible, old, jumping and silent ones give no price. */
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
-import { GuardedPrices, priceBoundsOption } from "../../../src/payments/private/guarded-prices.ts";
-import type { CheckedPriceBounds } from "../../../src/payments/private/guarded-prices.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
-import { fixedPrices } from "../../../src/payments/private/prices.ts";
+import { GuardedPrices, priceBoundsOption } from "../../../src/payments/prices/guarded-prices.ts";
+import type { CheckedPriceBounds } from "../../../src/payments/prices/guarded-prices.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { VirtualClock } from "../../kit/virtual-clock.ts";
 

@@ -1,8 +1,8 @@
 /** M2, M3, M6, M17: nodes that lie about payments delay them, and cost at most what an order may; nobody is paid twice. */
 import { afterEach, expect, test } from "vitest";
-import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
-import { proofOf, readPlan } from "../../../src/payments/private/stored-plan.ts";
-import type { StoredPlan } from "../../../src/payments/private/stored-plan.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { proofOf, readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import type { StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

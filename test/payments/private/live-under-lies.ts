@@ -1,11 +1,11 @@
 /** Lives a random life in which the nodes lie, by processes that die, until the nodes are honest again and all is at rest. */
 import { memoryStorage } from "../../../storage/memory.ts";
 import { SOL_MINT } from "../../../src/address.ts";
-import type { PaymentService } from "../../../src/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/create-payment-service.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";

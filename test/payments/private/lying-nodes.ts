@@ -1,6 +1,6 @@
 /** Nodes of one chain that each tell it in their own way: what they forgot, what they invent, what they keep to themselves. */
 import bs58 from "bs58";
-import type { EndpointOption } from "../../../src/ledger/solana/index.ts";
+import type { EndpointOption } from "../../../src/solana/index.ts";
 import type { ChainFixture } from "../../kit/chain-fixture.ts";
 
 /** A call as a node receives it, and what the honest answer to it would be. Asking for that carries the call out. */

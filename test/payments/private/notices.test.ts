@@ -1,7 +1,7 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
 import { formatAmount } from "../../../src/amount.ts";
 import { afterEach, expect, test } from "vitest";
-import type { Notice } from "../../../src/webhooks/notice-body.ts";
+import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { MINUTE, orderedAs, scene } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";

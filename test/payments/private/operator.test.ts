@@ -1,7 +1,7 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
 import { afterEach, expect, test } from "vitest";
-import type { Screen } from "../../../src/payments/private/screening.ts";
-import { readPlan, writePlan } from "../../../src/payments/private/stored-plan.ts";
+import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
 import { DAY, MINUTE, scene, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";

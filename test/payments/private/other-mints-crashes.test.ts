@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
-import { fixedPrices } from "../../../src/payments/private/prices.ts";
+import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { mortalProcess } from "../../kit/mortal.ts";
 import type { Death, MortalProcess } from "../../kit/mortal.ts";

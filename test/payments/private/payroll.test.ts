@@ -1,6 +1,6 @@
 /** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
 import { afterEach, expect, test } from "vitest";
-import { readPlan } from "../../../src/payments/private/stored-plan.ts";
+import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { Keypair } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

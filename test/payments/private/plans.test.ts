@@ -1,12 +1,17 @@
 /** What excludes what on the chain follows from the words and moves of plans alone: each of them says enough. */
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import { MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
-import type { Token } from "../../../src/payments/assets.ts";
-import { payoutPlan, replacementPlan } from "../../../src/payments/private/plan-payouts.ts";
-import { nextSettlementStep } from "../../../src/payments/private/plan-settlement.ts";
-import type { Settlement } from "../../../src/payments/private/plan-settlement.ts";
-import { leafWords, ORDER_WORDS, planWords, refundWords } from "../../../src/payments/private/words.ts";
+import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import type { Token } from "../../../src/payments/assets/assets.ts";
+import { payoutPlan, replacementPlan } from "../../../src/payments/outgoing/plans/plan-payouts.ts";
+import { nextSettlementStep } from "../../../src/payments/outgoing/plans/plan-settlement.ts";
+import type { Settlement } from "../../../src/payments/outgoing/plans/plan-settlement.ts";
+import {
+  leafWords,
+  ORDER_WORDS,
+  planWords,
+  refundWords,
+} from "../../../src/payments/outgoing/plans/words.ts";
 
 const address = "deposit" as Address;
 const sponsor = "sponsor" as Address;

@@ -1,8 +1,8 @@
 /** Promises of private mode that a small slip in one line would break without any other test noticing. */
 import { afterEach, describe, expect, test } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
-import { holdAddress } from "../../../src/payments/private/unknown-spending.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

@@ -1,6 +1,6 @@
 /** Orders that are not taken, and what is ignored in those that are. */
 import { afterEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/caller.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
 import { scene, SOL } from "./scene.ts";

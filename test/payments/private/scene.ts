@@ -15,9 +15,12 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "
 import { expect } from "vitest";
 import { paymentStorage } from "../../../src/payments/reads.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { PaymentServiceOptions, PrivateRoutingOptions } from "../../../src/payment-service-options.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { TransactionBody } from "../../../src/payments/read-transaction.ts";
+import type {
+  PaymentServiceOptions,
+  PrivateRoutingOptions,
+} from "../../../src/service/payment-service-options.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";

@@ -9,7 +9,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, test } from "vitest";
-import type { Screen } from "../../../src/payments/private/screening.ts";
+import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { land } from "../../ledger/signed-transaction.ts";

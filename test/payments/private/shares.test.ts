@@ -1,7 +1,7 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
 import { afterEach, expect, test } from "vitest";
-import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/private/sponsor-share.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
+import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-share.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 /** What the owner of a private order sees of its money: what came, what is missing, who is paid, what is held. */
 import { afterEach, expect, test } from "vitest";
-import type { TransactionBody } from "../../../src/payments/read-transaction.ts";
+import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
 import type { Scene } from "./scene.ts";
 

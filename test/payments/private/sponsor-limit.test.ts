@@ -1,7 +1,7 @@
 /** What the sponsor may spend within a day: counted when an order is taken, and never in the way of what is under way. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { formatAmount } from "../../../src/amount.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -1,8 +1,8 @@
 /** What may go wrong between a plan and its landing: refusals, forks, forced attempts, stolen markers, dearer rent. */
 import { afterEach, expect, test } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
-import { readPlan, withSeeds } from "../../../src/payments/private/stored-plan.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { DAY, MINUTE, scene, SOL } from "./scene.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { SOL_MINT } from "../../../src/address.ts";
-import { MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
+import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { notedLook } from "../../kit/watch-look.ts";
 import { watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
 import type { Held, WatchedWorld } from "./watched-addresses.ts";

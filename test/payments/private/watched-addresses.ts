@@ -7,7 +7,7 @@ import type { Address } from "../../../src/address.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { watchDeposits } from "../../../src/payments/private/watch-deposits.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { VirtualClock } from "../../kit/virtual-clock.ts";

@@ -1,9 +1,9 @@
 /** One quote that two requests race for: used once, priced once, whichever commits first. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PaymentService } from "../../../src/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/create-payment-service.ts";
 import { isPaymentError } from "../../../src/errors.ts";
-import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/quote-body.ts";
-import type { RequestOptions } from "../../../src/payments/answer-once.ts";
+import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
+import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";

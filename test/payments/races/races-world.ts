@@ -1,10 +1,10 @@
 /** Two processes on one database, and quotes of every type in both modes for them to race for. */
 import { SOL_MINT } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
-import type { PaymentService } from "../../../src/create-payment-service.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
-import type { QuoteBody } from "../../../src/payments/quote-body.ts";
+import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Adapter } from "../../kit/adapters.ts";

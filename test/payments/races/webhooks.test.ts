@@ -1,7 +1,7 @@
 /** One key for two registrations at once, where the account has room for one webhook more. */
 import { afterEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { RequestOptions } from "../../../src/payments/answer-once.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
 import { startHttpsReceiver } from "../../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../../kit/https-receiver.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";

@@ -5,12 +5,16 @@ import type { Address } from "../../../src/address.ts";
 import { isPaymentError } from "../../../src/errors.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { assetsWith, MAINNET_GENESIS, MAINNET_STABLECOINS } from "../../../src/payments/assets.ts";
-import { constantProduct, lessSpread, priceImpact } from "../../../src/payments/swap/constant-product.ts";
-import { fixedPrices } from "../../../src/payments/private/prices.ts";
-import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
-import type { DeskOptions } from "../../../src/payments/swap/desk-provider.ts";
-import type { Exchanger, WantedReservation } from "../../../src/payments/swap/swap-provider.ts";
+import { assetsWith, MAINNET_GENESIS, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import {
+  constantProduct,
+  lessSpread,
+  priceImpact,
+} from "../../../src/payments/swap-provider/constant-product.ts";
+import { fixedPrices } from "../../../src/payments/prices/prices.ts";
+import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
+import type { DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
+import type { Exchanger, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 

@@ -1,6 +1,6 @@
 /** A completed swap whose bytes every node drops once: the same bytes are sent again, and the exchange is made once. */
 import { afterEach, expect, test } from "vitest";
-import type { Caller } from "../../../src/payments/caller.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";

@@ -1,8 +1,8 @@
 /** M13: a price that moves between quote and signature, and one that is not to be believed: the desk signs neither. */
 import { afterEach, describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { PriceSource, Rate } from "../../../src/payments/private/prices.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";

@@ -5,8 +5,12 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
-import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
-import type { Exchanger, SenderSigned, SwapProvider } from "../../../src/payments/swap/swap-provider.ts";
+import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
+import type {
+  Exchanger,
+  SenderSigned,
+  SwapProvider,
+} from "../../../src/payments/swap-provider/swap-provider.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet-world.ts";

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";

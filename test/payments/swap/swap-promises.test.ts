@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { SOL_MINT } from "../../../src/address.ts";
-import type { Caller } from "../../../src/payments/caller.ts";
-import { worthAtMost } from "../../../src/payments/private/prices.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
-import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap/reserve.ts";
-import type { BuiltExchange, SwapProvider } from "../../../src/payments/swap/swap-provider.ts";
-import { deskProvider } from "../../../src/payments/swap/desk-provider.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import { worthAtMost } from "../../../src/payments/prices/prices.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap-provider/reserve.ts";
+import type { BuiltExchange, SwapProvider } from "../../../src/payments/swap-provider/swap-provider.ts";
+import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -1,8 +1,8 @@
 /** M3: a private swap that landed, and of which every node says for a while that it did not. */
 import { afterEach, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
-import { depositKeys } from "../../../src/payments/private/deposit-keys.ts";
-import type { PriceSource } from "../../../src/payments/private/prices.ts";
+import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";

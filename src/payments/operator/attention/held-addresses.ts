@@ -1,6 +1,6 @@
 /** Deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { UNKNOWN_SPENDING } from "../../private/unknown-spending.ts";
+import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter, MatterAction, MatterKind } from "./matter.ts";
 

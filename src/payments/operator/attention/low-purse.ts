@@ -1,5 +1,5 @@
 /** Matters of purses that will soon be empty: said before anything stops for want of money. */
-import type { PurseBody, PurseWatch } from "../purses.ts";
+import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
 
 /** A matter for an operator, who alone can send money there. */
 export interface LowPurseMatter {

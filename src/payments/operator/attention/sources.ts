@@ -2,7 +2,7 @@
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { PurseWatch } from "../purses.ts";
+import type { PurseWatch } from "../../purses/purses.ts";
 import { abandonedWebhooks } from "./abandoned-webhooks.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
-import type { ActedBy } from "../act.ts";
+import type { ActedBy } from "../../acted-by.ts";
 
 /** What is to be done about a matter. */
 export type ResolveCommand =

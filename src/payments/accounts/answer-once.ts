@@ -1,0 +1,155 @@
+/** One answer per Idempotency-Key, stored in the commit of the effect it answers for. */
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Clock } from "../../runtime.ts";
+import type { Caller } from "./caller.ts";
+import type { LimitStanding } from "./count-hit.ts";
+import { sha256Hex } from "../ids.ts";
+
+/** What a request may bring besides its body. */
+export interface RequestOptions {
+  /** 1–255 visible ASCII characters, unique per account, method and path. */
+  readonly idempotencyKey?: string;
+  /** SHA-256 of the raw request body, hex; by default that of the request as JSON. */
+  readonly fingerprint?: string;
+  /** Told how an account stands with a limit once this request was counted. */
+  readonly onLimit?: (standing: LimitStanding) => void;
+  /** Told once that the request is no replay, before anything is decided. What it throws refuses the request. */
+  readonly onNew?: () => void;
+}
+
+/** What a POST answers: the body, its exact text, and whether it was said before. */
+export interface Answer<Body> {
+  readonly body: Body;
+  readonly text: string;
+  readonly replayed: boolean;
+}
+
+/** A use case that has decided what to commit: `commit` answers false when it has to be decided anew. */
+export interface Decision<Body> {
+  readonly body: Body;
+  /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
+  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
+}
+
+/** Takes back what was counted for a request. */
+type TakeBack = () => Promise<void>;
+
+// A commit that loses a race decides anew and then finds out why; more rounds than this are no race.
+const MOST_ROUNDS = 20;
+
+/** One request, as its use case has it. */
+interface Asked {
+  readonly caller: Caller;
+  readonly path: string;
+  readonly request: unknown;
+  readonly options: RequestOptions;
+  /** Counts a request that is no replay against its limit, once, also when it is refused. */
+  readonly count?: () => Promise<TakeBack>;
+}
+
+interface AnswerDeps {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+}
+
+/**
+ * Answers a request at most once per key. The same key and fingerprint again get the stored answer byte for byte,
+ * another fingerprint `IDEMPOTENCY_KEY_REUSED`; of two at once the loser replays the winner's answer. Only successes
+ * are stored: what throws is evaluated again.
+ */
+export async function answerOnce<Body>(
+  deps: AnswerDeps,
+  asked: Asked,
+  decide: () => Promise<Decision<Body> | Answer<Body>>,
+): Promise<Answer<Body>> {
+  const keyed = new KeyedRequest<Body>(deps, asked);
+  await keyed.checkKey();
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const before = await keyed.answerBefore();
+    if (before !== null) return before;
+    const answer = await keyed.answerNow(decide).catch(async (refusal: unknown) => {
+      // The same request may have been granted meanwhile, and have taken the last room there was.
+      const first = await keyed.answerBefore();
+      if (first === null) throw refusal;
+      return first;
+    });
+    if (answer !== null) return answer;
+  }
+  throw new Error("a request lost every race it was in");
+}
+
+/** A request, the row under which its answer is kept, and whether it was counted. */
+class KeyedRequest<Body> {
+  readonly #deps: AnswerDeps;
+  readonly #asked: Asked;
+  /** Null without a key: then nothing is kept. */
+  readonly #id: string | null;
+  readonly #fingerprint: string;
+  #isNew = false;
+  #takeBack: TakeBack | undefined;
+
+  constructor(deps: AnswerDeps, asked: Asked) {
+    this.#deps = deps;
+    this.#asked = asked;
+    const { caller, path, request, options } = asked;
+    const { idempotencyKey: key, fingerprint = sha256Hex(JSON.stringify(request ?? null)) } = options;
+    this.#fingerprint = fingerprint;
+    this.#id = key === undefined ? null : sha256Hex(["POST", path, caller.accountId, key].join("\n"));
+  }
+
+  /** Throws `VALIDATION_ERROR`. */
+  async checkKey(): Promise<void> {
+    const { idempotencyKey: key } = this.#asked.options;
+    if (key !== undefined && !KEY_SHAPE.test(key)) await this.#refuse(malformedKey());
+  }
+
+  /** The answer that was given under this key, null when there is none yet. Throws `IDEMPOTENCY_KEY_REUSED`. */
+  async answerBefore(): Promise<Answer<Body> | null> {
+    const said = this.#id === null ? null : await this.#deps.storage.idempotency(this.#id);
+    if (said === null) return null;
+    if (said.fingerprint !== this.#fingerprint) {
+      return this.#refuse(new PaymentError("IDEMPOTENCY_KEY_REUSED", {}));
+    }
+    // Lost a race to the same request: what was counted as another one is none.
+    await this.#takeBack?.();
+    return { body: JSON.parse(said.answer) as Body, text: said.answer, replayed: true };
+  }
+
+  /** Null when another commit came first. */
+  async answerNow(decide: () => Promise<Decision<Body> | Answer<Body>>): Promise<Answer<Body> | null> {
+    await this.#countNew();
+    const decided = await decide();
+    if (!("commit" in decided)) return decided;
+    const { body, commit } = decided;
+    const text = JSON.stringify(body);
+    return (await commit(this.#writes(text))) ? { body, text, replayed: false } : null;
+  }
+
+  #writes(answer: string): readonly PaymentWrite[] {
+    const [id, fingerprint] = [this.#id, this.#fingerprint];
+    if (id === null) return [];
+    const createdAt = this.#deps.clock.now();
+    return [{ table: "idempotency", insert: { id, fingerprint, answer, createdAt } }];
+  }
+
+  async #countNew(): Promise<void> {
+    if (this.#isNew) return;
+    this.#isNew = true;
+    this.#asked.options.onNew?.();
+    this.#takeBack = await this.#asked.count?.();
+  }
+
+  async #refuse(refusal: PaymentError): Promise<never> {
+    await this.#countNew();
+    throw refusal;
+  }
+}
+
+const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
+
+function malformedKey(): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", {
+    fields: [{ path: "Idempotency-Key", message: "expected 1 to 255 visible ASCII characters" }],
+  });
+}

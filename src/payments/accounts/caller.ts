@@ -1,0 +1,24 @@
+/** Who asks: the account behind an API key and what that key may do. */
+import type { Tier } from "../records.ts";
+
+/** Everything a key can be allowed to do. */
+export const SCOPES = [
+  "tokens:read",
+  "balances:read",
+  "quotes:read",
+  "quotes:write",
+  "transactions:read",
+  "transactions:write",
+  "webhooks:read",
+  "webhooks:write",
+] as const;
+
+/** One thing a key can be allowed to do. */
+export type Scope = (typeof SCOPES)[number];
+
+/** An authenticated caller. Everything belongs to its account and nothing crosses accounts. */
+export interface Caller {
+  readonly accountId: string;
+  readonly tier: Tier;
+  readonly scopes: readonly Scope[];
+}

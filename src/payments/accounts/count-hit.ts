@@ -1,0 +1,92 @@
+/** Exact sliding windows that all processes on one database share. */
+import type { LimitHitRecord, Tier } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Clock, Random } from "../../runtime.ts";
+import type { Caller } from "./caller.ts";
+import { newId } from "../ids.ts";
+
+/** What is counted across processes. */
+export type DurableScope = "cancel" | "webhook_registration";
+
+/** How often something may be done within a window, by tier. */
+interface DurableLimit {
+  readonly windowSeconds: number;
+  readonly perTier: Readonly<Record<Tier, number>>;
+}
+
+/** By tier. */
+const LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
+  cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
+  webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
+};
+
+/** Everything that is counted across processes. */
+export const DURABLE_SCOPES: readonly DurableScope[] = ["cancel", "webhook_registration"];
+
+/** What is left of a window after a request was counted: what the RateLimit headers say. */
+export interface LimitStanding {
+  readonly scope: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly remaining: number;
+  /** Whole seconds until the oldest counted request leaves the window. */
+  readonly resetSeconds: number;
+}
+
+/** One counted request. */
+export interface DurableHit {
+  readonly standing: LimitStanding;
+  /** Takes it out of the window again and answers the standing without it: a replayed answer costs nothing. */
+  readonly takeBack: () => Promise<LimitStanding>;
+}
+
+/**
+ * Counts one request, in a commit of its own, so that it counts whatever becomes of it. Throws `RATE_LIMIT_EXCEEDED`
+ * when the window is full. However many race, on however many processes, no window ever holds more than its limit.
+ */
+export async function countHit(
+  {
+    storage,
+    clock,
+    random,
+  }: { readonly storage: PaymentStorage; readonly clock: Clock; readonly random: Random },
+  { accountId, tier }: Caller,
+  scope: DurableScope,
+): Promise<DurableHit> {
+  const { windowSeconds, perTier } = LIMITS[scope];
+  const limit = perTier[tier];
+  const at = clock.now();
+  const since = at - windowSeconds * 1_000;
+  const hit: LimitHitRecord = { id: newId("hit", at, random), accountId, scope, at };
+  const [result] = await storage.commit([
+    { writes: [{ table: "limitHits", insert: hit, atMost: { count: limit, since } }] },
+  ]);
+  const standing = await limitStanding({ storage, clock }, { accountId, tier }, scope);
+  if (result?.ok !== true) {
+    const { resetSeconds: retryAfter } = standing;
+    throw new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
+  }
+  return {
+    standing,
+    async takeBack() {
+      // Back at the beginning of time it lies in no window.
+      await storage.commit([{ writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] }]);
+      return limitStanding({ storage, clock }, { accountId, tier }, scope);
+    },
+  };
+}
+
+/** How an account stands with a limit now, without counting anything. */
+export async function limitStanding(
+  { storage, clock }: { readonly storage: PaymentStorage; readonly clock: Clock },
+  { accountId, tier }: Pick<Caller, "accountId" | "tier">,
+  scope: DurableScope,
+): Promise<LimitStanding> {
+  const { windowSeconds, perTier } = LIMITS[scope];
+  const limit = perTier[tier];
+  const at = clock.now();
+  const { count, oldest } = await storage.limitWindow(accountId, scope, at - windowSeconds * 1_000);
+  const resetSeconds = Math.max(1, Math.ceil(((oldest ?? at) + windowSeconds * 1_000 - at) / 1_000));
+  return { scope, limit, windowSeconds, remaining: Math.max(0, limit - count), resetSeconds };
+}

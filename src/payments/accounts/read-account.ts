@@ -1,0 +1,30 @@
+/** What an account may do, and what is left of it. */
+import type { Tier } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Clock } from "../../runtime.ts";
+import type { Caller } from "./caller.ts";
+import { DURABLE_SCOPES, limitStanding } from "./count-hit.ts";
+import type { LimitStanding } from "./count-hit.ts";
+import { MOST_WEBHOOKS } from "./most-webhooks.ts";
+
+/** The account behind a key. */
+export interface AccountBody {
+  readonly accountId: string;
+  readonly tier: Tier;
+  /** What this key is allowed to do; another key of the account may do more. */
+  readonly scopes: readonly string[];
+  /** Of requests, by what they do. */
+  readonly limits: readonly LimitStanding[];
+  readonly webhooks: { readonly limit: number; readonly current: number };
+}
+
+/** See `PaymentService.account`. */
+export async function readAccount(
+  deps: { readonly storage: PaymentStorage; readonly clock: Clock },
+  caller: Caller,
+): Promise<AccountBody> {
+  const { accountId, tier, scopes } = caller;
+  const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStanding(deps, caller, scope)));
+  const current = (await deps.storage.webhooks(accountId)).length;
+  return { accountId, tier, scopes, limits, webhooks: { limit: MOST_WEBHOOKS[tier], current } };
+}

@@ -1,0 +1,74 @@
+/** The assets that can be paid: SOL and the two stablecoins. */
+import { SOL_MINT } from "../../address.ts";
+import type { Address } from "../../address.ts";
+import { PaymentError } from "../../errors.ts";
+
+/** An element of the token list. */
+export interface Token {
+  readonly symbol: string;
+  readonly name: string;
+  readonly mint: Address;
+  readonly decimals: number;
+  readonly logoUri: string;
+}
+
+/** The mints of the two stablecoins on the chain in use. */
+export interface Stablecoins {
+  readonly USDC: Address;
+  readonly USDT: Address;
+}
+
+/** The stablecoins of Solana's mainnet, as their issuers publish them. */
+export const MAINNET_STABLECOINS: Stablecoins = {
+  USDC: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v" as Address,
+  USDT: "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB" as Address,
+};
+
+/** Solana's mainnet by its genesis hash. */
+export const MAINNET_GENESIS = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
+
+/** The assets of one service. */
+export interface Assets {
+  readonly tokens: readonly Token[];
+  /** An asset by symbol or mint; throws `INVALID_ASSET`. */
+  named(symbolOrMint: string): Token;
+  /** The asset of a mint that is known to be one, null otherwise. */
+  ofMint(mint: string): Token | null;
+}
+
+const LOGOS = "https://raw.githubusercontent.com/solana-labs/token-list/main/assets/mainnet";
+
+/** The token list of a chain with these stablecoins. */
+export function assetsWith({ USDC, USDT }: Stablecoins): Assets {
+  const token = (symbol: string, name: string, mint: Address, decimals: number, logo: Address): Token => ({
+    symbol,
+    name,
+    mint,
+    decimals,
+    logoUri: `${LOGOS}/${logo}/logo.png`,
+  });
+  const tokens = [
+    token("SOL", "Solana", SOL_MINT, 9, SOL_MINT),
+    token("USDC", "USD Coin", USDC, 6, MAINNET_STABLECOINS.USDC),
+    token("USDT", "Tether USD", USDT, 6, MAINNET_STABLECOINS.USDT),
+  ];
+  return {
+    tokens,
+    named(symbolOrMint) {
+      const found = tokens.find(({ symbol, mint }) => symbol === symbolOrMint || mint === symbolOrMint);
+      if (found === undefined) throw new PaymentError("INVALID_ASSET", { asset: symbolOrMint });
+      return found;
+    },
+    ofMint: (mint) => tokens.find((asset) => asset.mint === mint) ?? null,
+  };
+}
+
+/** The mint as the ledger wants it: null for SOL, which has none. */
+export function ledgerMint({ mint }: Token): Address | null {
+  return mint === SOL_MINT ? null : mint;
+}
+
+/** The smallest amount that is quoted: 0.001 of the asset. */
+export function smallestAmount({ decimals }: Token): bigint {
+  return 10n ** BigInt(decimals - 3);
+}

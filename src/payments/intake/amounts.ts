@@ -1,0 +1,118 @@
+/** The operator's limits on amounts: per transaction, and per account within a sliding day. */
+import type { QuoteRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError } from "../../errors.ts";
+import type { Clock } from "../../runtime.ts";
+import type { Assets } from "../assets/assets.ts";
+import type { Admission } from "./intake.ts";
+import type { Direction } from "./rules.ts";
+
+/** The window of a limit per day. */
+const DAY_SECONDS = 86_400;
+
+/** What is counted of a quote. */
+type Amounts = Pick<QuoteRecord, "accountId" | "inputMint" | "outputMint" | "inputAmount" | "outputAmount">;
+
+interface Counted {
+  readonly mint: string;
+  readonly direction: Direction;
+  readonly amount: bigint;
+}
+
+export interface AmountChecks {
+  /** Throws `AMOUNT_TOO_LARGE` for more than a single transaction may move. */
+  refuseTooLarge(admission: Admission, amounts: Amounts): void;
+  /**
+   * As `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than is left of the account's day. Only `volumes`
+   * in the commit is exact; this tells why a commit was refused.
+   */
+  check(admission: Admission, amounts: Amounts): Promise<void>;
+  /**
+   * Counts the amounts in the commit that takes the transaction, and refuses that commit when the day has no room: of
+   * any number that race, exactly those that fit are taken. Counted whether there is a limit or not, so that a limit that
+   * is set later sees the day before it.
+   */
+  volumes(admission: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[];
+}
+
+export function createAmountChecks({
+  storage,
+  clock,
+  assets,
+}: {
+  readonly storage: Pick<PaymentStorage, "volume">;
+  readonly clock: Clock;
+  readonly assets: Assets;
+}): AmountChecks {
+  const windowStart = (): number => clock.now() - DAY_SECONDS * 1_000;
+
+  const refuseTooLarge = ({ rules }: Admission, amounts: Amounts): void => {
+    for (const counted of countedOf(amounts)) {
+      const maximum = limitOf(rules, counted, "perTransaction");
+      if (maximum === null || counted.amount <= maximum) continue;
+      const { decimals } = assets.named(counted.mint);
+      throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(maximum, decimals) });
+    }
+  };
+
+  return {
+    refuseTooLarge,
+
+    async check(admission, amounts) {
+      refuseTooLarge(admission, amounts);
+      for (const counted of countedOf(amounts)) {
+        const limit = limitOf(admission.rules, counted, "perDay");
+        if (limit === null) continue;
+        const used = await storage.volume(scopeOf(amounts.accountId, counted), windowStart());
+        if (used + counted.amount <= limit) continue;
+        const { symbol, decimals } = assets.named(counted.mint);
+        throw new PaymentError("VOLUME_LIMIT_EXCEEDED", {
+          asset: symbol,
+          limit: formatAmount(limit, decimals),
+          used: formatAmount(used, decimals),
+          windowSeconds: DAY_SECONDS,
+        });
+      }
+    },
+
+    volumes: ({ rules }, transactionId, amounts) =>
+      countedOf(amounts).map((counted) => ({
+        table: "volumes",
+        insert: {
+          id: `${transactionId}:${counted.direction}`,
+          scope: scopeOf(amounts.accountId, counted),
+          at: clock.now(),
+          amount: counted.amount,
+        },
+        atMost: { total: limitOf(rules, counted, "perDay"), since: windowStart() },
+      })),
+  };
+}
+
+/** What is given and what is got. Fees are not counted: what is given of one asset is what its recipients get. */
+function countedOf({ inputMint, outputMint, inputAmount, outputAmount }: Amounts): readonly Counted[] {
+  const given = inputMint === outputMint ? outputAmount : inputAmount;
+  return [
+    { mint: inputMint, direction: "in", amount: given },
+    { mint: outputMint, direction: "out", amount: outputAmount },
+  ];
+}
+
+/** The account's own limit, else that of all accounts. */
+function limitOf(
+  rules: Admission["rules"],
+  { mint, direction }: Counted,
+  field: "perTransaction" | "perDay",
+): bigint | null {
+  for (const { limits } of rules) {
+    const limit = limits.find((each) => each.mint === mint && each.direction === direction);
+    const amount = limit?.[field] ?? null;
+    if (amount !== null) return BigInt(amount);
+  }
+  return null;
+}
+
+function scopeOf(accountId: string, { mint, direction }: Counted): string {
+  return `${accountId} ${mint} ${direction}`;
+}

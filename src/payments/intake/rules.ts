@@ -1,0 +1,58 @@
+/** What an operator has set for what is newly taken, as it is stored: pauses, a suspension, limits on amounts. */
+import type { GateRecord } from "../records.ts";
+import type { ActedBy } from "../acted-by.ts";
+
+/** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */
+export interface PauseScope {
+  readonly mode?: "wallet" | "private";
+  /** A mint; whatever gives or gets it is kept out. */
+  readonly mint?: string;
+  readonly type?: "send" | "swap" | "payroll";
+}
+
+/** One pause. `since` is in milliseconds. */
+export interface Pause extends PauseScope, ActedBy {
+  readonly since: number;
+}
+
+/** What a limit is on: what an account gives, or what its recipients get. */
+export type Direction = "in" | "out";
+
+/** A limit on amounts of one asset, in base units as decimal strings; null where there is none. */
+export interface Limit extends ActedBy {
+  readonly mint: string;
+  readonly direction: Direction;
+  readonly perTransaction: string | null;
+  readonly perDay: string | null;
+  readonly since: number;
+}
+
+/** Everything that is set for all accounts, or for one. */
+export interface IntakeRules {
+  readonly pauses: readonly Pause[];
+  /** Only an account can be suspended. */
+  readonly suspended: (ActedBy & { readonly since: number }) | null;
+  readonly limits: readonly Limit[];
+}
+
+const NO_RULES: IntakeRules = { pauses: [], suspended: null, limits: [] };
+
+/** The id of the gate that all accounts pass. */
+export const SERVICE_GATE = "service";
+
+const ACCOUNT_PREFIX = "account ";
+
+/** The id of an account's own gate. */
+export function accountGate(accountId: string): string {
+  return `${ACCOUNT_PREFIX}${accountId}`;
+}
+
+/** Whose gate it is, null for that of all accounts. */
+export function accountOfGate(id: string): string | null {
+  return id.startsWith(ACCOUNT_PREFIX) ? id.slice(ACCOUNT_PREFIX.length) : null;
+}
+
+/** The rules of a gate; none where there is no row. */
+export function rulesOf(gate: GateRecord | undefined): IntakeRules {
+  return gate === undefined ? NO_RULES : (JSON.parse(gate.rules) as IntakeRules);
+}

@@ -1,0 +1,153 @@
+/** Setting limits on amounts, for one account or for every account. */
+import { z } from "zod";
+import { formatAmount, parseAmount } from "../../../amount.ts";
+import type { Clock } from "../../../runtime.ts";
+import type { Assets, Token } from "../../assets/assets.ts";
+import { isoTime } from "../../iso-time.ts";
+import { readActedBy, readCommand } from "../act.ts";
+import type { ActedBy } from "../../acted-by.ts";
+import { OperatorRefused } from "../operator-refused.ts";
+import type { GateBook } from "./gate-book.ts";
+import { accountIdField, mintOf } from "./pausing.ts";
+import { accountOfGate } from "../../intake/rules.ts";
+import type { Direction, Limit } from "../../intake/rules.ts";
+
+/** What is limited. Amounts are decimal strings in whole units of the asset. */
+export interface WantedLimits {
+  /** Left out: every account, each counted by itself. What is set for an account goes before what is set for all. */
+  readonly accountId?: string | undefined;
+  /** A symbol or a mint. */
+  readonly asset: string;
+  /** The most that one transaction may move; no limit when left out. */
+  readonly perTransaction?: string | undefined;
+  /** The most that an account may move within any 24 hours; no limit when left out. */
+  readonly perDay?: string | undefined;
+  /**
+   * `in`: what the account gives; `out`: what its recipients get. Both, each counted by itself, when left out. They differ
+   * for swaps only: a send gives what its recipients get, and fees are not counted.
+   */
+  readonly direction?: Direction | undefined;
+}
+
+/** One limit as it is listed. */
+export interface LimitEntry extends ActedBy {
+  readonly accountId?: string;
+  /** Its symbol. */
+  readonly asset: string;
+  readonly direction: Direction;
+  /** Whole units; null where there is none. */
+  readonly perTransaction: string | null;
+  readonly perDay: string | null;
+  /** ISO 8601 in UTC. */
+  readonly since: string;
+}
+
+/** Limits on amounts. */
+export interface Limiting {
+  /**
+   * Sets the limits of an asset in place of those before; with neither amount the limit ends. A transaction counts when it
+   * is taken, and still counts when it is cancelled or fails. A limit on a day counts what was taken before it was set.
+   */
+  setLimits(limits: WantedLimits, by: ActedBy): Promise<void>;
+  /** Every limit, those of all accounts first. */
+  limits(): Promise<readonly LimitEntry[]>;
+}
+
+const amountField = z.string().min(1).max(64).optional();
+
+const wantedLimits = z.strictObject({
+  accountId: accountIdField.optional(),
+  asset: z.string().min(1).max(128),
+  perTransaction: amountField,
+  perDay: amountField,
+  direction: z.enum(["in", "out"]).optional(),
+});
+
+export function createLimiting({
+  gates,
+  clock,
+  assets,
+}: {
+  readonly gates: GateBook;
+  readonly clock: Clock;
+  readonly assets: Assets;
+}): Limiting {
+  return {
+    async setLimits(given, by) {
+      const {
+        accountId = null,
+        asset: named,
+        perTransaction,
+        perDay,
+        direction,
+      } = readCommand(wantedLimits, given);
+      const acted = readActedBy(by);
+      const asset = assets.named(mintOf(assets, named));
+      const most = readAmountOf(asset, "perTransaction", perTransaction);
+      const daily = readAmountOf(asset, "perDay", perDay);
+      if (most !== null && daily !== null && most > daily) {
+        throw new OperatorRefused("perTransaction is more than perDay: a day would never have room for it");
+      }
+      const directions: readonly Direction[] = direction === undefined ? ["in", "out"] : [direction];
+      const isSet = most !== null || daily !== null;
+      const next = (isSet ? directions : []).map((each): Limit => ({
+        mint: asset.mint,
+        direction: each,
+        perTransaction: most === null ? null : String(most),
+        perDay: daily === null ? null : String(daily),
+        ...acted,
+        since: clock.now(),
+      }));
+      await gates.change(
+        accountId,
+        (rules) => {
+          const isReplaced = (limit: Limit): boolean =>
+            limit.mint === asset.mint && directions.includes(limit.direction);
+          const others = rules.limits.filter((limit) => !isReplaced(limit));
+          if (!isSet && others.length === rules.limits.length) {
+            throw new OperatorRefused(
+              `there is no limit on ${asset.symbol} to end: give perTransaction or perDay`,
+            );
+          }
+          return { ...rules, limits: [...others, ...next] };
+        },
+        { by: acted, act: "set_limits", what: { ...given } },
+      );
+    },
+
+    async limits() {
+      const entries = [...(await gates.all())].map(([id, { limits }]) => {
+        const accountId = accountOfGate(id);
+        return limits.map((limit) => shown(assets, limit, accountId));
+      });
+      return entries.flat().toSorted((a, b) => ((a.accountId ?? "") < (b.accountId ?? "") ? -1 : 1));
+    },
+  };
+}
+
+function shown(
+  assets: Assets,
+  { mint, perTransaction, perDay, since, ...limit }: Limit,
+  accountId: string | null,
+): LimitEntry {
+  const asset = assets.ofMint(mint);
+  const whole = (amount: string | null): string | null =>
+    amount === null ? null : formatAmount(BigInt(amount), asset?.decimals ?? 0);
+  return {
+    ...(accountId === null ? {} : { accountId }),
+    asset: asset?.symbol ?? mint,
+    ...limit,
+    perTransaction: whole(perTransaction),
+    perDay: whole(perDay),
+    since: isoTime(since),
+  };
+}
+
+function readAmountOf(asset: Token, field: string, text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  const read = parseAmount(text, asset.decimals);
+  if ("amount" in read) return read.amount;
+  throw new OperatorRefused(
+    `${field}: ${text} is no amount of ${asset.symbol} (${read.fault}): expected a decimal string such as "12.5"`,
+  );
+}

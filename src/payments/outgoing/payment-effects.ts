@@ -1,0 +1,313 @@
+/** What a payment does in the world: it is signed, sent, and its marker read; a plan starts the payments that it names. */
+import type { PaymentEvent, PaymentFault } from "../../../machines/index.ts";
+import type { AttemptRecord, DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import type { EffectOutcome } from "../../engine/index.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
+import { signTransaction } from "../../ledger/sign-transaction.ts";
+import type { Signer } from "../../ledger/sign-transaction.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { faultOfExchange, isOutdated, isProvidersFault } from "./plans/plan-exchange.ts";
+import type { PriceCheck } from "../swap-provider/price-check.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { isReturn } from "./plans/plan-return.ts";
+import { PaymentOutcomes } from "./read-outcome.ts";
+import { spendingsOf } from "../purses/sponsor-limit.ts";
+import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
+import type { StartLeaves } from "./start-leaves.ts";
+import { followedBy, readPlan, withSeeds, writePlan } from "./plans/stored-plan.ts";
+import type { StoredPlan } from "./plans/stored-plan.ts";
+import { holdAddress, UNKNOWN_SPENDING } from "./unknown-spending.ts";
+import type { SpendingCheck } from "./unknown-spending.ts";
+
+/** What signing payments takes. */
+export interface PaymentSurroundings {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly keys: DepositKeys;
+  readonly sponsor: Signer;
+  readonly treasury: Address;
+  /** Who else signs where a transaction needs it: the provider of an exchange. */
+  readonly cosigners: readonly Signer[];
+  /** Lamports; see `PrivateRoutingOptions`. */
+  readonly maxMarkerRent: bigint;
+  readonly hasPaidWithoutUs: SpendingCheck;
+  /** Whether an exchange may still be signed for at the price it was planned at. */
+  readonly isPriceGood: PriceCheck;
+  readonly startLeaves: StartLeaves;
+}
+
+type Outcome = Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
+
+/** A payment with everything that its next attempt is made of. */
+interface PaymentInHand {
+  readonly row: PaymentRecord;
+  readonly deposit: DepositRecord;
+  readonly view: TransactionView;
+  readonly stored: StoredPlan;
+  readonly plan: TransactionPlan;
+}
+
+/** Why an address is held when a payment out of it cannot be made, and nothing shows that it ever can. */
+const CANNOT_BE_MADE = "payment_cannot_be_made";
+/** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
+const PAYMENT_FAILS = "payment_fails";
+/** Three times as long as any blockhash lives, since what is finalized is some way behind what is confirmed. */
+const MOST_BLOCKS_OF_LIFE = 450;
+/** So many tries take a quarter of an hour. */
+const MAX_TRIES = 20;
+
+/** Effects of the chart `payment`. Each loads the payment by its id; a rejection means: try again later. */
+export class PaymentEffects {
+  readonly #with: PaymentSurroundings;
+  readonly #outcomes: PaymentOutcomes;
+
+  constructor(surroundings: PaymentSurroundings) {
+    this.#with = surroundings;
+    this.#outcomes = new PaymentOutcomes(surroundings);
+  }
+
+  /** What it returns is committed before the first byte leaves: the bytes, their signature and their last height. */
+  async sign(paymentId: string, failures: number): Outcome {
+    const { ledger, clock } = this.#with;
+    const inHand = await this.#load(paymentId);
+    const { row, deposit, plan } = inHand;
+    refuseHeld(deposit);
+    // The marker of what another copy of this database has paid may be closed already: it would refuse nothing.
+    if (await this.#with.hasPaidWithoutUs(deposit.id)) return this.#hold(deposit, UNKNOWN_SPENDING);
+    const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
+    if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
+    const found = await ledger.tryTransaction(plan, unsigned);
+    const fault = found && faultOfExchange(row, plan, found);
+    if (fault?.kind === "marked") return this.#meetMarker(inHand);
+    if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
+    const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
+    if (mustBePricedAgain) return { event: { type: "REFUSED", fault: OUTDATED } };
+    if (fault !== null) return this.#meetFault(inHand, fault, failures);
+    return this.#signAttempt(inHand, unsigned);
+  }
+
+  /** Unknown is not failed: whatever this first send comes to, the watch sends the same bytes again and again. */
+  async broadcast(signature: string): Outcome {
+    const { storage, ledger, log } = this.#with;
+    const [attempt] = await storage.attempts([signature]);
+    if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
+    try {
+      await ledger.broadcast(attempt.bytes);
+    } catch (err) {
+      log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
+    }
+    return { event: { type: "BROADCAST" } };
+  }
+
+  async readMarker(paymentId: string, error: string | null): Outcome {
+    const { row, deposit, view, stored } = await this.#load(paymentId);
+    const outcome = await this.#outcomes.read({ row, deposit, view });
+    switch (outcome.kind) {
+      case "unknown":
+        return this.#hold(deposit, UNKNOWN_SPENDING);
+      case "made": {
+        const { signature, slot, blockTime } = outcome;
+        return { event: { type: "MADE", signature, slot, blockTime } };
+      }
+      case "overtaken": {
+        const rival = view.payments.find(({ id }) => id === outcome.payment);
+        if (rival?.status === "finalized") return { event: { type: "REFUSED", fault: SUPERSEDED } };
+        const { payment, indexes, unpaid, movements, signature, slot, blockTime } = outcome;
+        return {
+          event: { type: "OVERTAKEN", payment, indexes, unpaid, movements, signature, slot, blockTime },
+          writes: rival === undefined ? [] : pricedWrites(rival, indexes),
+        };
+      }
+      case "unmade": {
+        const { isDead } = outcome;
+        if (!isDead || error !== null) return { event: { type: "UNMADE", isDead } };
+        // The newest attempt can land no more, and has cost nothing.
+        const set = { plan: writePlan({ ...stored, costs: (stored.costs ?? []).slice(0, -1) }) };
+        return { event: { type: "UNMADE", isDead }, writes: [{ table: "payments", id: paymentId, set }] };
+      }
+    }
+  }
+
+  async explain(paymentId: string, error: string): Outcome {
+    const { row, plan } = await this.#load(paymentId);
+    const fault = faultOfExchange(row, plan, await this.#with.ledger.explainError(plan, error));
+    return { event: { type: "EXPLAINED", fault: faultOf(fault) } };
+  }
+
+  async hold(paymentId: string): Outcome {
+    const { deposit } = await this.#load(paymentId);
+    if (deposit.heldReason === null) await holdAddress(this.#with.storage, deposit.id, PAYMENT_FAILS);
+    return {};
+  }
+
+  async startLeaves(paymentId: string): Outcome {
+    const { view, stored } = await this.#load(paymentId);
+    return this.#with.startLeaves(view, stored);
+  }
+
+  async #load(paymentId: string): Promise<PaymentInHand> {
+    const { storage, keys } = this.#with;
+    const row = await storage.payment(paymentId);
+    const [deposit] = row === null ? [] : await storage.deposits([row.address]);
+    const view = row === null ? null : await storage.transaction(row.transactionId);
+    if (row === null || deposit === undefined || view === null) {
+      throw new Error(`payment ${paymentId} is not stored`);
+    }
+    const stored = readPlan(row.plan);
+    return { row, deposit, view, stored, plan: withSeeds(stored, (words) => keys.seed(deposit, words)) };
+  }
+
+  /** Nothing is signed for a held address: what is wrong with it is for an operator to see. */
+  async #hold(deposit: DepositRecord, reason: string): Promise<never> {
+    await holdAddress(this.#with.storage, deposit.id, reason);
+    throw new Error(`deposit address ${deposit.id} is held: ${reason}`);
+  }
+
+  /** A simulation is of confirmed blocks; only a finalized marker decides. */
+  async #meetMarker(inHand: PaymentInHand): Outcome {
+    const { kind } = await this.#outcomes.read(inHand);
+    if (kind !== "unmade") return { event: { type: "MARKED" } };
+    throw new Error(`the marker of payment ${inHand.row.id} is not final yet`);
+  }
+
+  async #meetMissingPlan({ row, deposit, view, stored }: PaymentInHand): Outcome {
+    const plan = followedBy(stored);
+    if (plan !== null && (await this.#outcomes.isAbandoned({ deposit, view }, plan))) {
+      return { event: { type: "REFUSED", fault: SUPERSEDED } };
+    }
+    throw new Error(`the plan that payment ${row.id} follows is not on the chain yet`);
+  }
+
+  /** No node can make it buildable. Where one told a rent of nothing when the loan was planned, it is planned again. */
+  async #meetUnbuildable({ deposit, stored }: PaymentInHand, error: RangeError, failures: number): Outcome {
+    if (await this.#lendsTooLittle(stored)) return { event: { type: "REFUSED", fault: UNPAYABLE } };
+    if (failures >= MAX_TRIES) return this.#hold(deposit, CANNOT_BE_MADE);
+    throw error;
+  }
+
+  async #meetFault(
+    { row, deposit, stored, plan }: PaymentInHand,
+    fault: TransactionFault,
+    failures: number,
+  ): Outcome {
+    const isDecided =
+      isFinal(fault, row) ||
+      isProvidersFault(row, plan, fault) ||
+      (fault.kind === "source" && (await this.#lendsTooLittle(stored)));
+    if (isDecided) return { event: { type: "REFUSED", fault: faultOf(fault) } };
+    if (isNobodysToMend(fault) && failures >= MAX_TRIES) return this.#hold(deposit, CANNOT_BE_MADE);
+    // Anything else may pass: the task stays, and comes back after a growing pause.
+    throw new Error(`payment ${row.id} cannot be made now: ${fault.kind}, ${fault.error}`);
+  }
+
+  async #signAttempt({ row, deposit, stored, plan }: PaymentInHand, unsigned: UnsignedTransaction): Outcome {
+    const { storage, ledger, clock, keys, sponsor, treasury, cosigners, maxMarkerRent } = this.#with;
+    if (unsigned.markerRent > maxMarkerRent) {
+      const bound = `privateRouting.maxMarkerRent is ${maxMarkerRent}`;
+      throw new Error(`the rent of a marker is said to be ${unsigned.markerRent} lamports, and ${bound}`);
+    }
+    const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
+    const cost = await costOfLanding(ledger, purses, plan, unsigned.networkFee);
+    // A sweep brings back more than it costs.
+    if (row.kind !== "sweep" && cost > (await allowanceLeft(storage, row))) {
+      return this.#hold(deposit, SPONSOR_CAP);
+    }
+    const signer = keys.signer(deposit);
+    if (signer.address !== row.address) throw new Error(`the key of ${row.address} cannot be derived`);
+    const signed = await signTransaction(unsigned, [sponsor, signer, ...cosigners]);
+    const attempt: AttemptRecord = {
+      id: signed.signature,
+      messageHash: signed.messageHash,
+      transactionId: row.transactionId,
+      bytes: signed.bytes,
+      blockhash: signed.blockhash,
+      lastValidBlockHeight: await this.#lastHeightOf(signed),
+      firstSlot: signed.firstSlot,
+      reference: null,
+      createdAt: clock.now(),
+    };
+    const signers = { sponsor: sponsor.address, desk: cosigners[0]?.address ?? null };
+    const costs = [...(stored.costs ?? []), String(cost)];
+    const signatures = [...(stored.signatures ?? []), signed.signature];
+    const set = { signature: signed.signature, plan: writePlan({ ...stored, costs, signatures }) };
+    return {
+      event: { type: "SIGNED", signature: signed.signature },
+      writes: [
+        { table: "attempts", insert: attempt },
+        ...spendingsOf(signers, { row, signature: signed.signature, cost }, attempt.createdAt),
+        { table: "payments", id: row.id, set },
+      ],
+    };
+  }
+
+  /**
+   * One node tells how long its blockhash lives. Were that without an end, bytes that never land would be waited for as
+   * long. Too low a height harms nothing: of the same words one attempt lands.
+   */
+  async #lastHeightOf({
+    lastValidBlockHeight,
+  }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
+    const { lowest } = await this.#with.ledger.heights();
+    return Math.min(lastValidBlockHeight, lowest + MOST_BLOCKS_OF_LIFE);
+  }
+
+  /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */
+  async #lendsTooLittle({ movements }: StoredPlan): Promise<boolean> {
+    const loan = movements.find(({ kind }) => kind === "loan");
+    return loan !== undefined && BigInt(loan.amount) < (await this.#with.ledger.rentMinimum(0));
+  }
+}
+
+/** What an exchange pays is decided when it is planned, and a later one had another price. */
+function pricedWrites(
+  { kind, transactionId, legs }: PaymentRecord,
+  indexes: readonly number[],
+): readonly PaymentWrite[] {
+  if (kind !== "exchange") return [];
+  return indexes.flatMap((index, position) => {
+    const amount = legs[position]?.amount;
+    return amount === undefined
+      ? []
+      : [{ table: "recipients" as const, id: `${transactionId}:${index}`, set: { amount } }];
+  });
+}
+
+function refuseHeld({ id, heldReason }: DepositRecord): void {
+  if (heldReason !== null) throw new Error(`deposit address ${id} is held: ${heldReason}`);
+}
+
+/**
+ * Whether trying the same again is of no use. What an address cannot pay now it may be able to pay later, but a refund or
+ * a sweep of what it held a moment ago is better planned again.
+ */
+function isFinal({ kind }: TransactionFault, row: PaymentRecord): boolean {
+  // Anybody can make a mint, and take back at any time that it moves: what an operator sends on holds nothing else up.
+  if (kind === "other") return isReturn(row);
+  if (kind === "source") return row.kind !== "payout" && row.kind !== "exchange" && row.kind !== "plan";
+  return kind === "payee";
+}
+
+/** An empty sponsor is filled up, a blockhash becomes known; what else stands in the way only an operator can see. */
+function isNobodysToMend({ kind }: TransactionFault): boolean {
+  return kind === "source" || kind === "other";
+}
+
+/** Nothing was tried: the order has to find another price. */
+const OUTDATED: PaymentFault = { kind: "other", move: null };
+/** What its owner has does not do for it: the same as a loan below the rent that is due. */
+const UNPAYABLE: PaymentFault = { kind: "source", move: null };
+const SUPERSEDED: PaymentFault = { kind: "superseded", move: null };
+
+function onlyRangeError(error: unknown): RangeError {
+  if (error instanceof RangeError) return error;
+  throw error;
+}
+
+function faultOf({ kind, move }: TransactionFault): PaymentFault {
+  return { kind, move };
+}

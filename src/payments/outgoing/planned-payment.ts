@@ -1,0 +1,69 @@
+/** From a plan to a payment: its row, and the start of its machine, for the commit that decides on it. */
+import type { payment, PaymentRole } from "../../../machines/index.ts";
+import type { PaymentRecord, PaymentTables } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import { startOf } from "../../engine/index.ts";
+import type { StartRequest, Workflow } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
+import { derivedId } from "../ids.ts";
+import type { Reserved } from "../swap-provider/reserve.ts";
+import { writePlan } from "./plans/stored-plan.ts";
+import type { StoredPlan } from "./plans/stored-plan.ts";
+
+/** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
+const RETRY_PAUSE_MS = 30_000;
+
+/** The registered chart of payments that the service signs. */
+export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
+
+/** Who pays what to whom. */
+export interface PlannedPayment {
+  readonly transactionId: string;
+  readonly address: string;
+  readonly kind: PaymentRecord["kind"];
+  /** Names this payment within its address, once. */
+  readonly mark: string;
+  readonly mint: string;
+  readonly legs: PaymentRecord["legs"];
+  readonly plan: StoredPlan;
+  readonly role: PaymentRole;
+  /** What is set aside for it, by its id. */
+  readonly reserve?: (paymentId: string) => Reserved;
+}
+
+/** What starts a payment: the start of its machine, its row, and what is reserved for it, for one commit. */
+export interface StartedPayment {
+  readonly start: StartRequest;
+  readonly write: PaymentWrite;
+  readonly reserved: Reserved["writes"];
+}
+
+/** The id follows from address and mark: planning the same payment twice names the same one. */
+export type StartPayment = (planned: PlannedPayment) => StartedPayment;
+
+/** `workflow` is asked for late, since payments start payments. */
+export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): StartPayment {
+  return (planned) => {
+    const { transactionId, address, kind, mark, mint, legs, plan, role } = planned;
+    const id = derivedId("pay", transactionId, address, mark);
+    const reserved = planned.reserve?.(id) ?? { names: [], writes: [] };
+    const leaves = plan.leaves?.flatMap(({ indexes }) => indexes) ?? [];
+    const start = startOf(workflow(), id, {
+      ...{ paymentId: id, address, order: transactionId, role },
+      indexes: plan.indexes,
+      recipients: plan.indexes.length + leaves.length + (plan.leftOut?.length ?? 0),
+      movements: plan.movements,
+      retryPauseMs: RETRY_PAUSE_MS,
+      reservations: reserved.names.map((each) => each.id),
+    });
+    const row: PaymentRecord = {
+      ...{ id, transactionId, address, kind, mark, mint, legs },
+      plan: writePlan(plan),
+      status: "planned",
+      signature: null,
+      reason: null,
+      createdAt: clock.now(),
+    };
+    return { start, write: { table: "payments", insert: row }, reserved: reserved.writes };
+  };
+}

@@ -1,0 +1,48 @@
+/** What carrying out one private swap can cost the sponsor at most, in lamports. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
+import type { Address } from "../../../address.ts";
+import type { RoutingLedger } from "../../../ledger/routing.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { Token } from "../../assets/assets.ts";
+import { routingCost } from "./routing-cost.ts";
+import type { RoutingCost } from "./routing-cost.ts";
+import type { Exchanger } from "../../swap-provider/swap-provider.ts";
+
+/** The exchange itself, which one more than a payout has to sign, and everything that any order costs besides. */
+export async function exchangeCost(
+  ledger: RoutingLedger,
+  {
+    sponsor,
+    treasury,
+    desk,
+  }: {
+    readonly sponsor: Address;
+    readonly treasury: Address;
+    readonly desk: NonNullable<Exchanger["direct"]>;
+  },
+  {
+    give,
+    get,
+    pricedAccounts,
+  }: { readonly give: Token; readonly get: Token; readonly pricedAccounts: number },
+): Promise<RoutingCost> {
+  const moves = desk.moves({
+    ...{ give, get, inputAmount: 1n, outputAmount: 1n },
+    ...{ from: treasury, to: treasury, accountPayer: sponsor },
+  });
+  const [others, fee, emptyRent, markerRent] = await Promise.all([
+    routingCost(ledger, { sponsor, treasury }, give, { recipients: 0, pricedAccounts: 0 }),
+    ledger.feeOf({
+      feePayer: sponsor,
+      moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],
+    }),
+    ledger.rentMinimum(0),
+    ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
+  ]);
+  const loan = ledgerMint(give) === null ? emptyRent : 0n;
+  return {
+    networkFees: others.networkFees + fee,
+    accountRent: ledgerMint(get) === null ? 0n : markerRent * BigInt(pricedAccounts),
+    deposits: others.deposits + markerRent + loan,
+  };
+}

@@ -1,0 +1,83 @@
+/** The transaction of a private swap: the marker, what the deposit address gives, and what its payee gets. */
+import type { PaymentRecord } from "../../records.ts";
+import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
+import type { Token } from "../../assets/assets.ts";
+import { loanOf, markOf } from "./routing-terms.ts";
+import type { RoutingTerms } from "./routing-terms.ts";
+import type { StoredPlan } from "./stored-plan.ts";
+import { ORDER_WORDS } from "./words.ts";
+
+/**
+ * Every exchange of an order is made under the same marker, whatever its price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
+export function exchangePlan(
+  terms: RoutingTerms,
+  give: Token,
+  {
+    amount,
+    legs,
+  }: {
+    /** Base units of `give`. */
+    readonly amount: bigint;
+    readonly legs: readonly Extract<Move, { does: "transfer" }>[];
+  },
+): StoredPlan {
+  const loans = loanOf(terms, give);
+  return {
+    feePayer: terms.sponsor,
+    moves: [markOf(terms, ORDER_WORDS), ...loans, ...legs],
+    movements: [
+      ...loans.map(() => ({ kind: "loan" as const, mint: give.mint, amount: String(terms.rentMinimum) })),
+      { kind: "payout", mint: give.mint, amount: String(amount) },
+    ],
+    indexes: [0],
+    withheld: "0",
+  };
+}
+
+/** Names the next exchange of an order. */
+export function freshExchangeMark(planned: readonly Pick<PaymentRecord, "kind">[]): string {
+  const before = planned.filter(({ kind }) => kind === "exchange").length;
+  return `exchange ${before + 1}`;
+}
+
+/** How long a price may be signed for: older ones are found anew. As long as inventory is set aside for a quote. */
+const LONGEST_PRICE_MS = 2 * 60_000;
+
+/** Whether the price of an exchange that is not under way is too old to be signed for. Payouts never are. */
+export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boolean {
+  return kind === "exchange" && now - createdAt > LONGEST_PRICE_MS;
+}
+
+type PlannedRow = Pick<PaymentRecord, "kind" | "address">;
+
+/**
+ * What a fault means for an exchange: a payee's token account is made at the cost of the deposit address where it was not
+ * priced, and that the address cannot pay for it is the payee's fault. Other payments' faults mean what they say.
+ */
+export function faultOfExchange(
+  row: PlannedRow,
+  plan: Pick<TransactionPlan, "moves">,
+  fault: TransactionFault,
+): TransactionFault {
+  const isPayees = fault.kind === "fee_payer" && lastLeg(row, plan, fault)?.accountPayer === row.address;
+  return isPayees ? { ...fault, kind: "payee" } : fault;
+}
+
+/** Whether it is the provider, who pays last, that cannot pay: then the same again is of no use. */
+export function isProvidersFault(
+  row: PlannedRow,
+  plan: Pick<TransactionPlan, "moves">,
+  fault: TransactionFault,
+): boolean {
+  return fault.kind === "source" && lastLeg(row, plan, fault) !== null;
+}
+
+/** The provider's own leg, when it is the one at fault. */
+function lastLeg(
+  { kind }: PlannedRow,
+  { moves }: Pick<TransactionPlan, "moves">,
+  { move }: TransactionFault,
+): Extract<Move, { does: "transfer" }> | null {
+  const last = moves.at(-1);
+  return kind === "exchange" && move === moves.length - 1 && last?.does === "transfer" ? last : null;
+}

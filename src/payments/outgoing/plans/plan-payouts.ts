@@ -1,0 +1,138 @@
+/** Paying the recipients: who is paid together in one transaction, and at whose cost their token accounts are made. */
+import type { RecipientRecord } from "../../records.ts";
+import type { Address } from "../../../address.ts";
+import type { RoutingLedger } from "../../../ledger/routing.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { Token } from "../../assets/assets.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer } from "./routing-terms.ts";
+import type { RoutingTerms } from "./routing-terms.ts";
+import type { Leaf, StoredPlan } from "./stored-plan.ts";
+import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
+
+/**
+ * Recipients of one transaction at most, so that it fits 1,232 bytes whatever the addresses are: where it pays a whole
+ * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
+ * are split: two versions of this software would then disagree about who is paid with whom.
+ */
+const MAX_ORDER_LEGS = { sol: 12, token: 6 };
+const MAX_CHUNK_LEGS = { sol: 12, token: 5 };
+
+function legsOf(asset: Token, { sol, token }: typeof MAX_ORDER_LEGS): number {
+  return ledgerMint(asset) === null ? sol : token;
+}
+
+/** In how many transactions so many recipients are paid. Depends on nothing that could change. */
+export function payoutsFor(asset: Token, recipients: number): number {
+  if (recipients <= legsOf(asset, MAX_ORDER_LEGS)) return 1;
+  return Math.ceil(recipients / legsOf(asset, MAX_CHUNK_LEGS));
+}
+
+/** A recipient, and who pays for its token account should it have none. */
+export interface Payee {
+  readonly index: number;
+  readonly address: Address;
+  readonly amount: bigint;
+  readonly accountPayer: Address;
+}
+
+/**
+ * The sponsor makes only so many token accounts as the quote has priced. Everybody else's is at the cost of the deposit
+ * address, which has nothing to spare: who closed an account after the quote fails alone and costs nobody anything.
+ */
+export async function payeesOf(
+  ledger: RoutingLedger,
+  { address, sponsor }: RoutingTerms,
+  asset: Token,
+  recipients: readonly RecipientRecord[],
+  pricedAccounts: number,
+): Promise<readonly Payee[]> {
+  const mint = ledgerMint(asset);
+  const owners = recipients.map((recipient) => recipient.address as Address);
+  const present = mint === null ? [] : await ledger.haveTokenAccounts(owners, mint);
+  let left = pricedAccounts;
+  return recipients.map(({ index, amount }, position) => {
+    const isPriced = present[position] === false && left > 0;
+    if (isPriced) left -= 1;
+    return {
+      index,
+      address: owners[position] as Address,
+      amount,
+      accountPayer: isPriced ? sponsor : address,
+    };
+  });
+}
+
+/** The payouts that an order of several is made of; null where one transaction pays all. */
+export function chunksOf({ asset, sponsor }: Payer, payees: readonly Payee[]): readonly Leaf[] | null {
+  if (payoutsFor(asset, payees.length) === 1) return null;
+  const most = legsOf(asset, MAX_CHUNK_LEGS);
+  const chunks: Leaf[] = [];
+  for (let start = 0; start < payees.length; start += most) {
+    chunks.push(leafOf(sponsor, ORDER_WORDS, payees.slice(start, start + most)));
+  }
+  return chunks;
+}
+
+/** What is paid, and by whose help. */
+export interface Payer {
+  readonly asset: Token;
+  readonly sponsor: Address;
+}
+
+/** The payment of these recipients in the place of what is replaced. */
+export function leafOf(sponsor: Address, replaced: string, payees: readonly Payee[]): Leaf {
+  const sponsored = payees.filter(({ accountPayer }) => accountPayer === sponsor);
+  return {
+    words: leafWords(replaced, payees),
+    indexes: payees.map(({ index }) => index),
+    sponsored: sponsored.map(({ index }) => index),
+  };
+}
+
+/** Under which marker a payout is made, and which plan names it. */
+export interface PayoutWords {
+  readonly words: string;
+  readonly follows: string | null;
+}
+
+/** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
+export function payoutPlan(
+  terms: RoutingTerms,
+  asset: Token,
+  payees: readonly Payee[],
+  { words, follows }: PayoutWords,
+): StoredPlan {
+  const loans = loanOf(terms, asset);
+  const legs = payees.map(({ address: to, amount, accountPayer }) =>
+    transfer(asset, { from: terms.address, to, amount, accountPayer }),
+  );
+  const total = payees.reduce((sum, { amount }) => sum + amount, 0n);
+  return {
+    feePayer: terms.sponsor,
+    moves: [markOf(terms, words), ...followOf(terms, follows), ...loans, ...legs],
+    movements: [
+      ...loans.map(() => ({ kind: "loan" as const, mint: asset.mint, amount: String(terms.rentMinimum) })),
+      { kind: "payout", mint: asset.mint, amount: String(total) },
+    ],
+    indexes: payees.map(({ index }) => index),
+    withheld: "0",
+  };
+}
+
+/** Says on the chain that these payments take the place of what is replaced, and that nothing else ever can. */
+export function replacementPlan(
+  terms: RoutingTerms,
+  { words, follows }: PayoutWords,
+  { leaves, leftOut }: { readonly leaves: readonly Leaf[]; readonly leftOut: readonly number[] },
+): StoredPlan {
+  const replacement = replaceOf(terms, words, planWords(words, leaves));
+  return {
+    feePayer: terms.sponsor,
+    moves: [...followOf(terms, follows), replacement],
+    movements: [],
+    indexes: [],
+    withheld: "0",
+    leaves,
+    leftOut,
+  };
+}

@@ -1,0 +1,137 @@
+/** Sending tokens of a mint that is none of ours out of a deposit address: what is there, and the plan that moves it. */
+import type { DepositRecord, PaymentRecord } from "../../records.ts";
+import type { Address } from "../../../address.ts";
+import type { Holding, Ledger } from "../../../ledger/ledger.ts";
+import type { TransactionFault } from "../../../ledger/routing.ts";
+import type { DepositKeys } from "../../secrets/deposit-keys.ts";
+import { nameOfMint } from "./other-mints.ts";
+import { markOf } from "./routing-terms.ts";
+import { withSeeds } from "./stored-plan.ts";
+import type { StoredMove, StoredPlan } from "./stored-plan.ts";
+
+/** Accounts emptied and closed in one transaction: so many fit with their markers. */
+const MOST_ACCOUNTS = 4;
+
+/** What can be sent on, as one payment. */
+export interface PlannedReturn {
+  readonly mark: string;
+  /** Raw units that it moves, and that the address holds in all. */
+  readonly amount: bigint;
+  readonly held: bigint;
+  readonly decimals: number;
+  readonly plan: StoredPlan;
+  readonly slot: number;
+}
+
+/** What became of looking: a plan, or nothing that could be sent, or what stands in the way. */
+export type ReturnFound = PlannedReturn | "nothing" | TransactionFault;
+
+/** One token account of the address; the associated one has no `fromAccount`. */
+interface Source {
+  readonly fromAccount?: Address;
+  readonly amount: bigint;
+}
+
+const MARK = "return ";
+
+/** Whether a payment was ordered by an operator, and nobody but the operator would order it again. */
+export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
+  return mark.startsWith(MARK);
+}
+
+/**
+ * Reads what the address holds of the mint and tries the transaction that sends it on. Emptied accounts are closed with it,
+ * their rent going to the sponsor, who pays for the receiver's account; where an account cannot be closed (Token-2022 keeps
+ * one open that withholds transfer fees) it stays. The sponsor runs no program of a mint's own: nothing of such a mint moves.
+ */
+export async function findReturn(
+  {
+    ledger,
+    keys,
+    sponsor,
+  }: { readonly ledger: Ledger; readonly keys: DepositKeys; readonly sponsor: Address },
+  {
+    deposit,
+    payments,
+    mint,
+    to,
+  }: {
+    readonly deposit: DepositRecord;
+    readonly payments: readonly PaymentRecord[];
+    readonly mint: Address;
+    readonly to: Address;
+  },
+): Promise<ReturnFound> {
+  const address = deposit.id as Address;
+  const { holdings, slot } = await ledger.balances(address);
+  const holding = holdings.find((each) => each.mint === mint);
+  if (holding === undefined) return "nothing";
+  const beside = await ledger.strayAccounts(address, [mint], "confirmed");
+  const strays = beside.accounts.map(({ address: fromAccount, amount }) => ({ fromAccount, amount }));
+  const rest = holding.amount - strays.reduce((sum, { amount }) => sum + amount, 0n);
+  const associated = rest > 0n ? [{ amount: rest }] : [];
+
+  const mark = `${MARK}${payments.filter(({ kind }) => kind === "refund").length + 1}`;
+  const terms = { address, sponsor, rentMinimum: 0n };
+  let fault: TransactionFault | null = null;
+  for (const sources of waysToTake(associated, strays)) {
+    for (const isClosing of [true, false]) {
+      const moves = returnMoves(holding, { address, sponsor, to }, sources, isClosing);
+      const amount = sources.reduce((sum, each) => sum + each.amount, 0n);
+      const plan: StoredPlan = {
+        feePayer: sponsor,
+        moves: [markOf(terms, mark), ...moves],
+        movements: [{ kind: "refund", mint: nameOfMint(mint), amount: String(amount) }],
+        indexes: [],
+        withheld: "0",
+      };
+      const tried = withSeeds(plan, (words) => keys.seed(deposit, words));
+      fault = await ledger.tryTransaction(tried, await ledger.buildTransaction(tried));
+      if (fault === null) {
+        const { decimals, amount: held } = holding;
+        return { mark, amount, held, decimals, plan, slot: Math.min(slot, beside.slot) };
+      }
+      // Another choice of accounts changes nothing about these.
+      if (PASSING.has(fault.kind)) return fault;
+    }
+  }
+  return fault ?? "nothing";
+}
+
+const PASSING: ReadonlySet<TransactionFault["kind"]> = new Set([
+  "fee_payer",
+  "blockhash",
+  "already_processed",
+]);
+
+/** All of it if possible, else what is not stuck: an issuer may have frozen one account and not the others. */
+function waysToTake(
+  associated: readonly Source[],
+  strays: readonly Source[],
+): readonly (readonly Source[])[] {
+  const all = [...associated, ...strays].slice(0, MOST_ACCOUNTS);
+  if (associated.length === 0 || strays.length === 0) return [all];
+  return [all, strays.slice(0, MOST_ACCOUNTS), associated];
+}
+
+function returnMoves(
+  { mint, decimals, program }: Holding,
+  { address, sponsor, to }: { readonly address: Address; readonly sponsor: Address; readonly to: Address },
+  sources: readonly Source[],
+  isClosing: boolean,
+): readonly StoredMove[] {
+  return sources.flatMap(({ fromAccount, amount }, index): StoredMove[] => {
+    const transfer: StoredMove = {
+      does: "transfer",
+      ...{ mint, decimals, program, from: address, to, amount },
+      ...(fromAccount === undefined ? {} : { fromAccount }),
+      // Once made, the account is there for the other transfers.
+      accountPayer: index === 0 ? sponsor : null,
+    };
+    const close: StoredMove = {
+      ...{ does: "close", mint, program, owner: address, to: sponsor },
+      ...(fromAccount === undefined ? {} : { account: fromAccount }),
+    };
+    return isClosing ? [transfer, close] : [transfer];
+  });
+}

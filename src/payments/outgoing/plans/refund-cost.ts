@@ -1,0 +1,56 @@
+/** What a refund holds back: its own transaction, its share of the sweep that follows, and the receiver's token account. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
+import type { Address } from "../../../address.ts";
+import { SOL_MINT } from "../../../address.ts";
+import type { RoutingLedger } from "../../../ledger/routing.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { Token } from "../../assets/assets.ts";
+import { worthAtMost } from "../../prices/prices.ts";
+import type { PriceSource } from "../../prices/prices.ts";
+
+/** What refunding an asset costs its receiver, in base units of that asset. */
+export type RefundCost = (asset: Token, receiver: Address) => Promise<bigint>;
+
+/** The refund, and the sweep that takes its marker away. */
+const TRANSACTIONS_PER_REFUND = 2n;
+/** A seed unlike the other one, for the plan that replaces it: only the size and the price are of interest. */
+const OTHER_SEED = "1".repeat(ANY_SEED.length);
+
+export function refundCosts({
+  ledger,
+  prices,
+  sponsor,
+  treasury,
+}: {
+  readonly ledger: RoutingLedger;
+  readonly prices: PriceSource;
+  readonly sponsor: Address;
+  readonly treasury: Address;
+}): RefundCost {
+  const networkFeeOf = (asset: Token, to: Address): Promise<bigint> => {
+    const mint = ledgerMint(asset);
+    const { decimals } = asset;
+    return ledger.feeOf({
+      feePayer: sponsor,
+      moves: [
+        { does: "replace", base: treasury, seed: ANY_SEED, plan: OTHER_SEED, payer: sponsor },
+        {
+          does: "transfer",
+          ...{ mint, decimals, from: treasury, to, amount: 1n },
+          accountPayer: mint === null ? null : sponsor,
+        },
+      ],
+    });
+  };
+
+  return async (asset, receiver) => {
+    const mint = ledgerMint(asset);
+    const [networkFee, [needsNone = false]] = await Promise.all([
+      networkFeeOf(asset, receiver),
+      mint === null ? [true] : ledger.haveTokenAccounts([receiver], mint),
+    ]);
+    const rent = needsNone ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
+    const lamports = networkFee * TRANSACTIONS_PER_REFUND + rent;
+    return mint === null ? lamports : worthAtMost(lamports, await prices.rate(SOL_MINT, asset.mint));
+  };
+}

@@ -1,0 +1,73 @@
+/** What routing one order can cost the sponsor at most, in lamports. */
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
+import type { Address } from "../../../address.ts";
+import type { RoutingLedger } from "../../../ledger/routing.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { Token } from "../../assets/assets.ts";
+import { payoutsFor } from "./plan-payouts.ts";
+import { sweepsFor } from "./plan-settlement.ts";
+
+/** What is spent for good, and what is only laid out until the sweep brings it back. */
+export interface RoutingCost {
+  readonly networkFees: bigint;
+  /** Rent of the token accounts that the sponsor makes for recipients. */
+  readonly accountRent: bigint;
+  /** Rent of markers, loans, and what refunds cost, which they pay themselves. */
+  readonly deposits: bigint;
+}
+
+/** A refund of what was paid too much, and one of what came too late. */
+const REFUNDS = 2;
+const STABLECOINS = 2;
+/** How often each payout may be replaced by one that leaves a failing recipient out. */
+const SPLITS = 1;
+/** A replacement makes two markers: that of what is replaced, which counts once, and its own. */
+const MARKERS_PER_REPLACEMENT = 2;
+
+/** The most markers that stand for an order at once: the worst tree of plans, payouts, splits and refunds. */
+function markersFor(payouts: number, plans: number): number {
+  return plans + payouts * (1 + SPLITS * MARKERS_PER_REPLACEMENT) + 1 + REFUNDS * MARKERS_PER_REPLACEMENT;
+}
+
+/** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
+export async function routingCost(
+  ledger: RoutingLedger,
+  { sponsor, treasury }: { readonly sponsor: Address; readonly treasury: Address },
+  asset: Token,
+  { recipients, pricedAccounts }: { readonly recipients: number; readonly pricedAccounts: number },
+): Promise<RoutingCost> {
+  const mint = ledgerMint(asset);
+  const payouts = recipients === 0 ? 0 : payoutsFor(asset, recipients);
+  const plans = payouts > 1 ? 1 : 0;
+  const markers = markersFor(payouts, plans);
+  const sweeps = sweepsFor(markers);
+  const [fee, emptyRent, tokenRent] = await Promise.all([
+    ledger.feeOf({
+      feePayer: sponsor,
+      moves: [
+        { does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor },
+        {
+          does: "transfer",
+          mint,
+          decimals: asset.decimals,
+          from: treasury,
+          to: sponsor,
+          amount: 1n,
+          accountPayer: mint === null ? null : sponsor,
+        },
+      ],
+    }),
+    ledger.rentMinimum(0),
+    ledger.rentMinimum(TOKEN_ACCOUNT_BYTES),
+  ]);
+  return {
+    networkFees: fee * BigInt(payouts + plans + sweeps),
+    accountRent: tokenRent * BigInt(pricedAccounts),
+    deposits:
+      tokenRent * BigInt(markers) +
+      (mint === null ? emptyRent * BigInt(payouts * (1 + SPLITS) + REFUNDS) : 0n) +
+      (fee * 2n + tokenRent) * BigInt(REFUNDS) +
+      // The treasury may have to be given its accounts when the address is swept.
+      tokenRent * BigInt(STABLECOINS),
+  };
+}

@@ -1,0 +1,62 @@
+/** What every payment out of a deposit address is made with. */
+import type { Address } from "../../../address.ts";
+import type { Token } from "../../assets/assets.ts";
+import { ledgerMint } from "../../assets/assets.ts";
+import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
+import type { StoredMove } from "./stored-plan.ts";
+
+/** Who pays for a transaction, and out of which address it is made. */
+export interface RoutingTerms {
+  readonly address: Address;
+  readonly sponsor: Address;
+  /** Lamports that an empty account must hold. */
+  readonly rentMinimum: bigint;
+}
+
+/** Where the terms come from. */
+export interface Sponsored {
+  readonly ledger: RoutingLedger;
+  readonly sponsor: Address;
+}
+
+/** The terms of this moment for a deposit address. */
+export async function termsOf({ ledger, sponsor }: Sponsored, address: string): Promise<RoutingTerms> {
+  return { address: address as Address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
+}
+
+/** The first move of every payment: the chain makes each marker once. */
+export function markOf({ address, sponsor }: RoutingTerms, words: string): StoredMove {
+  return { does: "mark", base: address, words, payer: sponsor };
+}
+
+/** Makes the marker of `words` as one that is replaced by the plan of `planWords`, and that plan's marker. */
+export function replaceOf({ address, sponsor }: RoutingTerms, words: string, planWords: string): StoredMove {
+  return { does: "replace", base: address, words, planWords, payer: sponsor };
+}
+
+/** What a payment named by a plan begins with: it fails unless that plan was made. */
+export function followOf({ address }: RoutingTerms, planWords: string | null): readonly StoredMove[] {
+  return planWords === null ? [] : [{ does: "follow", base: address, planWords }];
+}
+
+/**
+ * What lets an address pay in SOL whatever it holds: the sponsor lends it the rent minimum, so that no remainder can
+ * fall below it, not even after one lamport more has just come in. Empty for tokens.
+ */
+export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {
+  return ledgerMint(asset) === null
+    ? [transfer(asset, { from: sponsor, to: address, amount: rentMinimum, accountPayer: null })]
+    : [];
+}
+
+type Transfer = Extract<Move, { does: "transfer" }>;
+
+/** One transfer of an asset. */
+export function transfer(
+  asset: Token,
+  leg: { from: Address; to: Address; amount: bigint; accountPayer: Address | null },
+): Transfer {
+  const mint = ledgerMint(asset);
+  const accountPayer = mint === null ? null : leg.accountPayer;
+  return { does: "transfer", mint, decimals: asset.decimals, ...leg, accountPayer };
+}

@@ -1,0 +1,238 @@
+/** What the markers on the chain say has become of a payment: the only thing that decides it. */
+import type { RivalPayment } from "../../../machines/index.ts";
+import type { DepositRecord, PaymentRecord } from "../records.ts";
+import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import { proofOf, readPlan } from "./plans/stored-plan.ts";
+import type { Proof, StoredPlan } from "./plans/stored-plan.ts";
+
+/** A payment, the order it belongs to, and the address it is paid from. */
+export interface PaymentInQuestion {
+  readonly row: PaymentRecord;
+  readonly deposit: DepositRecord;
+  readonly view: TransactionView;
+}
+
+/** When and by what signature a payment landed, as far as it is known. */
+export interface Landing {
+  readonly signature: string | null;
+  readonly slot: number;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+}
+
+/**
+ * `unmade`: not landed; `isDead` when none of its bytes can land any more. `unknown`: the marker was made by something that
+ * this database does not know.
+ */
+export type PaymentOutcome =
+  | ({ readonly kind: "made" } & Landing)
+  | ({ readonly kind: "overtaken" } & RivalPayment)
+  | { readonly kind: "unmade"; readonly isDead: boolean }
+  | { readonly kind: "unknown" };
+
+/** A payment under the same marker, and what it would have left on the chain. */
+interface Candidate {
+  readonly row: PaymentRecord;
+  readonly plan: StoredPlan;
+  readonly proof: Proof;
+}
+
+/** Kinds whose words do not say the amount: which of several payments landed is told by its signature. */
+const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["exchange", "refund"]);
+
+interface OutcomeReading {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly keys: DepositKeys;
+}
+
+/** Reads outcomes. A marker that the witnesses disagree about is no outcome: reading rejects, and is tried again. */
+export class PaymentOutcomes {
+  readonly #storage: PaymentStorage;
+  readonly #ledger: Ledger;
+  readonly #keys: DepositKeys;
+
+  constructor({ storage, ledger, keys }: OutcomeReading) {
+    this.#storage = storage;
+    this.#ledger = ledger;
+    this.#keys = keys;
+  }
+
+  /** Rejects with `LedgerUnavailable` where too few witnesses answer. */
+  async read(question: PaymentInQuestion): Promise<PaymentOutcome> {
+    const { row, deposit, view } = question;
+    const plan = readPlan(row.plan);
+    const proof = proofOf(plan);
+    if (proof === null) return this.#readDrain(question, plan);
+    const candidates = candidatesFor(proof.words, view);
+    const plans = candidates.flatMap(({ proof: { planWords } }) => (planWords === null ? [] : [planWords]));
+    const { markers, ...reading } = await this.#markers(deposit, [proof.words, ...plans]);
+    const [marker, ...planMarkers] = markers;
+    if (marker === undefined || marker === "unmade") {
+      return { kind: "unmade", isDead: await this.#isDead(row, reading.blockHeight) };
+    }
+    const isReplacedBy = (planWords: string): boolean =>
+      this.#markerAddress(deposit, planWords) === marker.delegate ||
+      planMarkers[plans.indexOf(planWords)] !== "unmade";
+    const replacing = candidates.filter(
+      (each) => each.proof.planWords !== null && isReplacedBy(each.proof.planWords),
+    );
+    const replacedBy = (await this.#newestSigned(replacing)) ?? replacing.at(-1);
+    if (replacedBy !== undefined) return this.#landedAs(question, replacedBy, reading);
+    if (marker.delegate !== null) return { kind: "unknown" };
+    const paid = candidates.filter((each) => each.proof.planWords === null);
+    const found = await this.#whichLanded(deposit, paid);
+    return found === null ? { kind: "unknown" } : this.#landedAs(question, found, reading);
+  }
+
+  /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
+  async isAbandoned({ deposit, view }: Omit<PaymentInQuestion, "row">, planWords: string): Promise<boolean> {
+    const plan = view.payments.find((each) => proofOf(readPlan(each.plan))?.planWords === planWords);
+    const words = plan === undefined ? undefined : proofOf(readPlan(plan.plan))?.words;
+    if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
+    const [marker, planMarker] = (await this.#markers(deposit, [words, planWords])).markers;
+    return planMarker === "unmade" && marker !== "unmade";
+  }
+
+  /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
+  async #readDrain({ row, deposit }: PaymentInQuestion, plan: StoredPlan): Promise<PaymentOutcome> {
+    const closed = plan.moves.flatMap((move) => (move.does === "unmark" ? [move.words] : []));
+    const { markers, ...reading } = await this.#markers(deposit, closed);
+    const isDead = await this.#isDead(row, reading.blockHeight);
+    const isGone = closed.length > 0 && markers.every((marker) => marker === "unmade");
+    const [status] = row.signature === null ? [] : await this.#ledger.statuses([row.signature]);
+    // What closes nothing is planned on the next look at the address, however it ended.
+    const isOver =
+      closed.length === 0 && (isDead || (status?.commitment === "finalized" && status.error === null));
+    if (!isGone && !isOver) return { kind: "unmade", isDead };
+    return { kind: "made", ...(await this.#landing(row, reading)) };
+  }
+
+  async #markers(
+    deposit: DepositRecord,
+    words: readonly string[],
+  ): Promise<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }> {
+    const seeds = words.map((each) => this.#keys.seed(deposit, each));
+    const reading = await this.#ledger.markers(deposit.id as Address, seeds);
+    const markers = reading.markers.filter((marker) => marker !== "disputed");
+    if (markers.length === reading.markers.length) return { ...reading, markers };
+    throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
+  }
+
+  #markerAddress(deposit: DepositRecord, words: string): Address {
+    return this.#ledger.markerAddress(deposit.id as Address, this.#keys.seed(deposit, words));
+  }
+
+  /** A finalized height above the last valid one includes the block after it, which still accepts the bytes. */
+  async #isDead({ signature }: PaymentRecord, blockHeight: number): Promise<boolean> {
+    const [attempt] = signature === null ? [] : await this.#storage.attempts([signature]);
+    return attempt === undefined || blockHeight > attempt.lastValidBlockHeight;
+  }
+
+  /**
+   * Of payments under one marker without a plan. An earlier one was dead before the next was signed, so the newest signed
+   * one landed unless the nodes know better. Words with amounts say who was paid what, whoever signed it.
+   */
+  async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
+    const signed = paid.filter(({ row }) => row.signature !== null);
+    const newest = await this.#newestSigned(paid);
+    const isPriced = paid.every(({ row }) => !UNPRICED.has(row.kind));
+    if (isPriced && signed.length <= 1) return newest ?? paid.at(-1) ?? null;
+    const attempts = signed.flatMap((each) => signaturesOf(each).map((signature) => ({ each, signature })));
+    const statuses = await this.#ledger.statuses(attempts.map(({ signature }) => signature));
+    const seen = attempts.find((_, index) => statuses[index]?.error === null);
+    if (seen !== undefined || newest === null) return seen?.each ?? null;
+    const maker = await this.#makerOf(deposit, newest.proof.words);
+    if (maker === null) return newest;
+    return attempts.find(({ signature }) => signature === maker)?.each ?? (isPriced ? newest : null);
+  }
+
+  /** By the chain's heights: when rows were written is told by clocks, of which one may have been set back. */
+  async #newestSigned(candidates: readonly Candidate[]): Promise<Candidate | null> {
+    const signed = candidates.filter(({ row }) => row.signature !== null);
+    if (signed.length <= 1) return signed[0] ?? null;
+    const attempts = await this.#storage.attempts(signed.map(({ row }) => row.signature ?? ""));
+    const lives = new Map(attempts.map((each) => [each.id, each.lastValidBlockHeight]));
+    const lastHeight = ({ row }: Candidate): number => lives.get(row.signature ?? "") ?? 0;
+    return signed.reduce((one, other) => (lastHeight(other) >= lastHeight(one) ? other : one));
+  }
+
+  async #landedAs(
+    { row, deposit, view }: PaymentInQuestion,
+    found: Candidate,
+    reading: Moment,
+  ): Promise<PaymentOutcome> {
+    const landing = await this.#landing(found.row, reading, () => this.#makerOf(deposit, found.proof.words));
+    if (found.row.id === row.id) return { kind: "made", ...landing };
+    const { movements, indexes } = found.plan;
+    const unpaid = unpaidChange(row, indexes, view);
+    return { kind: "overtaken", payment: found.row.id, indexes, unpaid, movements, ...landing };
+  }
+
+  /**
+   * The marker says that it landed. By which signature and when is told where a node has the history. The slot is that of
+   * the reading: balances from it on show the payment, whatever a receipt says.
+   */
+  async #landing(
+    { signature }: PaymentRecord,
+    { slot, blockTime }: Moment,
+    makerOf: () => Promise<string | null> = async () => null,
+  ): Promise<Landing> {
+    const own = await this.#blockTimeOf(signature);
+    if (own !== null) return { signature, slot, blockTime: own };
+    const maker = await makerOf();
+    return { signature: maker ?? signature, slot, blockTime: (await this.#blockTimeOf(maker)) ?? blockTime };
+  }
+
+  /** Null where no node has the receipt of a transaction that succeeded. */
+  async #blockTimeOf(signature: string | null): Promise<number | null> {
+    if (signature === null) return null;
+    const [receipt] = await this.#ledger.receipts([signature]);
+    return receipt?.error === null ? receipt.blockTime : null;
+  }
+
+  /** For display only: null where no node lists it. */
+  async #makerOf(deposit: DepositRecord, words: string): Promise<string | null> {
+    const made = await this.#ledger.markedBy(deposit.id as Address, this.#keys.seed(deposit, words));
+    return made === null || made === "foreign" ? null : made.signature;
+  }
+}
+
+function signaturesOf({ row, plan }: Candidate): readonly string[] {
+  return plan.signatures ?? (row.signature === null ? [] : [row.signature]);
+}
+
+type Moment = Omit<Landing, "signature">;
+
+function candidatesFor(words: string, { payments }: TransactionView): readonly Candidate[] {
+  return payments.flatMap((row) => {
+    const plan = readPlan(row.plan);
+    const proof = proofOf(plan);
+    return proof?.words === words ? [{ row, plan, proof }] : [];
+  });
+}
+
+/** By how much the order's number of unpaid recipients changes when `paid` were paid in the place of this payment. */
+function unpaidChange(
+  row: PaymentRecord,
+  paid: readonly number[],
+  { recipients, payments }: TransactionView,
+): number {
+  const { indexes, leaves, leftOut = [] } = readPlan(row.plan);
+  const isPaid = new Set(paid);
+  const started = new Set(payments.map(({ mark }) => mark));
+  const hasLeaves = (leaves ?? []).some(({ words }) => started.has(words));
+  if (row.kind === "plan" && !hasLeaves) {
+    const all = [...(leaves ?? []).flatMap((leaf) => leaf.indexes), ...leftOut];
+    return all.filter((index) => !isPaid.has(index)).length;
+  }
+  if (row.kind === "plan") return -leftOut.filter((index) => isPaid.has(index)).length;
+  const own = new Set(indexes);
+  const lost = indexes.filter((index) => !isPaid.has(index)).length;
+  const recovered = recipients.filter(({ index }) => isPaid.has(index) && !own.has(index)).length;
+  return lost - recovered;
+}

@@ -1,0 +1,68 @@
+/** Starting the payments that a plan names, once the plan is on the chain. */
+import type { PaymentEvent } from "../../../machines/index.ts";
+import type { TransactionView } from "../payment-storage.ts";
+import type { PaymentTables } from "../records.ts";
+import type { Address } from "../../address.ts";
+import type { EffectOutcome } from "../../engine/index.ts";
+import type { Assets } from "../assets/assets.ts";
+import type { StartPayment } from "./planned-payment.ts";
+import { payoutPlan } from "./plans/plan-payouts.ts";
+import type { Payee } from "./plans/plan-payouts.ts";
+import { termsOf } from "./plans/routing-terms.ts";
+import type { RoutingTerms, Sponsored } from "./plans/routing-terms.ts";
+import { proofOf } from "./plans/stored-plan.ts";
+import type { Leaf, StoredPlan } from "./plans/stored-plan.ts";
+
+/** All of them in one commit, and the count for the order; a second time they are there already. */
+export type StartLeaves = (
+  view: TransactionView,
+  plan: StoredPlan,
+) => Promise<EffectOutcome<PaymentEvent, PaymentTables>>;
+
+export interface LeafSurroundings extends Sponsored {
+  readonly assets: Assets;
+  readonly startPayment: StartPayment;
+}
+
+export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
+  const { assets, startPayment } = surroundings;
+  return async (view, plan) => {
+    const { id: transactionId, mint, depositAddress } = view.transaction;
+    const { leaves = [], leftOut = [] } = plan;
+    const follows = proofOf(plan)?.planWords ?? null;
+    const asset = assets.named(mint);
+    const terms = await termsOf(surroundings, depositAddress ?? "");
+    const present = new Set(view.payments.map(({ mark }) => mark));
+    const started = leaves
+      .filter(({ words }) => !present.has(words))
+      .map((leaf) => {
+        const { words } = leaf;
+        const payees = payeesOfLeaf(view, leaf, terms);
+        return startPayment({
+          ...{ transactionId, address: terms.address, kind: "payout", mark: words, mint, role: "payout" },
+          legs: payees.map(({ address, amount }) => ({ address, amount })),
+          plan: payoutPlan(terms, asset, payees, { words, follows }),
+        });
+      });
+    return {
+      event: { type: "LEAVES_STARTED", payouts: leaves.length, unpaid: leftOut.length },
+      starts: started.map(({ start }) => start),
+      writes: started.map(({ write }) => write),
+    };
+  };
+}
+
+function payeesOfLeaf(
+  { recipients }: TransactionView,
+  { indexes, sponsored }: Leaf,
+  { address: own, sponsor }: RoutingTerms,
+): readonly Payee[] {
+  return recipients
+    .filter(({ index }) => indexes.includes(index))
+    .map(({ index, address, amount }) => ({
+      index,
+      address: address as Address,
+      amount,
+      accountPayer: sponsored.includes(index) ? sponsor : own,
+    }));
+}

@@ -1,0 +1,69 @@
+/** Following the signed attempts of payments: what nodes report of them, and when they can land no more. */
+import type { PaymentEvent } from "../../../machines/index.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Watcher } from "../../engine/index.ts";
+import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { Resending } from "./resending.ts";
+
+interface AttemptWatching {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
+  readonly intervalMs: number;
+}
+
+/** What one call for statuses takes. */
+const SIGNATURES_A_LOOK = 256;
+
+/** What is told of an attempt. Only hints: the payment's marker decides. */
+type Report = Extract<PaymentEvent, { readonly about: string }>;
+
+/**
+ * One node's statuses are enough, since nothing is concluded from them. Bytes that are not seen are sent again, unchanged,
+ * until every witness's height is past their last; not at the first look at them, which comes within one pause of their
+ * first send.
+ */
+export function watchAttempts(watching: AttemptWatching): Watcher {
+  const { storage, ledger, intervalMs } = watching;
+  const resending = new Resending(watching);
+
+  return {
+    intervalMs,
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      const before = resending.looking(watches.map(({ key }) => key));
+      const signatures = watches.map(({ key }) => key);
+      const statuses = await ledger.statuses(signatures);
+      const reports = new Map<string, Report>();
+      signatures.forEach((about, index) => {
+        const report = reportOf(about, statuses[index] ?? null);
+        if (report !== null) reports.set(about, report);
+      });
+
+      const unseen = signatures.filter((_, index) => (statuses[index] ?? null) === null);
+      const attempts = unseen.length === 0 ? [] : await storage.attempts(unseen);
+      const { lowest } = attempts.length === 0 ? { lowest: 0 } : await ledger.heights();
+      const alive = attempts.filter(({ lastValidBlockHeight }) => lowest <= lastValidBlockHeight);
+      for (const { id } of attempts) {
+        if (!alive.some((each) => each.id === id)) reports.set(id, { type: "EXPIRED", about: id });
+      }
+      const events = watches.flatMap(({ key, instance }) => {
+        const event = reports.get(key);
+        return event === undefined ? [] : [{ instance, event }];
+      });
+      await look.tell(events);
+      const again = alive.filter(({ id }) => before.has(id));
+      await resending.send(again, look.signal);
+      return [];
+    },
+  };
+}
+
+function reportOf(about: string, status: SignatureStatus | null): Report | null {
+  if (status?.commitment === "finalized") return { type: "REPORTED", about, error: status.error };
+  // An error below finalized may still vanish on a fork.
+  return status?.commitment === "confirmed" && status.error === null ? { type: "CONFIRMED", about } : null;
+}

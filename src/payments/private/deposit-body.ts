@@ -1,0 +1,28 @@
+/** What the caller of an order of private mode is asked to deposit. */
+import { formatAmount } from "../../amount.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { Assets } from "../assets/assets.ts";
+import { isoTime } from "../iso-time.ts";
+import type { DepositRecord } from "../records.ts";
+
+/** Where the money is waited for, how much of what, and until when. */
+export interface DepositBody {
+  readonly ephemeralAddress: string;
+  /** Decimal string. */
+  readonly depositAmount: string;
+  readonly depositAsset: string;
+  /** Null for SOL. */
+  readonly depositMint: string | null;
+  readonly depositExpiresAt: string;
+}
+
+export function depositBody(deposit: DepositRecord, assets: Assets): DepositBody {
+  const asset = assets.named(deposit.mint);
+  return {
+    ephemeralAddress: deposit.id,
+    depositAmount: formatAmount(deposit.amount, asset.decimals),
+    depositAsset: asset.symbol,
+    depositMint: ledgerMint(asset),
+    depositExpiresAt: isoTime(deposit.expiresAt),
+  };
+}

@@ -1,0 +1,95 @@
+/** What private mode needs to have before it begins: said in the log where it is missing, since topping up comes any time. */
+import type { Address } from "../../address.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { RoutingLedger } from "../../ledger/routing.ts";
+import type { Logger } from "../../runtime.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
+import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
+import { routingCost } from "../outgoing/plans/routing-cost.ts";
+import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
+import { SPONSOR_ORDERS } from "./sponsor-share.ts";
+
+/** With less than so many sends take up, the share of a smaller account has no room for a single one. */
+export const SENDS = SPONSOR_ORDERS;
+const SOL_DECIMALS = 9;
+
+/**
+ * Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands: no
+ * wallet, or with a token account that is frozen or belongs to another owner by now.
+ */
+export async function checkPurses({
+  ledger,
+  assets,
+  log,
+  sponsor,
+  treasury,
+  mostSpentPerDay,
+}: {
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly log: Logger;
+  readonly sponsor: Address;
+  readonly treasury: Address;
+  /** Lamports, null without a limit. */
+  readonly mostSpentPerDay: bigint | null;
+}): Promise<void> {
+  const costs = await sendCosts(ledger, { sponsor, treasury }, assets.tokens);
+  const dearest = largest(costs.map(sponsorCap));
+  const needed = largest(costs.map(lastingCost));
+  if (mostSpentPerDay !== null && mostSpentPerDay < needed) {
+    log.warn(
+      { limit: formatAmount(mostSpentPerDay, SOL_DECIMALS), needed: formatAmount(needed, SOL_DECIMALS) },
+      "privateRouting.maxSponsorSpendPerDay is less than one send may take: some orders are always refused",
+    );
+  }
+  const [{ funds }, [kind]] = await Promise.all([
+    ledger.funds([sponsor], [], "confirmed"),
+    ledger.accountKinds([treasury]),
+  ]);
+  const missing = dearest * SENDS - (funds[0]?.lamports ?? 0n);
+  if (missing > 0n) {
+    log.warn(
+      { sponsor, missing: formatAmount(missing, SOL_DECIMALS), asset: "SOL", sends: Number(SENDS) },
+      "the sponsor of private mode has too little for so many sends at once",
+    );
+  }
+  if (kind !== "wallet") {
+    log.warn(
+      { treasury, found: kind },
+      "the treasury of private mode is no wallet on the chain: fees that are due to it wait until it is one",
+    );
+  }
+  await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
+}
+
+/** What one send may take of the sponsor's lamports at most, in the asset in which it is dearest. */
+export async function dearestSend(
+  ledger: RoutingLedger,
+  parties: { readonly sponsor: Address; readonly treasury: Address },
+  assets: readonly Token[],
+): Promise<bigint> {
+  return largest((await sendCosts(ledger, parties, assets)).map(sponsorCap));
+}
+
+/** What one send of each asset may cost. */
+function sendCosts(
+  ledger: RoutingLedger,
+  parties: { readonly sponsor: Address; readonly treasury: Address },
+  assets: readonly Token[],
+): Promise<readonly RoutingCost[]> {
+  return Promise.all(
+    assets.map((asset) =>
+      routingCost(ledger, parties, asset, {
+        recipients: 1,
+        pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
+      }),
+    ),
+  );
+}
+
+function largest(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((most, each) => (each > most ? each : most), 0n);
+}

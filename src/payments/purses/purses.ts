@@ -1,0 +1,197 @@
+/** What the service's own wallets hold: how much is free, and for how long that lasts at the rate of the last day. */
+import { formatAmount } from "../../amount.ts";
+import type { Address } from "../../address.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Clock } from "../../runtime.ts";
+import { ledgerMint, smallestAmount } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import { isoTime } from "../iso-time.ts";
+import { dearestSend, SENDS } from "./check-purses.ts";
+import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";
+import { deskInventory, SMALLEST_SWAPS } from "../swap-provider/desk-inventory.ts";
+import { promisesAt } from "../swap-provider/reserve.ts";
+
+/** Whose wallet it is. */
+export type PurseName = "sponsor" | "treasury" | "desk";
+
+/** One asset in one purse. Amounts are decimal strings in whole units. */
+export interface PurseBody {
+  readonly purse: PurseName;
+  readonly address: string;
+  /** The asset's symbol. */
+  readonly asset: string;
+  /** Finalized. Of the desk's SOL without what keeps its account alive. */
+  readonly balance: string;
+  /** Promised to open orders, quotes and swaps under way. */
+  readonly reserved: string;
+  /** What it has signed for within the last 24 hours: of the sponsor fees and rent, of the desk what it has given. */
+  readonly spentInADay: string;
+  /**
+   * When what is neither spent nor reserved is used up, ISO 8601, should spending go on as in the last 24 hours. Null when
+   * nothing was spent, and when it lasts for more than a year.
+   */
+  readonly lastsUntil: string | null;
+  /** Below so much that is not reserved it is low, null where nothing depends on it. */
+  readonly lowBelow: string | null;
+  readonly isLow: boolean;
+}
+
+/** The part of the operator's room that is about purses. */
+export interface OperatorPurses {
+  /** Every purse of the service, asset by asset. Changes nothing. Rejects with `LedgerUnavailable`. */
+  purses(): Promise<readonly PurseBody[]>;
+}
+
+/** Which wallets there are, and from when on each is low. Amounts in base units. */
+export interface WatchedPurses {
+  /** Null while private mode is off. */
+  readonly sponsor: Address | null;
+  readonly treasury: Address | null;
+  /** Null while no provider exchanges within transactions of ours. */
+  readonly desk: Address | null;
+  /** Lamports, null for what twenty sends may take. */
+  readonly sponsorLowBelow: bigint | null;
+  /** By mint; ten times the smallest swap where nothing is named. */
+  readonly deskLowBelow: ReadonlyMap<string, bigint>;
+}
+
+/** What reading purses needs. */
+export interface PurseReading {
+  readonly storage: Pick<PaymentStorage, "reservations" | "spendings">;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly purses: WatchedPurses;
+}
+
+/** One asset of one purse in base units. */
+interface Purse {
+  readonly name: PurseName;
+  readonly address: Address;
+  readonly asset: Token;
+  readonly balance: bigint;
+  readonly reserved: bigint;
+  readonly spent: bigint;
+  readonly lowBelow: bigint | null;
+}
+
+const LONGEST_MS = 365 * DAY_MS;
+
+async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
+  const now = deps.clock.now();
+  const found = await Promise.all([sponsorOf(deps, now), treasuryOf(deps), deskOf(deps, now)]);
+  return found.flat().map((purse) => bodyOf(purse, now));
+}
+
+/** Private mode spends SOL alone. */
+async function sponsorOf(
+  { storage, ledger, assets, purses }: PurseReading,
+  now: number,
+): Promise<readonly Purse[]> {
+  const { sponsor, treasury, sponsorLowBelow } = purses;
+  if (sponsor === null || treasury === null) return [];
+  const purse = sponsorPurse(sponsor);
+  const [{ funds }, reserved, spent, lowBelow] = await Promise.all([
+    ledger.funds([sponsor], [], "finalized"),
+    promisesAt(storage, now).promised(purse),
+    spentInADay(storage, purse, now),
+    sponsorLowBelow ?? dearestSend(ledger, { sponsor, treasury }, assets.tokens).then((one) => one * SENDS),
+  ]);
+  const balance = funds[0]?.lamports ?? 0n;
+  return [
+    { name: "sponsor", address: sponsor, asset: assets.named("SOL"), balance, reserved, spent, lowBelow },
+  ];
+}
+
+/** Fees come in; nothing of the service's depends on what is there. */
+async function treasuryOf({ ledger, assets, purses: { treasury } }: PurseReading): Promise<readonly Purse[]> {
+  if (treasury === null) return [];
+  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+  const { funds } = await ledger.funds([treasury], mints, "finalized");
+  return assets.tokens.map((asset) => {
+    const mint = ledgerMint(asset);
+    const balance = mint === null ? funds[0]?.lamports : funds[0]?.tokens[mints.indexOf(mint)];
+    const nothing = { reserved: 0n, spent: 0n, lowBelow: null };
+    return { name: "treasury" as const, address: treasury, asset, balance: balance ?? 0n, ...nothing };
+  });
+}
+
+async function deskOf(
+  { storage, ledger, assets, purses }: PurseReading,
+  now: number,
+): Promise<readonly Purse[]> {
+  const { desk, deskLowBelow } = purses;
+  if (desk === null) return [];
+  const inventory = await deskInventory(ledger, desk, assets.tokens);
+  return Promise.all(
+    assets.tokens.map(async (asset, index): Promise<Purse> => {
+      const purse = deskPurse(desk, asset.mint);
+      const [reserved, spent] = await Promise.all([
+        promisesAt(storage, now).promised(purse),
+        spentInADay(storage, purse, now),
+      ]);
+      const lowBelow = deskLowBelow.get(asset.mint) ?? smallestAmount(asset) * SMALLEST_SWAPS;
+      const balance = inventory[index] ?? 0n;
+      return { name: "desk", address: desk, asset, balance, reserved, spent, lowBelow };
+    }),
+  );
+}
+
+function bodyOf(purse: Purse, now: number): PurseBody {
+  const { name, address, asset, balance, reserved, spent, lowBelow } = purse;
+  const free = balance > reserved ? balance - reserved : 0n;
+  const amount = (units: bigint): string => formatAmount(units, asset.decimals);
+  const lastsMs = spent === 0n ? null : (free * BigInt(DAY_MS)) / spent;
+  return {
+    ...{ purse: name, address, asset: asset.symbol },
+    ...{ balance: amount(balance), reserved: amount(reserved), spentInADay: amount(spent) },
+    lastsUntil: lastsMs === null || lastsMs > LONGEST_MS ? null : isoTime(now + Number(lastsMs)),
+    lowBelow: lowBelow === null ? null : amount(lowBelow),
+    isLow: lowBelow !== null && free < lowBelow,
+  };
+}
+
+/** The chain is asked again only after so long, whether it has answered or not: a reading is some ten questions. */
+const REMEMBERED_MS = 5 * 60_000;
+
+/** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
+export interface LowPurse {
+  readonly body: PurseBody;
+  readonly since: number;
+}
+
+/** Remembers which purses are low. */
+export class PurseWatch {
+  readonly #deps: PurseReading;
+  readonly #low = new Map<string, LowPurse>();
+  #askedAt = -Infinity;
+
+  constructor(deps: PurseReading) {
+    this.#deps = deps;
+  }
+
+  /** As they are now. Throws `LedgerUnavailable`. */
+  async read(): Promise<readonly PurseBody[]> {
+    const now = this.#deps.clock.now();
+    this.#askedAt = now;
+    const bodies = await readPurses(this.#deps);
+    for (const body of bodies) {
+      const key = `${body.purse} ${body.asset}`;
+      if (body.isLow) this.#low.set(key, { body, since: this.#low.get(key)?.since ?? now });
+      else this.#low.delete(key);
+    }
+    return bodies;
+  }
+
+  /** Those that are low, as read five minutes ago at most; while the chain cannot be read, as they were last. */
+  async low(): Promise<readonly LowPurse[]> {
+    if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= REMEMBERED_MS) {
+      await this.read().catch((error: unknown) => {
+        if (!(error instanceof LedgerUnavailable)) throw error;
+      });
+    }
+    return [...this.#low.values()].toSorted((a, b) => a.since - b.since);
+  }
+}

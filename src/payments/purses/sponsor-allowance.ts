@@ -1,0 +1,68 @@
+/** What the sponsor may spend on one order, and what it has spent: past that an operator has to look. */
+import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
+import type { DepositAddressContext } from "../../../machines/index.ts";
+import type { PaymentRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import type { RoutingLedger, TransactionPlan } from "../../ledger/routing.ts";
+import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
+import { readPlan } from "../outgoing/plans/stored-plan.ts";
+
+/** What a held address says of itself when its order has become too dear. */
+export const SPONSOR_CAP = "sponsor_cap";
+
+/**
+ * Fees are counted so many times: priority fees may rise between the quote and the payout, and transactions that landed
+ * with an error are made again.
+ */
+const FEE_HEADROOM = 4n;
+
+/** What is reserved of the sponsor's lamports for one order, and the most that may be spent for it. */
+export function sponsorCap(cost: RoutingCost): bigint {
+  return lastingCost(cost) + cost.deposits;
+}
+
+/** The part of it that no sweep brings back. */
+export function lastingCost({ networkFees, accountRent }: RoutingCost): bigint {
+  return networkFees * FEE_HEADROOM + accountRent;
+}
+
+/**
+ * What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others.
+ * `ours` are the owners of accounts that are closed again, or that the operator keeps.
+ */
+export async function costOfLanding(
+  ledger: RoutingLedger,
+  { sponsor, ours }: { readonly sponsor: Address; readonly ours: readonly string[] },
+  { moves }: TransactionPlan,
+  networkFee: bigint,
+): Promise<bigint> {
+  const owners = new Map<Address, Address[]>();
+  for (const move of moves) {
+    if (move.does !== "transfer" || move.mint === null || move.accountPayer !== sponsor) continue;
+    if (ours.includes(move.to)) continue;
+    owners.set(move.mint, [...(owners.get(move.mint) ?? []), move.to]);
+  }
+  const found = await Promise.all([...owners].map(([mint, all]) => ledger.haveTokenAccounts(all, mint)));
+  const missing = found.flat().filter((has) => !has).length;
+  return (
+    networkFee + (missing === 0 ? 0n : BigInt(missing) * (await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES)))
+  );
+}
+
+/**
+ * What may still be spent on the order of this address, in lamports. Attempts that are made at the same time do not see
+ * each other, so the cap may be passed by as much as those cost.
+ */
+export async function allowanceLeft(
+  storage: Pick<PaymentStorage, "load" | "transaction">,
+  { address, transactionId }: Pick<PaymentRecord, "address" | "transactionId">,
+): Promise<bigint> {
+  const [instance, view] = await Promise.all([storage.load(address), storage.transaction(transactionId)]);
+  if (instance === null || view === null) throw new Error(`deposit address ${address} is not stored`);
+  const { context } = JSON.parse(instance.snapshot) as { readonly context: DepositAddressContext };
+  const spent = view.payments
+    .flatMap(({ plan }) => readPlan(plan).costs ?? [])
+    .reduce((sum, cost) => sum + BigInt(cost), 0n);
+  return BigInt(context.allowance) - spent;
+}

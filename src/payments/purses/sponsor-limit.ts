@@ -1,0 +1,82 @@
+/** What a day may cost the sponsor: counted in the commit that takes an order, and recorded with each signature. */
+import type { PaymentRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import { DAY_MS, deskPurse, spend, spentInADay, sponsorPurse } from "../spending.ts";
+import { promisesAt } from "../swap-provider/reserve.ts";
+import { lastingCost } from "./sponsor-allowance.ts";
+import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
+
+/** An order that is to be taken. */
+export interface OrderCost {
+  readonly transactionId: string;
+  readonly sponsor: Address;
+  readonly cost: RoutingCost;
+  /** How long its deposit is waited for, in milliseconds. */
+  readonly depositWindowMs: number;
+}
+
+/** What goes into the commit that takes an order. */
+export interface ShareOfDay {
+  /** Makes room of shares that have lapsed; before `take`. */
+  readonly makeRoom: readonly PaymentWrite[];
+  /** Refused when the day has no room for the order. */
+  readonly take: PaymentWrite;
+}
+
+/**
+ * Sets aside what an order may cost the sponsor for good, until its address has come to rest; then only what it has spent
+ * counts, which is recorded with each signature. What was signed counts beside the share until then, so the limit is kept
+ * at the cost of being reached early. The share of an order that never ends lapses a day after its deposit window.
+ * `mostPerDay` in lamports, null without a limit.
+ */
+export async function shareOfDay(
+  storage: Pick<PaymentStorage, "spendings" | "reservations">,
+  { transactionId, sponsor, cost, depositWindowMs }: OrderCost,
+  { mostPerDay, now }: { readonly mostPerDay: bigint | null; readonly now: number },
+): Promise<ShareOfDay> {
+  const resource = dayOf(sponsor);
+  const insert = {
+    ...{ id: shareId(transactionId), version: 1, resource, amount: lastingCost(cost) },
+    ...{ createdAt: now, lapsesAt: now + depositWindowMs + DAY_MS, releasedAt: null },
+  };
+  if (mostPerDay === null) return { makeRoom: [], take: { table: "reservations", insert } };
+  const shares = promisesAt(storage, now);
+  await shares.promised(resource);
+  const total = mostPerDay - (await spentInADay(storage, sponsorPurse(sponsor), now));
+  return { makeRoom: shares.releaseLapsed(), take: { table: "reservations", insert, atMost: { total } } };
+}
+
+/** Gives an order's share back; what it has spent is on record. */
+export function releaseShareOfDay(transactionId: string, at: number): PaymentWrite {
+  return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
+}
+
+function shareId(transactionId: string): string {
+  return `${transactionId}:day`;
+}
+
+function dayOf(sponsor: string): string {
+  return `${sponsorPurse(sponsor)} in a day`;
+}
+
+/** A payment that was signed, and what landing costs the sponsor, in lamports. */
+export interface SignedPayment {
+  readonly row: Pick<PaymentRecord, "kind" | "mint" | "legs">;
+  readonly signature: string;
+  readonly cost: bigint;
+}
+
+/** What signing a payment spends: the sponsor's lamports, and for an exchange what the desk gives. */
+export function spendingsOf(
+  { sponsor, desk }: { readonly sponsor: Address; readonly desk: Address | null },
+  { row, signature, cost }: SignedPayment,
+  now: number,
+): readonly PaymentWrite[] {
+  const [leg] = row.kind === "exchange" ? row.legs : [];
+  const given =
+    desk === null || leg === undefined
+      ? []
+      : spend({ signature, purse: deskPurse(desk, row.mint), amount: leg.amount }, now);
+  return [...spend({ signature, purse: sponsorPurse(sponsor), amount: cost }, now), ...given];
+}

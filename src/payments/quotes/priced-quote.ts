@@ -1,0 +1,46 @@
+/** What pricing a quote comes to, whichever kind it is. */
+import type { QuoteRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+
+/** What a price depends on: everything that a refresh keeps. */
+export type QuoteInputs = Pick<
+  QuoteRecord,
+  | "id"
+  | "mode"
+  | "accountId"
+  | "inputMint"
+  | "outputMint"
+  | "sender"
+  | "recipients"
+  | "slippageBps"
+  | "createdAt"
+> & {
+  /** What was asked for: in swaps base units of what is given, otherwise of what the recipients get. */
+  readonly amount: bigint;
+  /** The version of the quote that this price will be, and when that version ends. */
+  readonly version: number;
+  readonly expiresAt: number;
+  /** The exchange of the version before, null when there is none. */
+  readonly exchange: string | null;
+};
+
+/** A price, and in wallet mode the transaction to sign. */
+export interface PricedQuote {
+  readonly priced: Pick<
+    QuoteRecord,
+    | "inputAmount"
+    | "outputAmount"
+    | "minOutputAmount"
+    | "networkFee"
+    | "routingFee"
+    | "rent"
+    | "pricedAccounts"
+    | "exchange"
+  >;
+  /** In percent. */
+  readonly priceImpact: number;
+  /** The unsigned transaction in base64, null where there is not enough to build one. */
+  readonly transaction: string | null;
+  /** What goes into the commit of the quote. */
+  readonly writes: readonly PaymentWrite[];
+}

@@ -1,0 +1,240 @@
+/** A desk that is connected to a chain: what it offers, and what it signs. */
+import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError } from "../../errors.ts";
+import { signTransaction } from "../../ledger/sign-transaction.ts";
+import type { Signer } from "../../ledger/sign-transaction.ts";
+import { ledgerMint, MAINNET_GENESIS } from "../assets/assets.ts";
+import type { Token } from "../assets/assets.ts";
+import { DAY_MS, deskPurse } from "../spending.ts";
+import { StartRefused } from "../secrets/bind-database.ts";
+import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
+import type { PriceSource } from "../prices/prices.ts";
+import { refuseFixedPrices } from "../prices/refuse-fixed-prices.ts";
+import { constantProduct, lessSpread, priceImpact } from "./constant-product.ts";
+import { deskInventory, warnOfShortage } from "./desk-inventory.ts";
+import { directMoves, walletMoves } from "./desk-moves.ts";
+import type {
+  BuiltExchange,
+  ExchangeOffer,
+  Exchanger,
+  OfferedExchange,
+  Promised,
+  ProviderSurroundings,
+  SenderSigned,
+  WalletExchange,
+  WantedExchange,
+  WantedReservation,
+} from "./swap-provider.ts";
+
+/** How a desk trades, checked. */
+export interface DeskTerms {
+  readonly desk: Signer;
+  /** Null where the inventory makes the price. */
+  readonly prices: PriceSource | null;
+  readonly spreadBps: number;
+  readonly maxDriftBps: number;
+  /** Base units by mint. */
+  readonly maxGivenPerDay: ReadonlyMap<string, bigint>;
+}
+
+/** What one account may have in open quotes and swaps under way: a tenth of what the desk can give. */
+const ACCOUNT_SHARE = 10n;
+const BPS = 10_000n;
+
+/** Both sides of one exchange. */
+interface Inventory {
+  readonly give: bigint;
+  readonly get: bigint;
+  /** What open quotes and swaps under way will bring of what is given, and take of what is got. */
+  readonly expected: bigint;
+  readonly promised: bigint;
+}
+
+/** Everything that limits one offer, in base units of what is got. */
+interface Room {
+  readonly inventory: Inventory;
+  /** What one account may have open, and what this one has. */
+  readonly share: bigint;
+  readonly toOne: bigint;
+  /** The most that is given within 24 hours, null without a limit, and how much of it is taken up. */
+  readonly mostPerDay: bigint | null;
+  readonly givenToday: bigint;
+}
+
+/** See `Exchanger`, whose methods these are. */
+export class DeskAtWork {
+  readonly direct: NonNullable<Exchanger["direct"]>;
+  readonly #terms: DeskTerms;
+  readonly #surroundings: ProviderSurroundings;
+  readonly #name: string;
+  /** Assets that the desk is known to have a token account for; nobody closes those but the operator. */
+  readonly #taken = new Set<string>();
+
+  constructor(terms: DeskTerms, surroundings: ProviderSurroundings) {
+    const { desk } = terms;
+    this.#terms = terms;
+    this.#surroundings = surroundings;
+    this.#name = `desk ${desk.address}`;
+    this.direct = { signer: desk, moves: (exchange) => directMoves(desk.address, exchange) };
+  }
+
+  async check(genesisHash: string): Promise<void> {
+    const { prices, desk } = this.#terms;
+    const { ledger, tokens, log } = this.#surroundings;
+    if (genesisHash === MAINNET_GENESIS && prices === null) {
+      throw new StartRefused(
+        "deskProvider: without `prices` the desk's inventory makes the price, which is for local chains: " +
+          "on mainnet give it a price source",
+      );
+    }
+    refuseFixedPrices(genesisHash, prices, "deskProvider: prices");
+    await warnOfShortage(ledger, desk.address, tokens, log);
+    await warnOfUnusableAccounts({ ledger, log, assets: tokens }, desk.address, "desk");
+  }
+
+  queueOf(): string | null {
+    return this.#terms.prices === null ? this.#name : null;
+  }
+
+  async offer(wanted: WantedExchange, promised: Promised): Promise<ExchangeOffer> {
+    const { get } = wanted;
+    const [room, canBeTaken] = await Promise.all([
+      this.#roomFor(wanted, promised),
+      this.#canTake(wanted.give),
+    ]);
+    const price = await this.#price(wanted, room.inventory);
+    const { outputAmount } = price;
+    const available = canBeTaken ? availableIn(room) : 0n;
+    if (outputAmount <= 0n || outputAmount > available) {
+      const shown = available > 0n ? available : 0n;
+      throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: formatAmount(shown, get.decimals) });
+    }
+    return { ...price, reservations: this.#reservations(wanted, outputAmount, room) };
+  }
+
+  async isStillGood({ give, get, inputAmount, outputAmount }: OfferedExchange): Promise<boolean> {
+    const { prices, maxDriftBps } = this.#terms;
+    if (prices === null) return true;
+    const now = await this.#atMarket(prices, { give, get, amount: inputAmount });
+    return now * BPS >= outputAmount * (BPS - BigInt(maxDriftBps));
+  }
+
+  async build(exchange: WalletExchange): Promise<BuiltExchange> {
+    const { sender, get } = exchange;
+    const { ledger } = this.#surroundings;
+    const mint = ledgerMint(get);
+    const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, exchange) };
+    const [unsigned, hasAccount] = await Promise.all([
+      ledger.buildTransaction(plan),
+      mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
+    ]);
+    const rent = hasAccount ? 0n : await ledger.rentMinimum(TOKEN_ACCOUNT_BYTES);
+    return { unsigned, plan, rent, ticket: null };
+  }
+
+  async complete({ unsigned, sender, signature }: SenderSigned): Promise<Uint8Array> {
+    return (await signTransaction(unsigned, [this.#terms.desk], new Map([[sender, signature]]))).bytes;
+  }
+
+  async #canTake(asset: Token): Promise<boolean> {
+    const mint = ledgerMint(asset);
+    if (mint === null || this.#taken.has(mint)) return true;
+    const { ledger } = this.#surroundings;
+    const [hasAccount] = await ledger.haveTokenAccounts([this.#terms.desk.address], mint);
+    if (hasAccount === true) this.#taken.add(mint);
+    return hasAccount === true;
+  }
+
+  #gives(get: Token): string {
+    return deskPurse(this.#terms.desk.address, get.mint);
+  }
+
+  #takes(give: Token): string {
+    return `${this.#name} takes ${give.mint}`;
+  }
+
+  #givesOne({ get, accountId }: WantedExchange): string {
+    return `${this.#gives(get)} to ${accountId}`;
+  }
+
+  #givesInADay(get: Token): string {
+    return `${this.#gives(get)} in a day`;
+  }
+
+  async #roomFor(wanted: WantedExchange, promised: Promised): Promise<Room> {
+    const { give, get } = wanted;
+    const mostPerDay = this.#terms.maxGivenPerDay.get(get.mint) ?? null;
+    const [held, toAll, fromAll, toOne, givenToday] = await Promise.all([
+      deskInventory(this.#surroundings.ledger, this.#terms.desk.address, [give, get]),
+      promised(this.#gives(get)),
+      promised(this.#takes(give)),
+      promised(this.#givesOne(wanted)),
+      mostPerDay === null ? 0n : promised(this.#givesInADay(get)),
+    ]);
+    const [giveHeld = 0n, getHeld = 0n] = held;
+    return {
+      inventory: { give: giveHeld, get: getHeld, expected: fromAll, promised: toAll },
+      // Else one account could take up all of a small limit with quotes that cost it nothing.
+      share: (mostPerDay === null ? getHeld : least(getHeld, mostPerDay)) / ACCOUNT_SHARE,
+      ...{ toOne, mostPerDay, givenToday },
+    };
+  }
+
+  /**
+   * What is promised and not paid yet is looked at as if it were paid, and what is expected as if it had come, where that
+   * makes the price worse; where it would make it better it has not happened yet.
+   */
+  async #price(
+    wanted: WantedExchange,
+    inventory: Inventory,
+  ): Promise<Pick<ExchangeOffer, "outputAmount" | "priceImpact">> {
+    const { prices, spreadBps } = this.#terms;
+    const { amount } = wanted;
+    if (prices !== null) return { outputAmount: await this.#atMarket(prices, wanted), priceImpact: 0 };
+    const kept = lessSpread(amount, spreadBps);
+    const reserves = { give: inventory.give + inventory.expected, get: inventory.get - inventory.promised };
+    return { outputAmount: constantProduct(kept, reserves), priceImpact: priceImpact(amount, reserves) };
+  }
+
+  /** Rounded down. */
+  async #atMarket(
+    prices: PriceSource,
+    { give, get, amount }: Pick<WantedExchange, "give" | "get" | "amount">,
+  ): Promise<bigint> {
+    const rate = await prices.rate(give.mint, get.mint);
+    return (lessSpread(amount, this.#terms.spreadBps) * rate.get) / rate.give;
+  }
+
+  #reservations(
+    wanted: WantedExchange,
+    outputAmount: bigint,
+    { inventory, share, mostPerDay }: Room,
+  ): readonly WantedReservation[] {
+    const { give, get, amount } = wanted;
+    const ofGiven = { resource: this.#gives(get), amount: outputAmount };
+    const ofTaken = { resource: this.#takes(give), amount };
+    const ofOne = { resource: this.#givesOne(wanted), amount: outputAmount, most: share };
+    const ofDay =
+      mostPerDay === null
+        ? []
+        : [{ resource: this.#givesInADay(get), amount: outputAmount, most: mostPerDay, countsForMs: DAY_MS }];
+    if (this.#terms.prices !== null) return [{ ...ofGiven, most: inventory.get }, ofOne, ...ofDay];
+    // A price made of what is promised holds only if nothing more has been promised meanwhile.
+    return [
+      { ...ofGiven, most: inventory.promised + outputAmount },
+      { ...ofTaken, most: inventory.expected + amount },
+      ofOne,
+      ...ofDay,
+    ];
+  }
+}
+
+function availableIn({ inventory, share, toOne, mostPerDay, givenToday }: Room): bigint {
+  const open = least(inventory.get - inventory.promised, share - toOne);
+  return mostPerDay === null ? open : least(open, mostPerDay - givenToday);
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

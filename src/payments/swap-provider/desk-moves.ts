@@ -1,0 +1,44 @@
+/** The two legs of an exchange with the desk: what is given to it, and what it pays out. */
+import type { Address } from "../../address.ts";
+import type { Move } from "../../ledger/routing.ts";
+import { ledgerMint } from "../assets/assets.ts";
+import type { DirectExchange, WalletExchange } from "./swap-provider.ts";
+
+type Transfer = Extract<Move, { does: "transfer" }>;
+
+/** In wallet mode both legs are between the sender and the desk, and the sender pays for its own token account. */
+export function walletMoves(desk: Address, exchange: WalletExchange): readonly Transfer[] {
+  const { sender, reference, ...rest } = exchange;
+  const [given, paid] = directMoves(desk, { ...rest, from: sender, to: sender, accountPayer: sender });
+  return [{ ...given, reference }, paid];
+}
+
+/**
+ * In private mode the payee is paid straight by the desk, as the last move. The creation of its token account is always
+ * there: an account that was handed over to a thief makes the whole fail.
+ */
+export function directMoves(
+  desk: Address,
+  { give, get, inputAmount, outputAmount, from, to, accountPayer }: DirectExchange,
+): readonly [Transfer, Transfer] {
+  return [
+    {
+      does: "transfer",
+      mint: ledgerMint(give),
+      decimals: give.decimals,
+      from,
+      to: desk,
+      amount: inputAmount,
+      accountPayer: null,
+    },
+    {
+      does: "transfer",
+      mint: ledgerMint(get),
+      decimals: get.decimals,
+      from: desk,
+      to,
+      amount: outputAmount,
+      accountPayer: ledgerMint(get) === null ? null : accountPayer,
+    },
+  ];
+}

@@ -1,0 +1,88 @@
+/** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is told. */
+import { z } from "zod";
+import type { Signer } from "../../ledger/sign-transaction.ts";
+import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
+import { GuardedPrices, priceBoundsOption } from "../prices/guarded-prices.ts";
+import type { PriceBounds } from "../prices/guarded-prices.ts";
+import type { PriceSource } from "../prices/prices.ts";
+import { amountsByMint } from "../assets/amounts-by-mint.ts";
+import { DeskAtWork } from "./desk-at-work.ts";
+import type { Exchanger, SwapProvider } from "./swap-provider.ts";
+
+/** How a desk trades. */
+export interface DeskOptions {
+  /**
+   * Holds the inventory and signs for it, such as `keypairSigner(secretKey)`. Keep all assets on it that it is to give,
+   * and a token account, empty or not, for each that it is to take. It pays no fees and no rent.
+   */
+  readonly desk: Signer;
+  /**
+   * What the assets are worth. Left out, the desk's own inventory makes the price (constant product), which is for local
+   * chains and refused on mainnet: whoever moves such a price also trades at it.
+   */
+  readonly prices?: PriceSource;
+  /** Which prices are believed; see `PriceBounds`. Needs `prices`. */
+  readonly priceBounds?: PriceBounds;
+  /** What the desk keeps of each exchange, in hundredths of a percent, 0 to 1,000. Default 30. */
+  readonly spreadBps?: number;
+  /**
+   * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
+   * Further, and the desk does not sign: the quote is refused as expired, and a swap that was taken already fails as
+   * expired, unless the price comes back while its transaction can still land. Default 100. Without `prices` the price
+   * is made of what is quoted, and does not move between quote and signature.
+   */
+  readonly maxDriftBps?: number;
+  /**
+   * The most that the desk gives out of each asset within any 24 hours, as decimal strings by symbol, such as
+   * `{ SOL: "100", USDC: "20000" }`. What is promised to open quotes and to swaps under way counts, what a failed swap
+   * did not take counts no more. At the limit quotes answer INSUFFICIENT_LIQUIDITY, and funded private swaps wait and
+   * are then refunded. An asset that is not named has no limit.
+   */
+  readonly maxGivenPerDay?: Readonly<Record<string, string>>;
+}
+
+const deskOptions = z.strictObject({
+  desk: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+  prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }").optional(),
+  priceBounds: priceBoundsOption,
+  spreadBps: z.number().int().min(0).max(1_000).default(30),
+  maxDriftBps: z.number().int().min(0).max(1_000).default(100),
+  maxGivenPerDay: z.record(z.string(), z.string()).default({}),
+});
+
+/**
+ * A desk. In wallet mode it signs exactly the transaction that it built, in private mode one leg of the service's own; in
+ * both it gives only together with what it gets. Throws `InvalidOptions`; an asset or amount in `maxGivenPerDay` that does
+ * not exist is found when the service is made.
+ */
+export function deskProvider(options: DeskOptions): SwapProvider {
+  const checked = checkOptions("deskProvider", deskOptions, options);
+  if (options.priceBounds !== undefined && options.prices === undefined) {
+    throw new InvalidOptions("deskProvider", ["priceBounds: give `prices` too; there is no price to bound"]);
+  }
+  const { desk, prices, priceBounds, spreadBps, maxDriftBps, maxGivenPerDay } = checked;
+  return {
+    name: "desk",
+    connect(surroundings) {
+      const { tokens, clock } = surroundings;
+      const read = amountsByMint(tokens, maxGivenPerDay, "maxGivenPerDay");
+      if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
+      const guarded = prices === undefined ? null : new GuardedPrices(prices, priceBounds, clock);
+      const terms = { desk, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
+      return exchangerOf(new DeskAtWork(terms, surroundings));
+    },
+  };
+}
+
+/** As an object whose methods stand by themselves, so that a host may spread it and replace some of them. */
+function exchangerOf(desk: DeskAtWork): Exchanger {
+  return {
+    check: (genesisHash) => desk.check(genesisHash),
+    queueOf: () => desk.queueOf(),
+    offer: (wanted, promised) => desk.offer(wanted, promised),
+    isStillGood: (offered) => desk.isStillGood(offered),
+    build: (exchange) => desk.build(exchange),
+    complete: (signed) => desk.complete(signed),
+    direct: desk.direct,
+  };
+}

@@ -1,0 +1,92 @@
+/** Waiting for a transaction's status to change, for callers who would otherwise ask again and again. */
+import type { PaymentTables, TransactionStatus } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Engine } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
+
+/** What other processes on the same database change is seen this late. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** What is waited for, and for how long at most. */
+export interface AwaitedStatus {
+  readonly transactionId: string;
+  /** The status that it has now. */
+  readonly status: TransactionStatus;
+  readonly forMs: number;
+  /** Ends the waiting, for instance when nobody is there any more to be answered. */
+  readonly signal?: AbortSignal;
+}
+
+/** Somebody who waits. */
+interface Waiter {
+  readonly wake: () => void;
+}
+
+/** All who wait for a status in this process. */
+export class StatusWaiters {
+  readonly #storage: PaymentStorage;
+  readonly #clock: Clock;
+  readonly #waiters = new Map<string, Set<Waiter>>();
+  #isStopped = false;
+
+  constructor(storage: PaymentStorage, clock: Clock, engine: Pick<Engine<PaymentTables>, "subscribe">) {
+    this.#storage = storage;
+    this.#clock = clock;
+    engine.subscribe(({ commit }) => {
+      for (const write of commit.writes ?? []) {
+        if (write.table === "transactions" && "set" in write) this.#wake(write.id);
+      }
+    });
+  }
+
+  /** Resolves when the status is another one, when the time is up, or when the service stops. Rejects with storage. */
+  async changed({ transactionId, status, forMs, signal }: AwaitedStatus): Promise<void> {
+    const until = this.#clock.now() + forMs;
+    let isAwake = false;
+    let sleep = new AbortController();
+    const waiter: Waiter = {
+      wake: () => {
+        isAwake = true;
+        sleep.abort();
+      },
+    };
+    const others = this.#waiters.get(transactionId) ?? new Set();
+    this.#waiters.set(transactionId, others.add(waiter));
+    signal?.addEventListener("abort", waiter.wake, { once: true });
+    try {
+      for (;;) {
+        // A change that comes while the row is being read wakes the next sleep before it begins.
+        isAwake = false;
+        sleep = new AbortController();
+        const now = (await this.#storage.transaction(transactionId))?.transaction.status;
+        const left = until - this.#clock.now();
+        if (now !== status || left <= 0 || this.#isStopped || signal?.aborted === true) return;
+        if (!isAwake) await this.#clock.sleep(Math.min(left, LOOK_AGAIN_MS), sleep.signal);
+      }
+    } finally {
+      signal?.removeEventListener("abort", waiter.wake);
+      others.delete(waiter);
+      if (others.size === 0) this.#waiters.delete(transactionId);
+    }
+  }
+
+  /** Lets everybody go, so that their answers are given before the process ends. */
+  stop(): void {
+    this.#isStopped = true;
+    for (const id of [...this.#waiters.keys()]) this.#wake(id);
+  }
+
+  /** The service runs again. */
+  start(): void {
+    this.#isStopped = false;
+  }
+
+  #wake(transactionId: string): void {
+    for (const waiter of this.#waiters.get(transactionId) ?? []) waiter.wake();
+  }
+}
+
+/** Statuses that never change. */
+export function isFinalStatus(status: string): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}

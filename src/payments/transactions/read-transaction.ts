@@ -1,0 +1,171 @@
+/** A transaction as its owner sees it. */
+import type { DepositRecord, PaymentRecord, RecipientRecord, TransactionRecord } from "../records.ts";
+import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError } from "../../errors.ts";
+import { attentionOf } from "../attention.ts";
+import type { AttentionFields } from "../attention.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { isoTime } from "../iso-time.ts";
+import { readPlan } from "../outgoing/plans/stored-plan.ts";
+import { depositBody } from "../private/deposit-body.ts";
+import type { DepositBody } from "../private/deposit-body.ts";
+import { receivedMoney } from "./received-money.ts";
+import type { ReceivedMoney } from "./received-money.ts";
+import { recipientOutcome } from "./recipient-outcome.ts";
+import type { RecipientOutcome } from "./recipient-outcome.ts";
+
+/** One recipient with what became of its share. */
+export interface RecipientBody extends RecipientOutcome {
+  readonly address: string;
+  readonly amount: string;
+}
+
+/** Money on its way back to the sender. `held`: it waits for the operator. */
+export interface RefundBody {
+  /** Its symbol; the mint's address of tokens that are none of the service's assets and that an operator returned. */
+  readonly asset: string;
+  readonly amount: string;
+  readonly signature: string | null;
+  readonly status: "pending" | "paid" | "held";
+}
+
+/** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
+export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
+  readonly transactionId: string;
+  readonly status: string;
+  readonly signature: string | null;
+  /** Unix seconds. */
+  readonly blockTime: number | null;
+  /** Decimal string: in SOL in wallet mode, in what is deposited in private mode. */
+  readonly fee: string | null;
+  readonly type: string;
+  readonly mode: string;
+  readonly recipients: readonly RecipientBody[];
+  readonly reason: string | null;
+  readonly signatures: readonly string[];
+  readonly refunds: readonly RefundBody[];
+  readonly createdAt: string;
+  readonly cancelledAt: string | null;
+  /** What its owner calls it. */
+  readonly reference: string | null;
+  /** Only there when it landed although it was cancelled, or judged to be past landing. */
+  readonly landedAfterCancel?: true;
+}
+
+/** What showing transactions needs. */
+export interface TransactionReading {
+  readonly storage: PaymentStorage;
+  readonly assets: Assets;
+}
+
+/** The caller's transaction. Throws `TRANSACTION_NOT_FOUND` for an unknown id and for another account's alike. */
+export async function ownTransaction(
+  storage: PaymentStorage,
+  { accountId }: Caller,
+  transactionId: string,
+): Promise<TransactionView> {
+  const view = await storage.transaction(transactionId);
+  if (view === null || view.transaction.accountId !== accountId) {
+    throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
+  }
+  return view;
+}
+
+/** A transaction as it is shown, alone and in lists. */
+export async function transactionBody(
+  { storage, assets }: TransactionReading,
+  { transaction, recipients, payments }: TransactionView,
+): Promise<TransactionBody> {
+  const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+  const entries = deposit === undefined ? [] : await storage.entries(deposit.id);
+  const { signature, landedAfterCancel, cancelledAt } = transaction;
+  return {
+    transactionId: transaction.id,
+    status: transaction.status,
+    signature,
+    blockTime: transaction.blockTime,
+    fee: transactionFee(transaction.fee, transaction, assets),
+    type: transaction.type,
+    mode: transaction.mode,
+    recipients: recipients.map((share) => ({
+      ...recipientShare(share, transaction, assets),
+      ...recipientOutcome(share, transaction, payments),
+    })),
+    reason: transaction.reason,
+    signatures: transaction.mode === "private" ? paidOut(payments) : signaturesOf(transaction),
+    refunds: refundsOf(payments).map((row) => refundBody(row, deposit, assets)),
+    createdAt: isoTime(transaction.createdAt),
+    cancelledAt: cancelledAt === null ? null : isoTime(cancelledAt),
+    reference: transaction.reference,
+    ...attentionOf({ transaction, deposit }),
+    ...(deposit === undefined
+      ? {}
+      : { ...depositBody(deposit, assets), ...receivedMoney({ transaction, deposit }, entries, assets) }),
+    ...(landedAfterCancel ? { landedAfterCancel } : {}),
+  };
+}
+
+/** That of the bytes as given, and the one under which its sender had the same message land, where there is one. */
+function signaturesOf({ signature, landedSignature }: TransactionRecord): readonly string[] {
+  return [signature, landedSignature].filter((each) => each !== null);
+}
+
+/** What the service itself paid to recipients, as the chain knows it. */
+function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
+  return payments
+    .filter(({ kind, status }) => (kind === "payout" || kind === "exchange") && status !== "failed")
+    .map(({ signature }) => signature)
+    .filter((signature) => signature !== null);
+}
+
+/** A refund that could not be made is shown until another one is made in its place. */
+function refundsOf(payments: readonly PaymentRecord[]): readonly PaymentRecord[] {
+  const refunds = payments.filter(({ kind }) => kind === "refund");
+  const isReplaced = ({ mint, createdAt }: PaymentRecord): boolean =>
+    refunds.some((other) => other.mint === mint && other.createdAt > createdAt);
+  return refunds.filter((row) => row.status !== "failed" || !isReplaced(row));
+}
+
+function refundBody(
+  { mint, legs, signature, status, plan }: PaymentRecord,
+  deposit: DepositRecord | undefined,
+  assets: Assets,
+): RefundBody {
+  const own = assets.ofMint(mint);
+  const asset = own ?? otherMint(mint, plan);
+  const amount = legs.reduce((sum, leg) => sum + leg.amount, 0n);
+  const isTried = (deposit?.heldReason ?? null) === null && (own !== null || status !== "failed");
+  const waiting = isTried ? "pending" : "held";
+  return {
+    asset: asset.symbol,
+    amount: formatAmount(amount, asset.decimals),
+    signature,
+    status: status === "finalized" ? "paid" : waiting,
+  };
+}
+
+/** A mint that only an operator sends back. */
+function otherMint(mint: string, plan: string): Pick<Token, "symbol" | "decimals"> {
+  const transfer = readPlan(plan).moves.find(({ does }) => does === "transfer");
+  return { symbol: mint, decimals: transfer?.does === "transfer" ? transfer.decimals : 0 };
+}
+
+/** The fee in whole units of its asset, null while unknown. */
+export function transactionFee(
+  fee: bigint | null,
+  { feeMint }: Pick<TransactionRecord, "feeMint">,
+  assets: Assets,
+): string | null {
+  return fee === null ? null : formatAmount(fee, assets.named(feeMint).decimals);
+}
+
+/** A recipient's address and amount on the wire. */
+export function recipientShare(
+  { address, amount }: RecipientRecord,
+  { mint }: Pick<TransactionRecord, "mint">,
+  assets: Assets,
+): { address: string; amount: string } {
+  return { address, amount: formatAmount(amount, assets.named(mint).decimals) };
+}

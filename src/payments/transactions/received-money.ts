@@ -1,0 +1,72 @@
+/** What came to a deposit address, and how much is still missing. */
+import type { DepositRecord, EntryRecord, TransactionRecord } from "../records.ts";
+import { formatAmount } from "../../amount.ts";
+import type { Assets } from "../assets/assets.ts";
+
+/** Money that came in, as the address's ledger has it. */
+export interface ReceivedBody {
+  /** Symbol; the mint of what is none of the service's assets. */
+  readonly asset: string;
+  /** SOL's is that of wrapped SOL. */
+  readonly mint: string;
+  /** In whole units; of what is none of the service's assets, in raw units. */
+  readonly amount: string;
+  /** Null: deposits are told from balances, which do not say which transaction changed them. */
+  readonly signature: string | null;
+  /** Whether it counts towards what was asked for: the expected asset, in time. */
+  readonly counted: boolean;
+}
+
+/** What is shown of the money that came in. */
+export interface ReceivedMoney {
+  readonly received: readonly ReceivedBody[];
+  /** What is still to be deposited, in whole units of the expected asset; "0" when all of it is there. */
+  readonly remainingAmount: string;
+}
+
+/** An order and its deposit address. */
+export interface AwaitedDeposit {
+  readonly transaction: TransactionRecord;
+  readonly deposit: DepositRecord;
+}
+
+/** `entries` are the lines of the address's ledger, oldest first. */
+export function receivedMoney(
+  awaited: AwaitedDeposit,
+  entries: readonly EntryRecord[],
+  assets: Assets,
+): ReceivedMoney {
+  const { deposit } = awaited;
+  const deposits = entries.filter(({ kind }) => kind === "deposit");
+  const counted = deposits
+    .filter((entry) => counts(awaited, entry))
+    .reduce((sum, { amount }) => sum + amount, 0n);
+  const remaining = deposit.amount > counted ? deposit.amount - counted : 0n;
+  return {
+    received: deposits.map((entry) => ({
+      ...shownAmount(entry, assets),
+      signature: entry.signature,
+      counted: counts(awaited, entry),
+    })),
+    remainingAmount: formatAmount(remaining, assets.named(deposit.mint).decimals),
+  };
+}
+
+/** What came to a cancelled order, or after its address had stopped waiting, goes back to the sender. */
+function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): boolean {
+  const { mint, waitEndedAt } = deposit;
+  const isInTime = waitEndedAt === null || entry.at <= waitEndedAt;
+  return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
+}
+
+/** How wrapped SOL is told from SOL in the ledger of an address. */
+const WRAPPED = /^wrapped /;
+
+function shownAmount(
+  { mint, amount }: EntryRecord,
+  assets: Assets,
+): Pick<ReceivedBody, "asset" | "mint" | "amount"> {
+  const asset = assets.ofMint(mint);
+  if (asset !== null) return { asset: asset.symbol, mint, amount: formatAmount(amount, asset.decimals) };
+  return { asset: mint, mint: mint.replace(WRAPPED, ""), amount: formatAmount(amount, 0) };
+}

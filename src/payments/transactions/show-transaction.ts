@@ -1,0 +1,30 @@
+/** One transaction, at once or when there is news of it. */
+import { isFinalStatus } from "./await-status.ts";
+import type { StatusWaiters } from "./await-status.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { ownTransaction, transactionBody } from "./read-transaction.ts";
+import type { TransactionBody, TransactionReading } from "./read-transaction.ts";
+import { parseRequest, transactionQuery } from "../requests.ts";
+import type { TransactionQuery } from "../requests.ts";
+
+/** See `PaymentService.transaction`. */
+export type ShowTransaction = (
+  caller: Caller,
+  transactionId: string,
+  options?: TransactionQuery & { readonly signal?: AbortSignal },
+) => Promise<TransactionBody>;
+
+export function showTransaction(
+  deps: TransactionReading & { readonly waiters: StatusWaiters },
+): ShowTransaction {
+  const { storage, waiters } = deps;
+  return async (caller, transactionId, { signal, ...query } = {}) => {
+    const { wait } = parseRequest(transactionQuery, query);
+    const view = await ownTransaction(storage, caller, transactionId);
+    const { status } = view.transaction;
+    if (wait === 0 || isFinalStatus(status)) return transactionBody(deps, view);
+    const awaited = { transactionId, status, forMs: wait * 1_000 };
+    await waiters.changed(signal === undefined ? awaited : { ...awaited, signal });
+    return transactionBody(deps, await ownTransaction(storage, caller, transactionId));
+  };
+}

@@ -1,0 +1,101 @@
+/** `wallet-transfer` acted out: what its effects do, what it watches, and which rows its steps write. */
+import { walletTransfer } from "../../../machines/wallet-transfer.ts";
+import type { AnnounceParams, TransferMeta } from "../../../machines/wallet-transfer.ts";
+import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { startOf, workflow } from "../../engine/index.ts";
+import type { EffectHandler, StartRequest, Workflow } from "../../engine/index.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { isWhole } from "../../ledger/wire-format.ts";
+import type { Logger } from "../../runtime.ts";
+import { messageOf } from "../attention.ts";
+import { noticeWrites } from "../notice-writes.ts";
+import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
+
+/** The registered chart of wallet mode. */
+export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
+
+export function walletTransferWorkflow({
+  storage,
+  ledger,
+  log,
+  announce,
+  completeExchange,
+}: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly log: Logger;
+  /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
+  readonly completeExchange: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
+  readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
+}): WalletTransferWorkflow {
+  return workflow(walletTransfer)<PaymentTables>({
+    version: 1,
+    effects: {
+      // The first send. Whatever comes of it is unknown, not failed: the watch sends the same bytes again and again.
+      broadcast: async ({ signature }) => {
+        const [attempt] = await storage.attempts([signature]);
+        if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
+        const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeExchange(attempt);
+        if (bytes === null) return undefined;
+        try {
+          await ledger.broadcast(bytes);
+        } catch (err) {
+          log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
+        }
+        return undefined;
+      },
+      announce,
+      reportUnprovable: async ({ signature }, { instance: transactionId }) => {
+        log.warn({ transactionId, signature }, messageOf("unprovable"));
+        return undefined;
+      },
+    },
+    watches: {
+      landing: ({ signature }) => signature,
+      strayLanding: ({ signature }) => signature,
+      unprovable: ({ signature }) => signature,
+      expired: ({ signature }) => signature,
+    },
+    project: ({ id, before, after, effects }, at) => {
+      const { status, attention = null } = after.meta as unknown as TransferMeta;
+      const { context } = after;
+      const shown = { status, reason: context.reason, blockTime: context.blockTime };
+      const fee = status === "cancelled" ? 0n : context.fee === null ? null : BigInt(context.fee);
+      const set: Partial<Omit<TransactionRecord, "id">> = {
+        ...shown,
+        fee,
+        ...(before?.value === "accepted" && after.value === "broadcasting" ? { broadcastAt: at } : {}),
+        ...(before?.value === "accepted" && after.value === "cancelled" ? { cancelledAt: at } : {}),
+        ...(LANDED_LATE.has(after.value) ? { landedAfterCancel: true } : {}),
+        attention,
+        landedSignature: context.landedSignature,
+      };
+      const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, effects, at);
+      // The first step belongs to the commit that inserts the row, already as it should be.
+      if (before === null) return [];
+      const wasOver = isOver((before.meta as unknown as TransferMeta).status);
+      const giveBack = status === "completed" ? settleReserved : releaseReserved;
+      const released = isOver(status) && !wasOver ? giveBack(context.reservations ?? [], at) : [];
+      return [{ table: "transactions", id, set }, ...notices, ...released];
+    },
+  });
+}
+
+/** States of bytes that landed although their transaction was over. */
+const LANDED_LATE: ReadonlySet<unknown> = new Set(["landedAfterCancel", "landedAfterExpiry"]);
+
+function isOver(status: TransferMeta["status"]): boolean {
+  return ["completed", "failed", "cancelled"].includes(status);
+}
+
+/** The first step of a transfer, for the commit that takes the transaction. */
+export function startTransfer(
+  transfer: WalletTransferWorkflow,
+  id: string,
+  signature: string,
+  broadcastDelayMs: number,
+  reservations: readonly string[],
+): StartRequest {
+  return startOf(transfer, id, { signature, broadcastDelayMs, reservations });
+}

@@ -1,0 +1,216 @@
+/** Following signatures on the chain until they have landed for good or can never land any more. */
+import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
+import type { AttemptRecord } from "../records.ts";
+import type { WatchRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { Look, Watcher } from "../../engine/index.ts";
+import { LedgerUnavailable } from "../../ledger/ledger.ts";
+import type { Attempt, Fate, Ledger, SignatureStatus } from "../../ledger/ledger.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+import { Gathering } from "./gathering.ts";
+import { LandedSignatures } from "./landed-signatures.ts";
+import { Resending } from "../outgoing/resending.ts";
+import { standingOf } from "./signature-news.ts";
+import type { Standing } from "./signature-news.ts";
+import { inLanes, Slots } from "../slots.ts";
+import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
+
+/** What following signatures needs. */
+export interface SignatureWatching {
+  readonly storage: Pick<PaymentStorage, "attempts">;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Pause between two looks, in milliseconds; also between two sends of the same bytes. */
+  readonly intervalMs: number;
+}
+
+/** What one call for statuses takes. */
+const SIGNATURES_A_LOOK = 256;
+/**
+ * Landings asked for with one question, and so many questions at once: each asks every witness for the statuses of all and
+ * one node for each receipt. So 3,000 are answered within 40 s by nodes that take 200 ms.
+ */
+const LANDINGS_A_QUESTION = 16;
+const QUESTIONS_AT_ONCE = 2;
+/**
+ * One endpoint may say "finalized" of bytes that no other has seen, for as long as it likes. In one poll of sixteen its
+ * word is left out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several, so
+ * no fixed step would meet every one of them: the steps of the golden ratio do.
+ */
+const GOLDEN_STEP = 0x9e37_79b1;
+const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
+
+/** Follows what we broadcast: unseen bytes are sent again, unchanged, until they land or are proved dead. */
+export function watchLanding(watching: SignatureWatching): Watcher {
+  const following = new FollowedSignatures(watching);
+  const resending = new Resending(watching);
+  return {
+    intervalMs: watching.intervalMs,
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      // Also when nothing can be found out now: then the next look sends all the same.
+      const before = resending.looking(watches.map(({ key }) => key));
+      const { landed, absent } = await following.lookAt(watches, look);
+      const again = absent.filter(({ id }) => before.has(id));
+      await Promise.all([following.readReceipts(landed, look), resending.send(again, look.signal)]);
+      return [];
+    },
+  };
+}
+
+/** Looks for what a caller may still broadcast after cancelling here; we never send it ourselves. */
+export function watchStrayLanding(watching: SignatureWatching): Watcher {
+  const following = new FollowedSignatures(watching);
+  return {
+    intervalMs: watching.intervalMs,
+    batchSize: SIGNATURES_A_LOOK,
+    poll: async (watches, look) => {
+      const { landed } = await following.lookAt(watches, look);
+      await following.readReceipts(landed, look);
+      return [];
+    },
+  };
+}
+
+/** What one watcher knows of its signatures from look to look. */
+class FollowedSignatures {
+  readonly #around: SignatureWatching;
+  readonly #landed = new LandedSignatures();
+  readonly #slots = new Slots(QUESTIONS_AT_ONCE);
+  #polls = 0;
+
+  constructor(around: SignatureWatching) {
+    this.#around = around;
+  }
+
+  /**
+   * Tells what needs no receipt: confirmed, expired, and what was read before and could not be told. The rest: those whose
+   * receipt is wanted now, and the attempts that the chain has not seen.
+   */
+  async lookAt(
+    watches: readonly WatchRecord[],
+    look: Look,
+  ): Promise<{ readonly landed: readonly WatchRecord[]; readonly absent: readonly AttemptRecord[] }> {
+    const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null);
+    await this.#tellRead(watches, look);
+    const unknown = unread.filter(({ key }) => !this.#landed.hasLanded(key)).map(({ key }) => key);
+    const { standings, attempts } = await this.#standings(unknown);
+    const told = unread.flatMap(({ key, instance }) => {
+      const event = eventOf(standings.get(key));
+      return event === null ? [] : [{ instance, event }];
+    });
+    for (const [signature, standing] of standings) if (standing === "landed") this.#landed.landed(signature);
+    await look.tell(told);
+    const now = this.#around.clock.now();
+    const landed = unread.filter(({ key }) => (standings.get(key) ?? "landed") === "landed");
+    look.missed(landed.filter(({ key }) => !this.#landed.mayAsk(key, now)));
+    return {
+      landed: landed.filter(({ key }) => this.#landed.mayAsk(key, now)),
+      absent: attempts.filter(({ id }) => standings.get(id) === "absent"),
+    };
+  }
+
+  /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
+  async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
+    const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
+    const lanes = { lanes: QUESTIONS_AT_ONCE, signal: look.signal };
+    const left = await inLanes(lanes, groupsOf(landed, LANDINGS_A_QUESTION), async (group) => {
+      await this.#slots.use(() => this.#readLandings(group));
+      for (const watch of group) {
+        if (this.#landed.eventOf(watch.key) === null) look.missed([watch]);
+        else read.add(watch);
+      }
+    });
+    look.missed(left.flat());
+    await read.end();
+  }
+
+  /** How far each of these is, and the stored attempts of those that the asked node has not seen. */
+  async #standings(signatures: readonly string[]): Promise<{
+    readonly standings: ReadonlyMap<string, Standing>;
+    readonly attempts: readonly AttemptRecord[];
+  }> {
+    const { storage, ledger } = this.#around;
+    const statuses = await this.#hints(signatures);
+    const missing = signatures.filter((_, index) => (statuses[index] ?? null) === null);
+    const attempts = missing.length === 0 ? [] : await storage.attempts(missing);
+    const asked = attempts.map(attemptOf);
+    const answers = asked.length === 0 ? [] : await ledger.fates(asked);
+    const fates = new Map(
+      asked.map(({ signature }, index): [string, Fate] => [signature, answers[index] ?? "open"]),
+    );
+    const standings = new Map(
+      signatures.map((signature, index): [string, Standing] => [
+        signature,
+        standingOf(statuses[index] ?? null, fates.get(signature)),
+      ]),
+    );
+    return { standings, attempts };
+  }
+
+  /** What one endpoint knows of each, which is enough to choose what to ask the others. */
+  async #hints(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]> {
+    if (signatures.length === 0) return [];
+    this.#polls += 1;
+    if (isHintless(this.#polls)) return signatures.map(() => null);
+    return this.#around.ledger.statuses(signatures);
+  }
+
+  /** Reads how these landed, as enough endpoints agree; what cannot be had is asked for again later. */
+  async #readLandings(watches: readonly WatchRecord[]): Promise<void> {
+    const unread = watches.filter(({ key }) => this.#landed.eventOf(key) === null).map(({ key }) => key);
+    const attempts = await this.#attemptsOf(unread);
+    const landings = await this.#around.ledger.landings(attempts).catch(unlessSilent);
+    attempts.forEach((attempt, index) => {
+      const landing = landings[index] ?? null;
+      if (landing !== null) this.#landed.read(attempt.signature, landingEvent(attempt, landing));
+      else this.#landed.withoutReceipt(attempt.signature, this.#around.clock.now());
+    });
+  }
+
+  async #attemptsOf(signatures: readonly string[]): Promise<readonly Attempt[]> {
+    const stored = signatures.length === 0 ? [] : await this.#around.storage.attempts(signatures);
+    const known = new Map(stored.map((record) => [record.id, attemptOf(record)]));
+    return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
+  }
+
+  /** Tells those of them whose receipt was read; it is kept until the instance has been told. */
+  async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
+    const events = watches.flatMap(({ key, instance }) => {
+      const event = this.#landed.eventOf(key);
+      return event === null ? [] : [{ instance, event }];
+    });
+    if (events.length === 0) return;
+    const untold = new Set((await look.tell(events)).map(({ instance }) => instance));
+    const read = watches.filter(({ key }) => this.#landed.eventOf(key) !== null);
+    look.missed(read.filter(({ instance }) => untold.has(instance)));
+    for (const { key, instance } of read) if (!untold.has(instance)) this.#landed.forget(key);
+  }
+}
+
+/** Null for what is told later, or not at all. */
+function eventOf(standing: Standing | undefined): WalletTransferEvent | null {
+  switch (standing) {
+    case "confirmed":
+      return { type: "CONFIRMED" };
+    case "expired":
+      return { type: "EXPIRED" };
+    case "unprovable":
+      return { type: "UNPROVABLE" };
+    default:
+      return null;
+  }
+}
+
+function groupsOf<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  const groups: (readonly T[])[] = [];
+  for (let start = 0; start < items.length; start += size) groups.push(items.slice(start, start + size));
+  return groups;
+}
+
+/** Landings that cannot be had must not keep others from being told. */
+function unlessSilent(error: unknown): readonly null[] {
+  if (error instanceof LedgerUnavailable) return [];
+  throw error;
+}

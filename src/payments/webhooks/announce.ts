@@ -1,0 +1,123 @@
+/** Telling webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
+import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
+import type {
+  NoticeRecord,
+  PaymentTables,
+  RecipientRecord,
+  TransactionRecord,
+  WebhookRecord,
+} from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { EffectHandler, StartRequest } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
+import { NOTICE_EVENTS, noticeBody } from "./sending/notice-body.ts";
+import type { Notice, NoticeEvent, NoticeRecipient } from "./sending/notice-body.ts";
+import type { Assets } from "../assets/assets.ts";
+import { deliveryIdOf, firstRun } from "./delivery-runs.ts";
+import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
+import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+
+/**
+ * The effect `announce`. It looks at all notices of the transaction and not only at its own, because of two announced
+ * at once either may run first: each starts what is missing, in the order in which the notices follow each other, and
+ * ids that are derived from notice and webhook keep a delivery from being started twice.
+ */
+export function announceEffect({
+  storage,
+  clock,
+  assets,
+  deliveries: deliveryWorkflow,
+}: {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly deliveries: WebhookDeliveryWorkflow;
+}): EffectHandler<AnnounceParams, never, PaymentTables> {
+  return async (_params, { instance: transactionId }) => {
+    const view = await storage.transaction(transactionId);
+    if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
+    const { accountId } = view.transaction;
+    const [webhooks, notices, deliveries] = await Promise.all([
+      storage.webhooks(accountId),
+      storage.notices(transactionId),
+      storage.deliveries(transactionId),
+    ]);
+    const started = new Set(deliveries.map(({ id }) => id));
+    const starts: StartRequest[] = [];
+    const writes: PaymentWrite[] = [];
+    const previous = new Map<string, string>();
+
+    for (const notice of inOrder(notices)) {
+      if (notice.body === null) {
+        const body = noticeBody(noticeOf(notice, view.transaction, view.recipients, assets));
+        writes.push(
+          { table: "notices", id: notice.id, set: { body } },
+          { table: "announcements", insert: { id: notice.id, accountId, at: clock.now() } },
+        );
+      }
+      for (const webhook of webhooks.filter((candidate) => subscribed(candidate, notice))) {
+        const id = deliveryIdOf(notice, webhook);
+        const follows = previous.get(webhook.id) ?? null;
+        previous.set(webhook.id, id);
+        if (started.has(id)) continue;
+        const { start, write } = firstRun(deliveryWorkflow, { notice, webhook, follows });
+        starts.push(start);
+        writes.push(write);
+      }
+    }
+    return { starts, writes };
+  };
+}
+
+/** Webhooks subscribed at the notice's commit receive it, unless they are disabled. */
+function subscribed({ createdAt, events, disabledAt }: WebhookRecord, notice: NoticeRecord): boolean {
+  return disabledAt === null && createdAt <= notice.createdAt && events.includes(notice.event);
+}
+
+/** Notices in the order of the contract; two of one commit share their time. */
+function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
+  const rank = ({ event }: NoticeRecord): number => NOTICE_EVENTS.indexOf(event as NoticeEvent);
+  return notices.toSorted((one, other) => rank(one) - rank(other));
+}
+
+/** A stored notice with the facts of its transaction that never change. */
+export function noticeOf(
+  notice: NoticeRecord,
+  transaction: TransactionRecord,
+  recipients: readonly RecipientRecord[],
+  assets: Assets,
+): Notice {
+  const { transactionId, status, reason, signature, blockTime } = notice;
+  return {
+    event: notice.event as NoticeEvent,
+    transactionId,
+    timestamp: notice.createdAt,
+    data: {
+      transactionId,
+      status,
+      mode: transaction.mode,
+      type: transaction.type,
+      signature,
+      blockTime,
+      fee: transactionFee(notice.fee, transaction, assets),
+      recipients: recipients.map((share) => noticeRecipient(share, notice, transaction, assets)),
+      reason,
+      reference: transaction.reference,
+    },
+  };
+}
+
+/**
+ * Who was paid is said of a private payroll that has ended: a failed one must not be mistaken for an unpaid one. Before its end nobody is finally paid.
+ */
+function noticeRecipient(
+  share: RecipientRecord,
+  { event }: NoticeRecord,
+  transaction: TransactionRecord,
+  assets: Assets,
+): NoticeRecipient {
+  const shown = recipientShare(share, transaction, assets);
+  if (transaction.mode !== "private" || transaction.type !== "payroll") return shown;
+  const hasEnded = event === "transaction.completed" || event === "transaction.failed";
+  return { ...shown, status: hasEnded ? share.status : "unpaid" };
+}

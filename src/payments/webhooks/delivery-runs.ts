@@ -1,0 +1,66 @@
+/** Beginning a delivery: once for each notice and webhook, and once more whenever its owner asks for it. */
+import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import { startOf } from "../../engine/index.ts";
+import type { StartRequest } from "../../engine/index.ts";
+import { derivedId } from "../ids.ts";
+import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+
+/** Pauses between the starts of attempts: 1 min, 5 min, 15 min, 1 h, 6 h; six attempts in all. */
+const RETRY_PAUSES_MS = [60_000, 300_000, 900_000, 3_600_000, 21_600_000] as const;
+
+/** What goes into the commit that begins a run. Of two that begin the same run the second is refused. */
+export interface BegunRun {
+  readonly start: StartRequest;
+  readonly write: PaymentWrite;
+}
+
+/** The one delivery of this notice to this webhook. */
+export function deliveryIdOf(notice: Pick<NoticeRecord, "id">, webhook: Pick<WebhookRecord, "id">): string {
+  return derivedId("dlv", notice.id, webhook.id);
+}
+
+/** The instance that carries out, or has carried out, the newest run. */
+export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): string {
+  return runs === 1 ? id : `${id}:${runs}`;
+}
+
+/** A delivery that is not there yet. `follows` is the run before it of the same transaction's notices. */
+export function firstRun(
+  workflow: WebhookDeliveryWorkflow,
+  {
+    notice,
+    webhook,
+    follows,
+  }: {
+    readonly notice: NoticeRecord;
+    readonly webhook: WebhookRecord;
+    readonly follows: string | null;
+  },
+): BegunRun {
+  const id = deliveryIdOf(notice, webhook);
+  const about = { webhookId: webhook.id, noticeId: notice.id };
+  const insert: DeliveryRecord = {
+    ...{ id, accountId: webhook.accountId, ...about, transactionId: notice.transactionId },
+    ...{ status: "pending", attempts: 0, runs: 1, createdAt: notice.createdAt },
+    ...{ deliveredAt: null, abandonedAt: null },
+  };
+  const input = { deliveryId: id, ...about, follows, pausesMs: RETRY_PAUSES_MS };
+  return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
+}
+
+/** A delivery that has ended, from its first attempt on: the same id and the same bytes. */
+export function nextRun(
+  workflow: WebhookDeliveryWorkflow,
+  delivery: DeliveryRecord,
+  follows: string | null,
+): BegunRun {
+  const { id, webhookId, noticeId, attempts: attemptsBefore } = delivery;
+  const runs = delivery.runs + 1;
+  const run = runIdOf({ id, runs });
+  const about = { deliveryId: id, webhookId, noticeId, follows, pausesMs: RETRY_PAUSES_MS };
+  return {
+    start: startOf(workflow, run, { ...about, run, attemptsBefore }),
+    write: { table: "deliveries", id, set: { status: "pending", runs } },
+  };
+}

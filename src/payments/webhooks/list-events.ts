@@ -1,0 +1,70 @@
+/** What webhooks were told, for owners who lost it: all of an account, or the timeline of one transaction. */
+import type { NoticeRecord } from "../records.ts";
+import { noticeBody } from "./sending/notice-body.ts";
+import { noticeOf } from "./announce.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { isoTime } from "../iso-time.ts";
+import { notInList, pageOf } from "../page.ts";
+import type { Page } from "../page.ts";
+import { ownTransaction } from "../transactions/read-transaction.ts";
+import type { TransactionReading } from "../transactions/read-transaction.ts";
+import { eventsQuery, parseRequest } from "../requests.ts";
+import type { EventsQuery } from "../requests.ts";
+
+/** One notice. */
+export interface EventBody {
+  /** The same as `webhook-id` of its deliveries. */
+  readonly eventId: string;
+  readonly event: string;
+  readonly transactionId: string;
+  readonly createdAt: string;
+  /** As webhooks have it. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** See `PaymentService.events`. */
+export async function listEvents(
+  { storage }: Pick<TransactionReading, "storage">,
+  { accountId }: Caller,
+  query: EventsQuery = {},
+): Promise<Page<EventBody>> {
+  const { order, limit, startingAfter: beyond = null } = parseRequest(eventsQuery, query);
+  if (beyond !== null) {
+    const own = await storage.announcements(accountId, { order: "asc", beyond, limit: 1 });
+    const [newest] = await storage.announcements(accountId, { order: "desc", beyond: null, limit: 1 });
+    if (own.length === 0 && newest?.id !== beyond) throw notInList("event");
+  }
+  const rows = await storage.announcements(accountId, { order, beyond, limit: limit + 1 });
+  const { data: shown, hasMore } = pageOf(rows, limit);
+  const notices = await Promise.all(shown.map(({ id }) => storage.notice(id)));
+  const data = notices.filter((notice) => notice !== null).map((notice) => eventBody(notice, notice.body));
+  return { data, hasMore };
+}
+
+/** See `PaymentService.transactionEvents`. */
+export async function listTransactionEvents(
+  { storage, assets }: TransactionReading,
+  caller: Caller,
+  transactionId: string,
+  query: EventsQuery = {},
+): Promise<Page<EventBody>> {
+  const { order, limit, startingAfter } = parseRequest(eventsQuery, query);
+  const { transaction, recipients } = await ownTransaction(storage, caller, transactionId);
+  const notices = await storage.notices(transactionId);
+  const ordered = order === "asc" ? notices : notices.toReversed();
+  const start = startingAfter === undefined ? 0 : ordered.findIndex(({ id }) => id === startingAfter) + 1;
+  if (startingAfter !== undefined && start === 0) throw notInList("event");
+  // What was not serialised yet is about to be, in the same words.
+  const bodyOf = (notice: NoticeRecord): string =>
+    notice.body ?? noticeBody(noticeOf(notice, transaction, recipients, assets));
+  return pageOf(
+    ordered.slice(start).map((notice) => eventBody(notice, bodyOf(notice))),
+    limit,
+  );
+}
+
+/** A notice in the list has its body: both are written in one commit. */
+function eventBody({ id, event, transactionId, createdAt }: NoticeRecord, body: string | null): EventBody {
+  const { data } = JSON.parse(body ?? "{}") as { data: EventBody["data"] };
+  return { eventId: id, event, transactionId, createdAt: isoTime(createdAt), data };
+}

@@ -1,0 +1,30 @@
+/** The notice that a receiver is tried out with: shaped like a real one, and about no money at all. */
+import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
+
+/** SOL's own program, which no wallet signs for: a sample that is mistaken for real money names nobody. */
+const NOBODY = "11111111111111111111111111111111";
+/** 64 bytes of nothing. */
+const NO_SIGNATURE = "1".repeat(64);
+
+const STATUS_OF = {
+  "transaction.pending": "pending",
+  "transaction.confirmed": "confirmed",
+  "transaction.completed": "completed",
+  "transaction.failed": "failed",
+} as const satisfies Record<NoticeEvent, Notice["data"]["status"]>;
+
+/** What is known at each event, as in a wallet's own send of 1 SOL. */
+export function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
+  const isFinal = event === "transaction.completed" || event === "transaction.failed";
+  return {
+    ...{ event, transactionId, timestamp: now },
+    data: {
+      ...{ transactionId, status: STATUS_OF[event], mode: "wallet", type: "send", signature: NO_SIGNATURE },
+      blockTime: isFinal ? Math.floor(now / 1_000) : null,
+      fee: isFinal ? "0.000005" : null,
+      recipients: [{ address: NOBODY, amount: "1" }],
+      reason: event === "transaction.failed" ? "transaction_error" : null,
+      reference: null,
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/** One attempt to deliver one notice: a single POST over a guarded connection, within one absolute deadline. */
+import { createSecureContext } from "node:tls";
+import type { Clock } from "../../../runtime.ts";
+import type { AllowAddress } from "./address-guard.ts";
+import { DeadlinePassed, withDeadline } from "./deadline.ts";
+import type { DenyList } from "./deny-list.ts";
+import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
+import { ReceiverConnections } from "./receiver-connections.ts";
+import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
+import { dnsLookup, type Lookup } from "./resolve-host.ts";
+import { readExcerpt } from "./response-excerpt.ts";
+
+/** From the look-up of the name to the status line, in milliseconds. */
+export const DELIVERY_DEADLINE_MS = 10_000;
+
+/** The same for the reachability check at registration, while a caller waits. */
+const REACH_DEADLINE_MS = 5_000;
+
+/**
+ * Why an attempt failed. The first four name the stage of connecting that failed. `reset`: the
+ * connection ended, or something else than HTTP came, before a status line. `blocked_address`: the guard refused;
+ * tenants are shown `dns` instead, lest they scan the host's network.
+ */
+export type AttemptError =
+  ConnectFault | "timeout" | "reset" | "headers_too_large" | "redirect" | "http_status";
+
+/** How an attempt ended. */
+export interface AttemptResult {
+  /** Whether the receiver took the notice. */
+  readonly ok: boolean;
+  /** The status of the answer; null when none came. */
+  readonly httpStatus: number | null;
+  /** Null exactly when `ok`. */
+  readonly error: AttemptError | null;
+  /** Milliseconds until the status line or the failure. */
+  readonly durationMs: number;
+  /** The beginning of the answer's body as text; null when there was none. */
+  readonly excerpt: string | null;
+  /** How long each stage of opening its connection took; null where a kept one served it, and where none was opened. */
+  readonly opening: OpeningTimes | null;
+}
+
+/** What to deliver, and where to. */
+export interface AttemptRequest {
+  readonly url: string;
+  /** The bytes of the notice, from `noticeBody`. */
+  readonly body: string;
+  /** From `signatureHeaders`; content type and user agent are added. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Gives the attempt up, for instance when its lease was lost: {@link Delivery.attempt} then rejects. */
+  readonly signal?: AbortSignal;
+}
+
+/** How deliveries are made. */
+export interface DeliveryOptions {
+  readonly clock: Clock;
+  /** Takes the place of DNS. Its answers are judged like any. */
+  readonly lookup?: Lookup;
+  /** Opens addresses that the guard refuses. For development only: it lets tenants reach this server's network. */
+  readonly allowAddress?: AllowAddress;
+  /** Where nothing is ever delivered to, whatever `allowAddress` says. */
+  readonly deny?: DenyList;
+  /** Accept 200 to 299 as success instead of exactly 200. Default false. */
+  readonly acceptAny2xx?: boolean;
+  /** Certificate authorities in PEM that replace Node's own (and NODE_EXTRA_CA_CERTS). For development. */
+  readonly ca?: string | readonly string[];
+}
+
+/** Delivers notices. Keeps nothing between two attempts but idle connections, each for one URL. */
+export interface Delivery {
+  /**
+   * Posts once and follows nothing. The outcome is decided by the status line; what of the body comes within the same
+   * deadline is read for the excerpt. Resolves whatever the receiver does. Rejects only with the reason of the
+   * caller's signal, or when a header could not be sent (a bug of the caller).
+   */
+  attempt(request: AttemptRequest): Promise<AttemptResult>;
+  /** Whether anything at `url` answers HTTP: a HEAD without payload and secret, any status counts. Never rejects. */
+  reach(url: string): Promise<boolean>;
+  /** Ends the connections that nobody uses. A process need not wait for it: idle ones do not keep it alive. */
+  endIdle(): Promise<void>;
+}
+
+/** Makes the deliverer of webhooks. Every connection is guarded: see `openReceiverSocket`. */
+export function createDelivery(options: DeliveryOptions): Delivery {
+  const { clock, allowAddress, acceptAny2xx = false } = options;
+  const connections = new ReceiverConnections({
+    clock,
+    lookup: options.lookup ?? dnsLookup(),
+    allowAddress,
+    deny: options.deny,
+    // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
+    secureContext: createSecureContext(options.ca === undefined ? {} : { ca: [options.ca].flat() }),
+  });
+
+  return {
+    attempt: ({ url, body, headers, signal: caller }) =>
+      withDeadline(DELIVERY_DEADLINE_MS, clock, caller, async (signal) => {
+        const startedAt = clock.now();
+        // A wall clock may be set back meanwhile.
+        const duration = (): number => Math.max(0, clock.now() - startedAt);
+        try {
+          const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
+          return await connections.exchange(
+            { text: url, request, signal },
+            async ({ statusCode, body: answer }, opening) => {
+              const durationMs = duration();
+              const error = judge(statusCode, acceptAny2xx);
+              const excerpt = await readExcerpt(answer);
+              return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
+            },
+          );
+        } catch (thrown) {
+          const error = faultOf(thrown, signal);
+          const nothing = { httpStatus: null, excerpt: null, opening: null };
+          return { ok: false, error, durationMs: duration(), ...nothing };
+        }
+      }),
+
+    reach: (url) =>
+      withDeadline(REACH_DEADLINE_MS, clock, undefined, async (signal) => {
+        const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
+        return connections
+          .exchangeAlone({ text: url, request, signal }, () => Promise.resolve(true))
+          .catch(() => false);
+      }),
+
+    endIdle: () => connections.endIdle(),
+  };
+}
+
+const USER_AGENT = "paystate";
+const FIXED_HEADERS = { "content-type": "application/json", "user-agent": USER_AGENT };
+
+function judge(status: number, acceptAny2xx: boolean): AttemptError | null {
+  if (status === 200 || (acceptAny2xx && status >= 200 && status < 300)) return null;
+  return status >= 300 && status < 400 ? "redirect" : "http_status";
+}
+
+/** Puts what was thrown before a status line into one word. Rethrows the caller's abort and what is a bug. */
+function faultOf(thrown: unknown, signal: AbortSignal): AttemptError {
+  if (signal.aborted) {
+    if (signal.reason instanceof DeadlinePassed) return "timeout";
+    throw signal.reason;
+  }
+  if (thrown instanceof ReceiverConnectError) return thrown.fault;
+  const { code } = thrown as { readonly code?: unknown };
+  if (thrown instanceof TooManyInterimAnswers) return "headers_too_large";
+  if (code === "UND_ERR_HEADERS_OVERFLOW") return "headers_too_large";
+  if (code === "UND_ERR_INVALID_ARG") throw thrown;
+  return "reset";
+}

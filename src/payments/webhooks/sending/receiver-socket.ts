@@ -1,0 +1,151 @@
+/** Opens a guarded TLS connection: look up, judge, connect, judge again, verify the certificate. */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
+import type { Clock } from "../../../runtime.ts";
+import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
+import type { DenyList } from "./deny-list.ts";
+import type { Lookup } from "./resolve-host.ts";
+
+/** The stage of opening a connection that failed. */
+export type ConnectFault = "dns" | "blocked_address" | "connect" | "tls";
+
+/** Thrown by {@link openReceiverSocket}: which stage failed, with what was underneath as `cause`. */
+export class ReceiverConnectError extends Error {
+  readonly fault: ConnectFault;
+
+  constructor(fault: ConnectFault, cause?: unknown) {
+    super(`could not connect to the receiver: ${fault}`, { cause });
+    this.name = "ReceiverConnectError";
+    this.fault = fault;
+  }
+}
+
+/** How to connect. */
+export interface SocketOptions {
+  readonly lookup: Lookup;
+  readonly allowAddress: AllowAddress | undefined;
+  readonly deny: DenyList | undefined;
+  /** Whom certificates are verified against; one context serves all connections. */
+  readonly secureContext: SecureContext;
+  readonly clock: Clock;
+}
+
+/** A connection, and how many milliseconds each stage took. */
+export interface OpenedSocket {
+  readonly socket: TLSSocket;
+  readonly opening: { readonly dns: number; readonly connect: number; readonly tls: number };
+}
+
+/** Addresses tried of each family; without a bound, one DNS answer could aim us at a thousand hosts. */
+const MAX_TRIED_PER_FAMILY = 2;
+
+/** Wait for one address before trying the next, in milliseconds: longer than any round trip, even with one lost SYN. */
+const NEXT_ADDRESS_AFTER_MS = 1_500;
+
+/**
+ * Connects to the host and port of an https URL. No packet leaves before every address of the name has been judged,
+ * one bad address refuses all, and no byte is sent before the address actually connected to has been judged too, so a
+ * name that answers differently the next time wins nothing. Certificates are verified whatever
+ * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
+ *
+ * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
+ */
+export async function openReceiverSocket(
+  url: URL,
+  { lookup, allowAddress, deny, secureContext, clock }: SocketOptions,
+  signal: AbortSignal,
+): Promise<OpenedSocket> {
+  const stages = [clock.now()];
+  const literal = literalAddress(url.hostname);
+  const addresses = literal === null ? await lookUp(url.hostname, lookup, signal) : [literal];
+  if (addresses.some((ip) => refusedAddress(ip, allowAddress, deny))) {
+    throw new ReceiverConnectError("blocked_address");
+  }
+  stages.push(clock.now());
+
+  const tcp = connectTcp({
+    host: literal ?? url.hostname,
+    port: url.port === "" ? 443 : Number(url.port),
+    // Node asks this instead of DNS and tries the answers in turn; a literal is not asked about.
+    lookup: (_hostname, _options, answer) => answer(null, candidates(addresses)),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+    noDelay: true,
+  });
+  await opened(tcp, "connect", signal);
+  if (tcp.remoteAddress === undefined || refusedAddress(tcp.remoteAddress, allowAddress, deny)) {
+    tcp.destroy();
+    throw new ReceiverConnectError(tcp.remoteAddress === undefined ? "connect" : "blocked_address");
+  }
+  stages.push(clock.now());
+
+  const tls = connectTls({
+    socket: tcp,
+    host: literal ?? url.hostname,
+    // SNI carries names only (RFC 6066).
+    ...(literal === null && { servername: url.hostname }),
+    secureContext,
+    ALPNProtocols: ["http/1.1"],
+    rejectUnauthorized: true,
+  });
+  const socket = await opened(tls, "secureConnect", signal);
+  stages.push(clock.now());
+  // A wall clock may be set back meanwhile.
+  const [dns = 0, connect = 0, tlsMs = 0] = stages
+    .slice(1)
+    .map((at, index) => Math.max(0, at - (stages[index] ?? at)));
+  return { socket, opening: { dns, connect, tls: tlsMs } };
+}
+
+async function lookUp(hostname: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    const addresses = await Promise.race([lookup(hostname, signal), rejectedBy(signal)]);
+    if (addresses.length === 0) throw new Error(`no address found for ${hostname}`);
+    return addresses;
+  } catch (cause) {
+    throw new ReceiverConnectError("dns", cause);
+  }
+}
+
+/** Resolves with the socket at `event`; destroys it and rejects when it fails, closes or `signal` aborts before. */
+function opened<S extends Socket>(
+  socket: S,
+  event: "connect" | "secureConnect",
+  signal: AbortSignal,
+): Promise<S> {
+  const fault = event === "connect" ? "connect" : "tls";
+  return new Promise((resolve, reject) => {
+    const fail = (cause?: unknown): void => {
+      signal.removeEventListener("abort", abort);
+      socket.destroy();
+      reject(new ReceiverConnectError(fault, cause));
+    };
+    const abort = (): void => fail(signal.reason);
+    // Stays for good: an error after this point is seen by whoever reads, and must not end the process.
+    socket.on("error", fail);
+    socket.once("close", fail);
+    socket.once(event, () => {
+      signal.removeEventListener("abort", abort);
+      socket.off("close", fail);
+      resolve(socket);
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    else signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+function candidates(addresses: readonly string[]): { address: string; family: number }[] {
+  const ofFamily = (family: number): { address: string; family: number }[] =>
+    addresses
+      .filter((address) => isIP(address) === family)
+      .slice(0, MAX_TRIED_PER_FAMILY)
+      .map((address) => ({ address, family }));
+  return [...ofFamily(4), ...ofFamily(6)];
+}

@@ -1,0 +1,113 @@
+/** `webhook-delivery` acted out: one attempt is one effect, at most four at a time per webhook. */
+import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
+import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { workflow } from "../../engine/index.ts";
+import type { Workflow } from "../../engine/index.ts";
+import type { Clock } from "../../runtime.ts";
+import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
+import { signatureHeaders } from "./sending/signature.ts";
+import { disablingWrites } from "./disable-failing-webhook.ts";
+import type { DisableAfter } from "./disable-failing-webhook.ts";
+import type { Sealing } from "../secrets/sealing.ts";
+import { secretsOf } from "./webhook-secret.ts";
+
+/** The registered chart of deliveries. */
+export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
+
+/** One slow receiver delays nobody else. */
+const IN_FLIGHT_PER_WEBHOOK = 4;
+
+/** What the row of a delivery says once its machine has ended. */
+const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
+  delivered: (deliveredAt) => ({ status: "delivered", deliveredAt }),
+  abandoned: (abandonedAt) => ({ status: "abandoned", abandonedAt }),
+  dropped: () => ({ status: "dropped" }),
+};
+
+export function webhookDeliveryWorkflow({
+  storage,
+  clock,
+  delivery,
+  sealing,
+  disableAfter,
+}: {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly delivery: Delivery;
+  readonly sealing: Sealing;
+  readonly disableAfter: DisableAfter | "never";
+}): WebhookDeliveryWorkflow {
+  return workflow(webhookDelivery)<PaymentTables>({
+    version: 1,
+    effects: {
+      attempt: {
+        lane: ({ webhookId }) => ({ key: webhookId, cap: IN_FLIGHT_PER_WEBHOOK }),
+        run: async ({ deliveryId, webhookId, noticeId, number }, { signal, dueAt, crashes }) => {
+          const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
+          const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
+          if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
+            return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+          }
+          if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
+          const { url } = webhook;
+          const startedAt = clock.now();
+          const headers = signatureHeaders({
+            body: notice.body,
+            ...secretsOf(sealing, webhook, startedAt),
+            noticeId,
+            timestampSeconds: Math.floor(startedAt / 1_000),
+          });
+          const result = await delivery.attempt({ url, body: notice.body, headers, signal });
+          // A wall clock may be set back meanwhile.
+          const durationMs = Math.max(0, clock.now() - startedAt);
+          const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
+          return {
+            event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
+            writes: [...crashed, { table: "deliveryAttempts", insert }],
+          };
+        },
+      },
+      giveUp: async ({ webhookId }) => ({
+        event: { type: "GIVEN_UP" },
+        writes: await disablingWrites({ storage, clock, disableAfter }, webhookId),
+      }),
+    },
+    project: ({ before, after }, at) => {
+      const { deliveryId: id, attempts, attemptsBefore = 0 } = after.context;
+      const end = ENDS[String(after.value)]?.(at);
+      if (before === null || (end === undefined && before.context.attempts === attempts)) return [];
+      const set = { status: "pending" as const, ...end, attempts: attemptsBefore + attempts };
+      return [{ table: "deliveries", id, set }];
+    },
+  });
+}
+
+/** The row of an attempt that has ended, but for how long it took in all. */
+function endedAttempt(
+  attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
+  { httpStatus, error, excerpt, opening, durationMs: untilAnswer }: AttemptResult,
+): Omit<DeliveryAttemptRecord, "durationMs"> {
+  const firstByteMs = httpStatus === null ? null : untilAnswer;
+  const id = `${attempt.deliveryId}:${attempt.number}`;
+  return { ...attempt, id, opening, firstByteMs, httpStatus, error, excerpt };
+}
+
+/** Why an attempt is logged as failed; `crashed` is said by the process that found what another left behind. */
+type LoggedError = AttemptError | "crashed";
+
+/**
+ * Attempts whose process vanished before it could record them, logged by the one that makes the attempt again. The
+ * receiver may have been sent the notice each time. When an attempt began died with it: what is known is when it was due.
+ */
+function crashedAttempts(
+  attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
+  crashes: number,
+): readonly PaymentWrite[] {
+  const error: LoggedError = "crashed";
+  return Array.from({ length: crashes }, (_, index) => {
+    const id = `${attempt.deliveryId}:${attempt.number}:${error}:${index + 1}`;
+    const unknown = { opening: null, firstByteMs: null, httpStatus: null, excerpt: null };
+    return { table: "deliveryAttempts", insert: { ...attempt, id, durationMs: 0, ...unknown, error } };
+  });
+}

@@ -1,0 +1,58 @@
+/** A webhook's secret at rest, and the time in which an old and a new one are both in use. */
+import type { WebhookRecord } from "../records.ts";
+import type { SealedFor, Sealing } from "../secrets/sealing.ts";
+
+/** The fields of a webhook that its deliveries are signed by. */
+export type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
+
+/** A webhook whose deliveries are not signed. */
+export const NO_SECRET: SecretFields = {
+  sealedSecret: null,
+  previousSealedSecret: null,
+  previousUntil: null,
+};
+
+/** Which webhook a secret belongs to. */
+type Owned = Pick<WebhookRecord, "id" | "accountId">;
+
+function placeOf({ id, accountId }: Owned): SealedFor {
+  return { table: "webhooks", row: id, owner: accountId };
+}
+
+export function sealedSecret(sealing: Sealing, webhook: Owned, secret: string): string {
+  return sealing.seal(secret, placeOf(webhook));
+}
+
+/** The secrets that a delivery at this time is signed with. */
+export function secretsOf(
+  sealing: Sealing,
+  webhook: Owned & SecretFields,
+  now: number,
+): { readonly secret: string | null; readonly previousSecret: string | null } {
+  const open = (sealed: string | null): string | null =>
+    sealed === null ? null : sealing.open(sealed, placeOf(webhook));
+  const isReplacing = webhook.previousUntil !== null && now < webhook.previousUntil;
+  return {
+    secret: open(webhook.sealedSecret),
+    previousSecret: isReplacing ? open(webhook.previousSealedSecret) : null,
+  };
+}
+
+/**
+ * The fields once `secret` has taken the place of the one before, which stays good until `previousUntil`. Given the
+ * secret that it has already nothing changes: a request that is repeated must not end the overlap of the first.
+ */
+export function replacedSecret(
+  sealing: Sealing,
+  webhook: Owned & SecretFields,
+  { secret, previousUntil }: { readonly secret: string | null; readonly previousUntil: number },
+): Partial<SecretFields> {
+  if (secret === null) return NO_SECRET;
+  const { sealedSecret: sealed } = webhook;
+  if (sealed !== null && sealing.open(sealed, placeOf(webhook)) === secret) return {};
+  return {
+    sealedSecret: sealedSecret(sealing, webhook, secret),
+    previousSealedSecret: sealed,
+    previousUntil: sealed === null ? null : previousUntil,
+  };
+}

@@ -1,0 +1,115 @@
+/** The operator's room over the parts of a service: what each of its commands does is wired here. */
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { PaymentTables } from "../payments/records.ts";
+import type { AnyWorkflow, Engine } from "../engine/index.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import type { Assets } from "../payments/assets/assets.ts";
+import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { releaseDeposit } from "../payments/private/release-deposit.ts";
+import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import {
+  SettleRefused,
+  settleTransaction,
+  writeOffTransaction,
+} from "../payments/wallet/settle-transaction.ts";
+import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
+import type { WriteAct } from "../payments/operator/act.ts";
+import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import { OperatorRefused } from "../payments/operator/operator-refused.ts";
+import { createOperator } from "../payments/operator/operator.ts";
+import type { OperatorParts } from "../payments/operator/operator.ts";
+import type { PurseWatch } from "../payments/purses/purses.ts";
+import { createRecover } from "../payments/operator/recovery/recover.ts";
+import type { Recover } from "../payments/operator/recovery/recover.ts";
+import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
+import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
+
+/** The parts of a service that its operator acts on. */
+export interface OperatedService {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly assets: Assets;
+  readonly engine: Engine<PaymentTables>;
+  readonly workflows: readonly AnyWorkflow[];
+  readonly transfers: WalletTransferWorkflow;
+  /** Null while private mode is off. */
+  readonly routing: PrivateRouting | null;
+  readonly exchanger: Exchanger | null;
+  readonly purses: PurseWatch;
+  /** The versions of the master secret that are given, the newest first. */
+  readonly masterVersions: readonly number[];
+  /** Makes sure that the database belongs to this chain: keys of deposit addresses depend on it. */
+  readonly bindToChain: () => Promise<unknown>;
+  readonly onAttention: OnAttention | null;
+  readonly approvals: 1 | 2;
+}
+
+export function openOperator(service: OperatedService): OperatorParts {
+  const { engine, workflows, routing } = service;
+  return createOperator({
+    ...service,
+    evidence: evidenceControl(service),
+    control: routing === null ? null : depositControl(service, routing),
+    recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
+    watching: () => engine.watching(),
+    workflowKeys: workflows.map(({ key }) => key),
+  });
+}
+
+/** States in which a deposit address takes another receiver of its money. */
+const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
+
+function depositControl(
+  { storage, ledger, engine, exchanger, bindToChain }: OperatedService,
+  routing: PrivateRouting,
+): DepositControl {
+  const { terms } = routing;
+  const desk = exchanger?.direct ?? null;
+  return {
+    screen: terms.screen,
+    ownAddresses: [
+      ...[terms.sponsor.address, terms.treasury],
+      ...(desk === null ? [] : [desk.signer.address]),
+    ],
+    canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
+    async release(transactionId, order) {
+      await bindToChain();
+      return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId, order);
+    },
+  };
+}
+
+function evidenceControl(service: OperatedService): EvidenceControl {
+  return {
+    async settle({ transactionId, signature, writes }) {
+      await service.bindToChain();
+      await settleTransaction(service, transactionId, signature, writes).catch(asRefusal);
+    },
+    async writeOff({ transactionId, writes }) {
+      await service.bindToChain();
+      await writeOffTransaction(service, transactionId, writes).catch(asRefusal);
+    },
+  };
+}
+
+function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): Recover {
+  const recover = createRecover({ ...service, routing, writeAct });
+  return async (ids, by) => {
+    await service.bindToChain();
+    return recover(ids, by);
+  };
+}
+
+function asRefusal(error: unknown): never {
+  throw error instanceof SettleRefused ? new OperatorRefused(error.message, { cause: error }) : error;
+}
+
+/** The outermost state of a value, "" where there is none. */
+function outermost(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? (Object.keys(value)[0] ?? "") : "";
+}

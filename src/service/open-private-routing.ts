@@ -1,0 +1,150 @@
+/** Puts private mode together out of its options: its machines, what they do, and what is polled for them. */
+import type { AnnounceParams } from "../../machines/index.ts";
+import type { PaymentTables } from "../payments/records.ts";
+import type { PrivateRoutingOptions } from "./payment-service-options.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { Address } from "../address.ts";
+import type { EffectHandler } from "../engine/index.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock, Logger } from "../runtime.ts";
+import { exchangeRouting } from "../payments/swap/route-exchange.ts";
+import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import type { Assets } from "../payments/assets/assets.ts";
+import { priceCheck } from "../payments/swap-provider/price-check.ts";
+import { checkPurses } from "../payments/purses/check-purses.ts";
+import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
+import type { DepositKeys } from "../payments/secrets/deposit-keys.ts";
+import { GuardedPrices } from "../payments/prices/guarded-prices.ts";
+import type { CheckedPriceBounds } from "../payments/prices/guarded-prices.ts";
+import { PaymentEffects } from "../payments/outgoing/payment-effects.ts";
+import { paymentWorkflow } from "../payments/outgoing/payment-workflow.ts";
+import { paymentStarter } from "../payments/outgoing/planned-payment.ts";
+import type { PaymentWorkflow } from "../payments/outgoing/planned-payment.ts";
+import { privateTransferWorkflow } from "../payments/private/private-transfer-workflow.ts";
+import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { PrivatePricing } from "../payments/quotes/private-pricing.ts";
+import type { PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
+import { PayoutRouting } from "../payments/private/route-order.ts";
+import { spendingCheck } from "../payments/outgoing/unknown-spending.ts";
+import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
+import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
+import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
+import { returnTokens } from "../payments/private/return-tokens.ts";
+import { payersScreening } from "../payments/private/screen-payers.ts";
+import { recipientsScreening, screenedRouting } from "../payments/private/screen-recipients.ts";
+import type { Screen } from "../payments/recipients/screening.ts";
+import { AddressSettling } from "../payments/private/settle-address.ts";
+import { leafStarter } from "../payments/outgoing/start-leaves.ts";
+import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
+import { watchDeposits } from "../payments/private/watch-deposits.ts";
+import { watchStrays } from "../payments/private/watch-strays.ts";
+
+/** The options with their defaults. */
+type CheckedOptions = Readonly<
+  Required<Omit<PrivateRoutingOptions, "screen" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance">>
+> & {
+  readonly screen?: Screen | undefined;
+  /** In lamports. */
+  readonly maxSponsorSpendPerDay?: bigint | undefined;
+  readonly lowBalance?: bigint | undefined;
+  readonly priceBounds: CheckedPriceBounds;
+};
+
+/** Private mode as the options have it, or null when it is off. */
+export function openPrivateRouting(
+  options: CheckedOptions | undefined,
+  shared: Omit<PrivateRoutingParts, "terms">,
+): PrivateRouting | null {
+  if (options === undefined) return null;
+  const { sponsor, feeBps, depositWindowMs, maxMarkerRent } = options;
+  const terms: PrivateRoutingTerms = {
+    ...{ sponsor, feeBps, depositWindowMs, maxMarkerRent },
+    treasury: options.treasury as Address,
+    prices: new GuardedPrices(options.prices, options.priceBounds, shared.clock),
+    mostRecipients: options.maxRecipients,
+    mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,
+    lowBalance: options.lowBalance ?? null,
+    screen: options.screen ?? null,
+  };
+  return createPrivateRouting({ terms, ...shared });
+}
+
+/**
+ * An address whose order is over is looked at this often: nobody waits for it, a refund takes ten minutes at the least,
+ * and every order that ever was is one of these for a day.
+ */
+const LATE_INTERVAL_MS = 5 * 60_000;
+/** And in the slow lane this often. */
+const SLOW_INTERVAL_MS = 60 * 60_000;
+
+/** What private mode is made of. */
+interface PrivateRoutingParts {
+  readonly terms: PrivateRoutingTerms;
+  readonly keys: DepositKeys;
+  readonly intervalMs: number;
+  readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly assets: Assets;
+  /** Null while no swap provider is configured. */
+  readonly exchanger: Exchanger | null;
+}
+
+function createPrivateRouting({
+  terms,
+  keys,
+  intervalMs,
+  announce,
+  ...shared
+}: PrivateRoutingParts): PrivateRouting {
+  const { ledger } = shared;
+  const { prices, treasury } = terms;
+  const sponsor = terms.sponsor.address;
+  const direct = shared.exchanger?.direct ?? null;
+  refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
+  const cosigners = direct === null ? [] : [direct.signer];
+  const hasPaidWithoutUs = spendingCheck(shared);
+  const startPayment = paymentStarter((): PaymentWorkflow => payments, shared.clock);
+  const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
+  const payments = paymentWorkflow(
+    new PaymentEffects({
+      ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs, startLeaves },
+      maxMarkerRent: terms.maxMarkerRent,
+      isPriceGood: priceCheck(shared),
+    }),
+  );
+  const routed = { ...shared, keys, sponsor, startPayment };
+  const screening = { ...shared, screen: terms.screen };
+  const routing = exchangeRouting(routed, new PayoutRouting(routed));
+  const orders = privateTransferWorkflow(screenedRouting(routing, recipientsScreening(screening)), announce);
+  const mayServePayers = payersScreening(screening, [sponsor]);
+  const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
+  const addresses = depositAddressWorkflow(
+    new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),
+    returnTokens(routed),
+    mayServePayers,
+    async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
+  );
+  const watching = { ...shared, hasPaidWithoutUs };
+  return {
+    terms,
+    pricing: new PrivatePricing(terms, ledger),
+    keys,
+    orders,
+    addresses,
+    workflows: [orders, addresses, payments],
+    watchers: {
+      attempts: watchAttempts({ ...shared, intervalMs }),
+      deposits: watchStrays(watchDeposits({ ...watching, intervalMs }), shared),
+      recentDeposits: watchDeposits({ ...watching, intervalMs }),
+      lateDeposits: watchDeposits({ ...watching, intervalMs: LATE_INTERVAL_MS }),
+      slowDeposits: watchDeposits({ ...watching, intervalMs: SLOW_INTERVAL_MS }),
+    },
+    async check(genesisHash) {
+      refuseFixedPrices(genesisHash, prices, "privateRouting.prices");
+      await checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay });
+    },
+  };
+}

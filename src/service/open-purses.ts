@@ -1,0 +1,36 @@
+/** The watch over the service's own wallets, as the options have them. */
+import { InvalidOptions } from "../options.ts";
+import { amountsByMint } from "../payments/assets/amounts-by-mint.ts";
+import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import { PurseWatch } from "../payments/purses/purses.ts";
+import type { PurseReading } from "../payments/purses/purses.ts";
+
+/** Who holds money of the service's own. */
+export interface PurseHolders {
+  /** Null while private mode is off. */
+  readonly routing: Pick<PrivateRouting, "terms"> | null;
+  /** Null while no provider is configured. */
+  readonly exchanger: Pick<Exchanger, "direct"> | null;
+  /** `swap.lowBalance`: decimal strings by symbol. */
+  readonly deskLowBalance: Readonly<Record<string, string>>;
+}
+
+/** Throws `InvalidOptions` that names each threshold that is no amount of an asset. */
+export function openPurses(
+  deps: Omit<PurseReading, "purses">,
+  { routing, exchanger, deskLowBalance }: PurseHolders,
+): PurseWatch {
+  const thresholds = amountsByMint(deps.assets.tokens, deskLowBalance, "swap.lowBalance");
+  if ("problems" in thresholds) throw new InvalidOptions("createPaymentService", thresholds.problems);
+  return new PurseWatch({
+    ...deps,
+    purses: {
+      sponsor: routing?.terms.sponsor.address ?? null,
+      treasury: routing?.terms.treasury ?? null,
+      desk: exchanger?.direct?.signer.address ?? null,
+      sponsorLowBelow: routing?.terms.lowBalance ?? null,
+      deskLowBelow: thresholds.amounts,
+    },
+  });
+}

@@ -1,0 +1,264 @@
+/** What a payment service is given, and how that is checked. */
+import { z } from "zod";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { parseAddress, SOL_MINT } from "../address.ts";
+import { parseAmount } from "../amount.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Signer } from "../ledger/sign-transaction.ts";
+import { functionOption, objectWith, runtimeOptions } from "../options.ts";
+import { MAINNET_STABLECOINS } from "../payments/assets/assets.ts";
+import { priceBoundsOption } from "../payments/prices/guarded-prices.ts";
+import type { PriceBounds } from "../payments/prices/guarded-prices.ts";
+import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
+import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
+import type { PriceSource } from "../payments/prices/prices.ts";
+import type { Screen } from "../payments/recipients/screening.ts";
+import type { MasterSecret } from "../payments/secrets/sealing.ts";
+import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import { denyList, readHostName, readNetwork } from "../payments/webhooks/sending/deny-list.ts";
+
+/** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
+export interface PaymentServiceOptions {
+  /** Where everything is remembered, such as `await sqliteStorage("payments.db")`. The service does not close it. */
+  readonly storage: EngineStorage;
+  /** The chain, such as `solanaLedger({ endpoints: ["https://…"] })`. The service does not close it. */
+  readonly ledger: Ledger;
+  /** Seals what must not be read from a stolen database. The first version seals, all of them open. 32 bytes each. */
+  readonly masterSecrets: readonly MasterSecret[];
+  /**
+   * The mints of USDC and USDT on this chain, of the Token program, with 6 decimals each: compared with the chain by
+   * `start()`. Default: mainnet's.
+   */
+  readonly stablecoins?: { readonly USDC: string; readonly USDT: string };
+  /** How long a caller may still cancel a wallet transaction, in milliseconds; it is sent only then. Default 0. */
+  readonly broadcastDelayMs?: number;
+  /** Pause between two looks at the chain while anything is under way, in milliseconds. Default 1,000. */
+  readonly ledgerPollMs?: number;
+  /**
+   * How long the work of a process that vanished waits until another one, or the next start, takes it over, in
+   * milliseconds. Keep it far below the minute in which a signed transaction expires. Default 15,000.
+   */
+  readonly leaseMs?: number;
+  /**
+   * Turns private mode on. Without it private requests are answered ROUTING_UNAVAILABLE, and orders that are open wait
+   * until it is on again.
+   */
+  readonly privateRouting?: PrivateRoutingOptions;
+  /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
+  readonly swap?: {
+    /** Who exchanges, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    readonly provider: SwapProvider;
+    /**
+     * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,
+     * such as `{ SOL: "10" }`, it is an operator's matter (`low_purse`). Default: ten times the smallest swap of each.
+     */
+    readonly lowBalance?: Readonly<Record<string, string>>;
+  };
+  readonly webhooks?: {
+    /**
+     * Opens addresses that webhooks may otherwise never reach (private, loopback …). For development only: it lets
+     * tenants send requests into this server's own network. Default: none.
+     */
+    readonly allowAddress?: (ip: string) => boolean;
+    /**
+     * Where webhooks never go, such as the operator's own public machines: addresses and networks like `"203.0.113.0/24"`
+     * or `"2001:db8::7"`, and names of hosts like `"example.com"`, each with every name below it. Judged at registration,
+     * update, test and every connection, and stronger than `allowAddress`. Default: none.
+     */
+    readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
+    /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
+    readonly ca?: string | readonly string[];
+    /** Takes 200 to 299 as received instead of exactly 200. Default false. */
+    readonly acceptAny2xx?: boolean;
+    /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
+    readonly secretOverlapMs?: number;
+    /**
+     * When a webhook is disabled by itself, with the reason `disabled_after_failures`: once `abandoned` deliveries in a row
+     * were abandoned and none was delivered for `undeliveredMs` milliseconds. Its owner enables it again and recovers what
+     * it missed. Default 100 and 3 days; "never" leaves every webhook enabled.
+     */
+    readonly disableAfter?: "never" | { readonly abandoned?: number; readonly undeliveredMs?: number };
+  };
+  /** Told of each matter that needs a person, once when it begins and once when it is over; see `OnAttention`. */
+  readonly onAttention?: OnAttention;
+  /**
+   * Told of each private order before its deposit address is handed out, so that a lost database loses no address: see
+   * `RecoveryJournal`, `recoveryFile` and `service.operator.recover`. Default: nothing is written down.
+   */
+  readonly recovery?: RecoveryJournal;
+  /**
+   * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
+   * `refundTo` is done once another confirms it by `approve`. Default 1.
+   */
+  readonly approvals?: 1 | 2;
+  /** Default: the machine's own clock. */
+  readonly clock?: Clock;
+  /** Default: the operating system's. */
+  readonly random?: Random;
+  /** Anything with pino's argument order. Default: warnings and errors go to stderr, the rest nowhere. */
+  readonly logger?: Logger;
+}
+
+/** How private mode is run: whose money moves it, and what it costs. */
+export interface PrivateRoutingOptions {
+  /** Pays network fees and rent, such as `keypairSigner(secretKey)`. Keep SOL on it: it is all that private mode needs. */
+  readonly sponsor: Signer;
+  /** Receives the fees: a wallet that exists, since small change may go to it. */
+  readonly treasury: string;
+  /** What SOL is worth in the stablecoins; see `PriceSource`. */
+  readonly prices: PriceSource;
+  /** Which of these prices are believed; see `PriceBounds`. */
+  readonly priceBounds?: PriceBounds;
+  /** Routing fee in hundredths of a percent of what the recipients get, 0 to 1,000. Default 30. */
+  readonly feeBps?: number;
+  /** How long a deposit is waited for, in milliseconds. Default 30 minutes. */
+  readonly depositWindowMs?: number;
+  /**
+   * The most that the sponsor spends within any 24 hours, in SOL as a decimal string, such as `"2.5"`: network fees and
+   * rent of others' accounts that it has signed for, and what open orders may still cost it of these. Rent that a sweep
+   * brings back does not count. At the limit new private orders are answered ROUTING_UNAVAILABLE capacity; what is under
+   * way goes on. Default: no limit.
+   */
+  readonly maxSponsorSpendPerDay?: string;
+  /**
+   * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
+   * (`low_purse`). Default: what twenty sends at once may take.
+   */
+  readonly lowBalance?: string;
+  /** Most recipients of a private payroll, 2 to 500. Default 100. */
+  readonly maxRecipients?: number;
+  /**
+   * The most lamports that the rent of one marker may be. A payment binds them until its deposit address is swept; nothing
+   * is signed while a node tells more. Default 20,000,000 (0.02 SOL), over ten times the rent of 2026.
+   */
+  readonly maxMarkerRent?: bigint;
+  /**
+   * Whom to serve: asked of sender and recipients before an order is taken; of sender and of everybody who paid in before
+   * anything is paid out or back; and of the recipients once more before they are paid. A refusal at first is
+   * VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Payers are told from how balances changed
+   * in the transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
+   * account or out of an account that somebody else closed) is held too, once it is as much as the smallest deposit.
+   * It is an attribution and no proof. Default: everybody is served.
+   */
+  readonly screen?: Screen;
+}
+
+const stablecoin = z
+  .string()
+  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" })
+  .refine((text) => text !== SOL_MINT, { error: "expected the mint of a stablecoin, found that of SOL" });
+
+/** Text that `read` makes something of; null from it refuses the text. */
+function readAs<T>(read: (text: string) => T | null, expected: string) {
+  return z.string().transform((text, context): T => {
+    const value = read(text);
+    if (value !== null) return value;
+    context.addIssue({ code: "custom", message: `expected ${expected}` });
+    return z.NEVER;
+  });
+}
+
+const SOL_DECIMALS = 9;
+
+/** A decimal string in whole SOL, read as lamports. */
+const solAmount = z.string().transform((text, context): bigint => {
+  const read = parseAmount(text, SOL_DECIMALS);
+  if ("amount" in read) return read.amount;
+  const message = 'expected an amount of SOL above zero as a decimal string, such as "2.5"';
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
+const denyOption = z
+  .strictObject({
+    addresses: z.array(readAs(readNetwork, 'an address or a network, such as "203.0.113.0/24"')).default([]),
+    hosts: z.array(readAs(readHostName, 'the name of a host, such as "example.com"')).default([]),
+  })
+  .transform(({ addresses, hosts }) => denyList(addresses, hosts));
+
+const disableAfterOption = z.union(
+  [
+    z.literal("never"),
+    z.strictObject({
+      abandoned: z.number().int().min(1).max(10_000).default(100),
+      undeliveredMs: z.number().int().min(0).max(31_536_000_000).default(259_200_000),
+    }),
+  ],
+  { error: 'expected "never", or { abandoned: 1 to 10,000, undeliveredMs: 0 to 31,536,000,000 (a year) }' },
+);
+
+/** Checks `PaymentServiceOptions` and fills in the defaults. */
+export const paymentServiceOptions = z.strictObject({
+  storage: objectWith<EngineStorage>(
+    ["commit", "claim", "install"],
+    'a storage, such as await sqliteStorage("payments.db")',
+  ),
+  ledger: objectWith<Ledger>(
+    ["verifyPayment", "broadcast", "fates"],
+    'a ledger, such as solanaLedger({ endpoints: ["https://…"] })',
+  ),
+  masterSecrets: z
+    .array(
+      z.strictObject({
+        version: z.number().int().min(1),
+        secret: z
+          .custom<Uint8Array>((value) => value instanceof Uint8Array, { error: "expected a Uint8Array" })
+          .refine((bytes) => bytes.length >= 32, { error: "expected 32 bytes or more" }),
+      }),
+    )
+    .min(1, { error: "expected at least one master secret" })
+    .refine((all) => new Set(all.map(({ version }) => version)).size === all.length, {
+      error: "each version names one secret",
+    }),
+  stablecoins: z
+    .strictObject({ USDC: stablecoin, USDT: stablecoin })
+    .refine(({ USDC, USDT }) => USDC !== USDT, {
+      path: ["USDT"],
+      error: "expected another mint than that of USDC",
+    })
+    .default(MAINNET_STABLECOINS),
+  broadcastDelayMs: z.number().int().min(0).max(20_000).default(0),
+  ledgerPollMs: z.number().int().min(50).max(60_000).default(1_000),
+  leaseMs: z.number().int().min(1_000).max(30_000).default(15_000),
+  privateRouting: z
+    .strictObject({
+      sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
+      treasury: z
+        .string()
+        .refine((text) => "address" in parseAddress(text), { error: "expected a wallet address" }),
+      prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
+      priceBounds: priceBoundsOption,
+      feeBps: z.number().int().min(0).max(1_000).default(30),
+      depositWindowMs: z.number().int().min(60_000).max(86_400_000).default(1_800_000),
+      maxSponsorSpendPerDay: solAmount.optional(),
+      lowBalance: solAmount.optional(),
+      maxRecipients: z.number().int().min(2).max(500).default(100),
+      maxMarkerRent: z.bigint().min(1n).default(20_000_000n),
+      screen: functionOption<Screen>().optional(),
+    })
+    .optional(),
+  swap: z
+    .strictObject({
+      provider: objectWith<SwapProvider>(
+        ["connect"],
+        "a swap provider, such as deskProvider({ desk: keypairSigner(secretKey), prices })",
+      ),
+      lowBalance: z.record(z.string(), z.string()).default({}),
+    })
+    .optional(),
+  webhooks: z
+    .strictObject({
+      allowAddress: functionOption<(ip: string) => boolean>().optional(),
+      deny: denyOption.optional(),
+      ca: z.union([z.string(), z.array(z.string())]).optional(),
+      acceptAny2xx: z.boolean().optional(),
+      secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
+      disableAfter: disableAfterOption.prefault({}),
+    })
+    .prefault({}),
+  onAttention: functionOption<OnAttention>().optional(),
+  recovery: functionOption<RecoveryJournal>().optional(),
+  approvals: z.union([z.literal(1), z.literal(2)]).default(1),
+  ...runtimeOptions,
+});

@@ -1,0 +1,87 @@
+/** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { KindWatching } from "../engine/index.ts";
+import { ALL_SHARDS } from "../engine/poll-watches.ts";
+import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
+import type { Clock } from "../runtime.ts";
+
+/** The answer to "how are you". */
+export interface Health {
+  /**
+   * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
+   * or too few endpoints answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * long for a look that found something out. `down`: the storage is silent, so nothing can be taken at all.
+   */
+  readonly status: "ok" | "degraded" | "down";
+  readonly storage: "ok" | "unreachable";
+  /** The newest finalized slot, null while no endpoint answers. */
+  readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
+  /**
+   * How many endpoints must agree before anything final is believed, and how many answer. While these are fewer nothing
+   * completes or fails, no deposit is credited and no deadline passes. Null where they cannot be counted.
+   */
+  readonly witnesses: WitnessCount | null;
+  /** Wallet transactions of which no evidence tells whether they landed; they wait for a node that knows, or an operator. */
+  readonly unprovable: number;
+  /** How long the earliest due task has been waiting, in milliseconds; 0 when none is late. */
+  readonly overdueMs: number;
+  /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
+  readonly deadLetters: number;
+  /**
+   * What this process follows on the chain, by kind of watch: how many, and how long ago, in milliseconds, the one that
+   * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
+   */
+  readonly watches: Readonly<Record<string, KindWatching>>;
+  /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
+  readonly attention: number;
+}
+
+// A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
+const OVERDUE_MS = 20_000;
+const MOST_DEAD_LETTERS = 100;
+
+/** Asks storage and ledger. Never rejects: what cannot be asked is what it tells. */
+export async function readHealth({
+  storage,
+  ledger,
+  clock,
+  workflowKeys,
+  watching,
+  countMatters,
+}: {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly workflowKeys: readonly string[];
+  readonly watching: () => Health["watches"];
+  readonly countMatters: () => Promise<number>;
+}): Promise<Health> {
+  const [stored, position, witnesses] = await Promise.all([
+    Promise.all([
+      storage.nextDue(workflowKeys),
+      storage.deadLetters(MOST_DEAD_LETTERS),
+      storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
+      countMatters(),
+    ]).catch(() => null),
+    ledger.position().catch(() => null),
+    ledger.witnesses().catch(() => null),
+  ]);
+  const chain = { ledger: position, witnesses };
+  if (stored === null) {
+    const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
+    return { status: "down", storage: "unreachable", ...chain, ...unknown };
+  }
+  const [due, dead, { length: unprovable }, attention] = stored;
+  const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
+  const deadLetters = dead.length;
+  const watches = watching();
+  const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
+  const isLate =
+    isBlind ||
+    overdueMs > OVERDUE_MS ||
+    deadLetters > 0 ||
+    unprovable > 0 ||
+    Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
+  const status = isLate ? "degraded" : "ok";
+  return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
+}

@@ -1,0 +1,51 @@
+/** What stands at an address, told from its account's owner, length and type byte. */
+import type { AccountInfo } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { AccountKind } from "../ledger/ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
+import { MINT_BYTES } from "./token-accounts.ts";
+
+// A multisig of a token program. Token-2022 never lets an extended account have this very length.
+const MULTISIG_BYTES = 355;
+/** Enough to tell all lengths apart; a program's data can be megabytes. */
+export const BYTES_TO_READ = { offset: 0, length: MULTISIG_BYTES + 1 };
+// Token-2022: the type stands behind the padded base part.
+const ACCOUNT_TYPE_AT = TOKEN_ACCOUNT_BYTES;
+const ACCOUNT_TYPE_MINT = 1;
+const ACCOUNT_TYPE_TOKEN_ACCOUNT = 2;
+
+/** The kinds in the order asked, at confirmed. */
+export async function accountKinds(
+  nodes: Nodes,
+  addresses: readonly Address[],
+): Promise<readonly AccountKind[]> {
+  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", BYTES_TO_READ));
+  return accounts.map((account) => (account === null ? "absent" : kindOf(account)));
+}
+
+/** The kind of an account of which `BYTES_TO_READ` were read. */
+export function kindOf({ executable, owner, data }: AccountInfo<Buffer>): AccountKind {
+  if (executable) return "program";
+  switch (owner.toBase58()) {
+    case SYSTEM_PROGRAM:
+      // With data it is a nonce account, whose lamports a plain transfer cannot move.
+      return data.length === 0 ? "wallet" : "other";
+    case TOKEN_PROGRAM:
+    case TOKEN_2022_PROGRAM:
+      return tokenKindOf(data);
+    default:
+      return "other";
+  }
+}
+
+function tokenKindOf(data: Buffer): AccountKind {
+  if (data.length === MINT_BYTES) return "mint";
+  if (data.length === TOKEN_ACCOUNT_BYTES) return "token_account";
+  if (data.length === MULTISIG_BYTES) return "other";
+  const type = data[ACCOUNT_TYPE_AT];
+  if (type === ACCOUNT_TYPE_MINT) return "mint";
+  return type === ACCOUNT_TYPE_TOKEN_ACCOUNT ? "token_account" : "other";
+}

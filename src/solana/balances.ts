@@ -1,0 +1,73 @@
+/** What one address holds: lamports, and every mint summed over all of its token accounts. */
+import { PublicKey, type Connection } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { Balances, Holding } from "../ledger/ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { expectShape } from "./endpoint-failure.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { readMintDecimals, readTokenAccount } from "./token-accounts.ts";
+import { readTokenSymbol } from "./token-symbol.ts";
+
+type TokenProgram = Holding["program"];
+
+const PROGRAM_IDS = [
+  ["token", TOKEN_PROGRAM],
+  ["token-2022", TOKEN_2022_PROGRAM],
+] as const satisfies readonly (readonly [TokenProgram, string])[];
+
+/**
+ * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
+ * left out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
+ *
+ * web3.js carries lamports as a double: above 2^53 (9 million SOL) the last digit may be off.
+ */
+export async function balances(nodes: Nodes, owner: Address): Promise<Balances> {
+  return await ask(nodes, async (connection, endpoint) => {
+    const [sol, ...held] = await Promise.all([
+      connection.getBalanceAndContext(new PublicKey(owner), "confirmed"),
+      ...PROGRAM_IDS.map(([program, id]) => sums(connection, owner, program, id)),
+    ]);
+    expectShape(Number.isInteger(sol.value) && sol.value >= 0, "balance");
+    const totals = held.flatMap(({ amounts, program }) =>
+      [...amounts].filter(([, amount]) => amount > 0n).map(([mint, amount]) => ({ mint, amount, program })),
+    );
+    const mints = await readAccounts(
+      totals.map(({ mint }) => mint),
+      "confirmed",
+    )(connection, endpoint);
+    const holdings = totals.flatMap((total, index) => {
+      const data = mints[index]?.data;
+      // A mint without its account cannot be counted in whole units, so there is nothing to show.
+      const decimals = data === undefined ? null : readMintDecimals(data);
+      if (data === undefined || decimals === null) return [];
+      const symbol = total.program === "token-2022" ? readTokenSymbol(data) : null;
+      return [{ ...total, decimals, symbol }];
+    });
+    const slot = Math.min(sol.context.slot, ...held.map((each) => each.slot));
+    return { slot, endpoint: endpoint.name, lamports: BigInt(sol.value), holdings };
+  });
+}
+
+/** Raw units per mint, over all of the owner's token accounts of one program. */
+async function sums(
+  connection: Connection,
+  owner: Address,
+  program: TokenProgram,
+  programId: string,
+): Promise<{ slot: number; program: TokenProgram; amounts: ReadonlyMap<Address, bigint> }> {
+  const filter = { programId: new PublicKey(programId) };
+  const { context, value } = await connection.getTokenAccountsByOwner(
+    new PublicKey(owner),
+    filter,
+    "confirmed",
+  );
+  const amounts = new Map<Address, bigint>();
+  for (const { account } of value) {
+    const held = readTokenAccount(account.data);
+    if (held === null) continue;
+    expectShape(held.owner === owner, "token account of somebody else");
+    amounts.set(held.mint, (amounts.get(held.mint) ?? 0n) + held.amount);
+  }
+  return { slot: context.slot, program, amounts };
+}

@@ -1,0 +1,117 @@
+/** Proof by blocks that a message never landed: every block that could hold it was read, and none does. */
+import type { Connection, VersionedBlockResponse } from "@solana/web3.js";
+import type { Attempt } from "../ledger/ledger.ts";
+import type { FoundLanding } from "./agreement.ts";
+import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { hashOfMessage } from "./find-message.ts";
+import type { BlockWalk } from "./landing-window.ts";
+import { errorText, NEWEST_TRANSACTION_VERSION } from "./statuses.ts";
+
+/**
+ * What the blocks say. `none`: no block up to the last that could hold the message does. `gap`: this node does not show
+ * all of them. `unfinished`: more are left than are read at once.
+ */
+export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
+
+/** Where a walk goes on, kept by whoever asks between two looks. */
+export interface WalkMemory {
+  get(): BlockWalk | undefined;
+  set(walk: BlockWalk): void;
+}
+
+// A block of mainnet has a few megabytes, and one look has a minute.
+const BLOCKS_AT_ONCE = 4;
+const MOST_BLOCKS_PER_LOOK = 160;
+// Far more slots than a blockhash lives, whatever part of them is skipped.
+const MOST_SLOTS = 5_000;
+
+type Block = VersionedBlockResponse & { readonly slot: number };
+
+/**
+ * Walks the finalized blocks from the first that can hold the attempt to the one at its last valid height + 1, which still
+ * takes it. Each must name the one before as its parent, by slot, blockhash and height: what a node leaves out is a gap.
+ */
+export async function walkBlocks(
+  connection: Connection,
+  attempt: Attempt,
+  finalizedSlot: number,
+  memory: WalkMemory,
+): Promise<BlockProof> {
+  const known = memory.get();
+  const from = known === undefined ? attempt.firstSlot : known.slot + 1;
+  const until = Math.min(finalizedSlot, attempt.firstSlot + MOST_SLOTS);
+  const slots = until < from ? [] : await connection.getBlocks(from, until, "finalized");
+  let last = known;
+  for (let start = 0; start < slots.length; start += BLOCKS_AT_ONCE) {
+    if (last !== undefined && isLast(last, attempt)) return "none";
+    if (start >= MOST_BLOCKS_PER_LOOK) return "unfinished";
+    const blocks = await readBlocks(connection, slots.slice(start, start + BLOCKS_AT_ONCE));
+    if (blocks === null) return "gap";
+    for (const block of blocks) {
+      if (!follows(block, last, attempt)) return "gap";
+      const found = landingIn(block, attempt);
+      if (found !== null) return found;
+      last = { slot: block.slot, blockhash: block.blockhash, height: heightOf(block) };
+      memory.set(last);
+      if (isLast(last, attempt)) return "none";
+    }
+  }
+  return last !== undefined && isLast(last, attempt) ? "none" : "gap";
+}
+
+function isLast({ height }: BlockWalk, { lastValidBlockHeight }: Attempt): boolean {
+  return height > lastValidBlockHeight;
+}
+
+/** Null where the node does not have one of them. */
+async function readBlocks(connection: Connection, slots: readonly number[]): Promise<Block[] | null> {
+  const read = await Promise.all(slots.map((slot) => readBlock(connection, slot)));
+  const blocks = read.filter((block) => block !== null);
+  return blocks.length === read.length ? blocks : null;
+}
+
+// What agave answers for a block that it has no more, or never had: cleaned up, skipped or missing because of a snapshot,
+// missing in long-term storage.
+const MISSING_BLOCK_CODES: ReadonlySet<number | undefined> = new Set([-32001, -32007, -32009]);
+
+async function readBlock(connection: Connection, slot: number): Promise<Block | null> {
+  try {
+    const block = await connection.getBlock(slot, {
+      commitment: "finalized",
+      transactionDetails: "full",
+      rewards: false,
+      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
+    });
+    return block === null ? null : { ...block, slot };
+  } catch (error) {
+    if (error instanceof EndpointFailure && MISSING_BLOCK_CODES.has(error.facts.code)) return null;
+    throw error;
+  }
+}
+
+/** The first one needs no known parent, but one of before the first slot: else there may be a block between. */
+function follows(block: Block, last: BlockWalk | undefined, { firstSlot }: Attempt): boolean {
+  if (last === undefined) return block.parentSlot < firstSlot;
+  return (
+    block.parentSlot === last.slot &&
+    block.previousBlockhash === last.blockhash &&
+    heightOf(block) === last.height + 1
+  );
+}
+
+function heightOf({ blockHeight }: VersionedBlockResponse & { readonly blockHeight?: unknown }): number {
+  expectShape(typeof blockHeight === "number", "block height");
+  return blockHeight;
+}
+
+function landingIn({ slot, transactions }: Block, attempt: Attempt): FoundLanding | null {
+  for (const { transaction, meta } of transactions) {
+    // Its hash costs more than this, and hardly any other transaction of a block is over the same blockhash.
+    if (transaction.message.recentBlockhash !== attempt.blockhash) continue;
+    if (hashOfMessage(transaction.message) !== attempt.messageHash) continue;
+    const [signature] = transaction.signatures;
+    expectShape(signature !== undefined && meta !== null, "transaction of a block");
+    return { signature, slot, error: errorText(meta.err) };
+  }
+  return null;
+}

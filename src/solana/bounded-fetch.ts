@@ -1,0 +1,108 @@
+/** The one way out to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
+import type { Clock } from "../runtime.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
+import type { Pace } from "./pace.ts";
+
+// A reason of its own for each call would be an error with a stack, made only to be thrown away.
+const OVER = new Error("the call is over");
+
+/** The standard `fetch`, or an in-process function that answers like a node. */
+export type Fetch = typeof globalThis.fetch;
+
+// From the first byte sent to the last byte read. Healthy nodes answer in well under a second; a search of old
+// history may take a few.
+const DEADLINE_MS = 8_000;
+// Decompressed. The largest honest answer is a list of token accounts, about 600 bytes each: this holds 50,000 of them.
+// An endless body must not fill the memory before the deadline ends it.
+const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here, before web3.js sees them: it
+ * reports them in five different ways, and for `getMinimumBalanceForRentExemption` as a rent of 0. `pace` holds calls
+ * back before their deadline runs; `closed` ends what is under way.
+ */
+export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, closed: AbortSignal): Fetch {
+  return async (input, init) => {
+    await pace?.();
+    closed.throwIfAborted();
+    const stop = new AbortController();
+    const end = (): void => stop.abort(OVER);
+    closed.addEventListener("abort", end, { once: true });
+    const deadline = clock.sleep(DEADLINE_MS, stop.signal).then(() => undefined);
+    try {
+      const answer = exchange(fetch, clock, input, { ...init, signal: stop.signal });
+      const text = await Promise.race([answer, deadline]);
+      if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");
+      return new Response(text);
+    } finally {
+      closed.removeEventListener("abort", end);
+      end();
+    }
+  };
+}
+
+async function exchange(
+  fetch: Fetch,
+  clock: Clock,
+  input: Parameters<Fetch>[0],
+  init: RequestInit,
+): Promise<string> {
+  // A node that sends us elsewhere is misconfigured: following would turn the POST into a GET, or leak the call.
+  const response = await fetch(input, { ...init, redirect: "manual" }).catch(() => {
+    throw new EndpointFailure("unreachable", "no connection");
+  });
+  if (!response.ok) {
+    // What else it says is not read, so that it cannot be endless.
+    void response.body?.cancel().catch(() => undefined);
+    throw new EndpointFailure("http", `HTTP ${response.status}`, {
+      code: response.status,
+      ...retryAfter(response.headers.get("retry-after"), clock),
+    });
+  }
+  const text = await readText(response);
+  refuseRpcError(text);
+  return text;
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const pieces: AsyncIterable<Uint8Array> | readonly Uint8Array[] = body ?? [];
+  try {
+    for await (const chunk of pieces) {
+      bytes += chunk.length;
+      if (bytes > LARGEST_ANSWER_BYTES) throw new EndpointFailure("garbled", "an answer that is too large");
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof EndpointFailure
+      ? error
+      : new EndpointFailure("unreachable", "the connection broke");
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Retry-After is either seconds or a date (RFC 9110). */
+function retryAfter(header: string | null, clock: Clock): { retryAfterMs?: number } {
+  if (header === null) return {};
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - clock.now();
+  return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: ms } : {};
+}
+
+function refuseRpcError(text: string): void {
+  // Looked at twice only when it may hold an error: a list of token accounts can be megabytes.
+  if (!text.includes('"error"')) return;
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new EndpointFailure("garbled", "an answer that is not JSON");
+  }
+  if (typeof answer !== "object" || answer === null || !("error" in answer)) return;
+  const { error } = answer;
+  if (typeof error !== "object" || error === null) return;
+  const code = "code" in error && typeof error.code === "number" ? error.code : 0;
+  const data = "data" in error ? error.data : undefined;
+  const words = "message" in error && typeof error.message === "string" ? error.message : "";
+  throw new EndpointFailure("rpc", `JSON-RPC error ${code}`, { code, data, words });
+}

@@ -1,0 +1,99 @@
+/** One JSON-RPC endpoint: its own connection, a name that is safe to log, its limits, and how it has been lately. */
+import { Connection } from "@solana/web3.js";
+import type { Clock } from "../runtime.ts";
+import { boundedFetch, type Fetch } from "./bounded-fetch.ts";
+import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
+import { newHealth, type Health } from "./health.ts";
+import { paceOf } from "./pace.ts";
+
+/** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
+export type EndpointOption =
+  | string
+  | {
+      readonly url: string;
+      /** The standard `fetch` when left out; a local chain's own `fetch` needs no port. */
+      readonly fetch?: Fetch;
+      /** The provider's limit, kept by waiting. A second's worth may be asked at once. Not limited when left out. */
+      readonly requestsPerSecond?: number;
+      /** Accounts in one getMultipleAccounts call, 1–100; 100 when left out. Some providers allow fewer. */
+      readonly accountsPerCall?: number;
+      /** Signatures in one getSignatureStatuses call, 1–256; 256 when left out. */
+      readonly signaturesPerCall?: number;
+      /**
+       * True for a node with the chain's whole history that you vouch for. Where every other endpoint that answers has no
+       * history of the time in question, the word of this one is enough to settle a transaction. False when left out.
+       */
+      readonly archive?: boolean;
+    };
+
+/** One node, or one provider's pool of nodes behind one URL. */
+export interface Endpoint {
+  /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
+  readonly name: string;
+  readonly connection: Connection;
+  readonly accountsPerCall: number;
+  readonly signaturesPerCall: number;
+  /** Its word alone settles what the others have no history of. */
+  readonly isArchive: boolean;
+  readonly health: Health;
+  /** The chain it serves, once it has told. */
+  genesisHash: string | null;
+}
+
+/** Opens the endpoints in their order. Nothing is sent until the first question. */
+export function openEndpoints(
+  options: readonly EndpointOption[],
+  clock: Clock,
+  closed: AbortSignal,
+): Endpoint[] {
+  const seen = new Map<string, number>();
+  return options.map((option) => {
+    const endpoint = typeof option === "string" ? { url: option } : option;
+    const host = new URL(endpoint.url).hostname;
+    const number = (seen.get(host) ?? 0) + 1;
+    seen.set(host, number);
+    return openEndpoint(endpoint, number === 1 ? host : `${host}#${number}`, clock, closed);
+  });
+}
+
+function openEndpoint(
+  option: Exclude<EndpointOption, string>,
+  name: string,
+  clock: Clock,
+  closed: AbortSignal,
+): Endpoint {
+  const { url, fetch, requestsPerSecond } = option;
+  const pace = requestsPerSecond === undefined ? null : paceOf(requestsPerSecond, clock, closed);
+  const reach = boundedFetch(fetch ?? ((input, init) => globalThis.fetch(input, init)), pace, clock, closed);
+  const connection = new Connection(url, {
+    fetch: reach,
+    // Its own retry blocks a call for 7.5 s; ours moves on to another endpoint.
+    disableRetryOnRateLimit: true,
+    httpAgent: false,
+  });
+  return {
+    name,
+    connection,
+    accountsPerCall: option.accountsPerCall ?? MOST_ACCOUNTS_PER_CALL,
+    signaturesPerCall: option.signaturesPerCall ?? MOST_SIGNATURES_PER_CALL,
+    isArchive: option.archive ?? false,
+    health: newHealth(),
+    genesisHash: null,
+  };
+}
+
+/** The chain an endpoint serves; asked once, for it cannot change. */
+export async function chainOf(endpoint: Endpoint): Promise<string> {
+  endpoint.genesisHash ??= await endpoint.connection.getGenesisHash();
+  return endpoint.genesisHash;
+}
+
+/**
+ * Throws `EndpointFailure` when the endpoint serves another chain than this one. One that was silent when the others told
+ * theirs has to tell its own before it is believed. `null`: no chain is known yet.
+ */
+export async function expectChain(endpoint: Endpoint, genesisHash: string | null): Promise<void> {
+  if (genesisHash === null || (await chainOf(endpoint)) === genesisHash) return;
+  throw new EndpointFailure("other_chain", "serves another chain");
+}

@@ -1,0 +1,82 @@
+/** From the chain's error of a simulated payment to what a payer can do about it. */
+import type { SimulationFault } from "../ledger/ledger.ts";
+import type { Nodes } from "./ask.ts";
+import { rentMinimum } from "./payment-cost.ts";
+import { lamportShortage, missingTokenAccount, tokenShortage, type ReadPayment } from "./shortages.ts";
+
+// Both the System and the Token program number "insufficient funds" 1, so the failed instruction decides whose it is.
+const CUSTOM_INSUFFICIENT_FUNDS = 1;
+const CUSTOM_ACCOUNT_FROZEN = 0x11;
+// The fee payer is the first account of every message.
+const FEE_PAYER_INDEX = 0;
+// The end of the log names the failure; the rest is noise of successful instructions.
+const LOG_LINES = 20;
+
+/** Explains `err`, the chain's transaction error in its JSON form. */
+export async function explainFailure(
+  nodes: Nodes,
+  err: unknown,
+  logs: readonly string[],
+  read: ReadPayment,
+): Promise<SimulationFault> {
+  if (err === "BlockhashNotFound") return { kind: "blockhash_expired" };
+  if (err === "AlreadyProcessed") return { kind: "already_processed" };
+  // An account without lamports does not exist, and one that does not exist cannot pay the fee.
+  if (err === "AccountNotFound" || err === "InsufficientFundsForFee") {
+    return await lamportShortage(nodes, read, "fee", "any");
+  }
+  const poorAccount = field(field(err, "InsufficientFundsForRent"), "account_index");
+  if (poorAccount === FEE_PAYER_INDEX) return await lamportShortage(nodes, read, "rent", "rent_exempt");
+  if (poorAccount !== undefined && read.payment.mint === null) {
+    const { payment, message } = read;
+    const poor = message.staticAccountKeys[Number(poorAccount)]?.toBase58();
+    const transfer = payment.transfers.findIndex(({ recipient }) => recipient === poor);
+    return {
+      kind: "recipient_below_rent",
+      minimum: await rentMinimum(nodes, 0),
+      transfer: transfer < 0 ? null : transfer,
+    };
+  }
+  const explained = await explainInstructionError(nodes, field(err, "InstructionError"), read);
+  if ("kind" in explained) return explained;
+  return { kind: "would_fail", reason: explained.reason, logs: logs.slice(-LOG_LINES) };
+}
+
+type Explained =
+  | Extract<SimulationFault, { kind: "insufficient_balance" }>
+  | { reason: "no_token_account" | "frozen" | "program_error" };
+
+/** `error` is `[index of the instruction, its error]`. */
+async function explainInstructionError(nodes: Nodes, error: unknown, read: ReadPayment): Promise<Explained> {
+  const custom = field(field(error, "1"), "Custom");
+  const index = field(error, "0");
+  const meaning = typeof index === "number" ? read.meanings[index] : undefined;
+  switch (meaning?.does) {
+    case "transfer_sol":
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "fee", "any");
+      break;
+    case "create_token_account":
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "rent", "any");
+      break;
+    case "transfer_token": {
+      if (custom === CUSTOM_ACCOUNT_FROZEN) return { reason: "frozen" };
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await tokenShortage(nodes, read, meaning.source);
+      // The program's word for an account that is not there differs between its versions; the chain's does not.
+      const missing = await missingTokenAccount(nodes, meaning);
+      if (missing === "source") return await tokenShortage(nodes, read, meaning.source);
+      const isCreated = read.meanings.some(
+        (each) => each.does === "create_token_account" && each.account === meaning.destination,
+      );
+      if (missing === "destination" && !isCreated) return { reason: "no_token_account" };
+      break;
+    }
+    default:
+  }
+  return { reason: "program_error" };
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

@@ -1,0 +1,62 @@
+/** What became of attempts that no marker tells of: the only place that may say that one can never land any more. */
+import type { Attempt, Fate } from "../ledger/ledger.ts";
+import { agreedLanding, type Word } from "./agreement.ts";
+import { askEach, type Nodes } from "./ask.ts";
+import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
+
+/** What one endpoint found, as far as a verdict needs it. */
+interface Witness {
+  readonly finding: Finding;
+  readonly isArchive: boolean;
+}
+
+/** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
+export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<readonly Fate[]> {
+  const result: Fate[] = [];
+  for (let start = 0; start < attempts.length; start += MOST_SIGNATURES_PER_CALL) {
+    const batch = attempts.slice(start, start + MOST_SIGNATURES_PER_CALL);
+    const answers = await askEach(nodes, testifyTo(nodes, batch));
+    const testimonies = answers.filter((testimony) => testimony !== null);
+    result.push(...batch.map((_, index) => verdict(testimonies, index, nodes.witnesses)));
+  }
+  return result;
+}
+
+function verdict(testimonies: readonly Testimony[], index: number, needed: number): Fate {
+  // An endpoint of another chain has never heard of the signature, at whatever height it is.
+  if (new Set(testimonies.map(({ genesisHash }) => genesisHash)).size > 1) return "open";
+  const witnesses = testimonies.flatMap(({ findings, isArchive }): Witness[] => {
+    const finding = findings[index];
+    return finding === undefined ? [] : [{ finding, isArchive }];
+  });
+  if (agreedLanding(witnesses.map(wordOf), needed) !== null) return "landed";
+  const isTraceless = witnesses.every(({ finding: { kind } }) => kind !== "landed" && kind !== "seen");
+  const dead = witnesses.filter(({ finding: { kind } }) => kind === "dead").length;
+  const isDoubted = witnesses.some(({ finding: { kind } }) => kind === "unclear");
+  if (isTraceless && !isDoubted && dead >= needed) return "dead";
+  return witnesses.filter(isPast).length >= needed ? "unprovable" : "open";
+}
+
+function wordOf({ finding, isArchive }: Witness): Word {
+  return {
+    landing: finding.kind === "landed" ? finding.landing : null,
+    hasNoHistory: finding.kind === "lost",
+    isArchive,
+  };
+}
+
+/** Whether this endpoint is past the last block that takes the attempt, so that waiting alone will not decide it. */
+function isPast({ finding }: Witness): boolean {
+  switch (finding.kind) {
+    case "landed":
+      return finding.isPast;
+    case "dead":
+    case "lost":
+    case "unclear":
+      return true;
+    case "seen":
+    case "unsaid":
+      return false;
+  }
+}

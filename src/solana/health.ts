@@ -1,0 +1,108 @@
+/** How an endpoint has been lately, and what follows from it: when it is asked, and before or after the others. */
+import type { Clock, Logger } from "../runtime.ts";
+import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
+
+/** What is remembered of an endpoint. */
+export interface Health {
+  /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
+  restsUntil: number;
+  /** Failures since its last answer, those not counted that came while it was avoided anyway. */
+  failuresInRow: number;
+  /** It keeps failing: asked last, and not tried for its own sake before this time (Unix milliseconds). Null: well. */
+  avoidedUntil: number | null;
+  /** How far behind the best endpoint it was when both were last looked at. */
+  slotsBehind: number;
+}
+
+/** An endpoint as far as its health is concerned. */
+export interface Patient {
+  /** Safe to log. */
+  readonly name: string;
+  readonly health: Health;
+}
+
+/** By whose clock health is judged, and who is told when it changes. */
+export interface HealthWatch {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+// Against a Retry-After of a day, which would silence an endpoint that is well again in a minute; the longest that an
+// endpoint which keeps failing is avoided, too.
+const LONGEST_REST_MS = 60_000;
+// A rate limit that does not say how long: limits are counted by the second.
+const REST_AFTER_429_MS = 1_000;
+// One question tries an endpoint three times: fewer failures in a row are a hiccup, more a state.
+const FAILURES_TO_AVOID = 3;
+// Doubled by every further failure.
+const FIRST_AVOIDANCE_MS = 5_000;
+// A third of a blockhash's life, counted in slots because it must not depend on how long a slot takes: what a node
+// further behind tells is history, and the blockhashes it hands out are half used up.
+export const MOST_SLOTS_BEHIND = 50;
+
+/** Nothing is known of it, so it is well. */
+export function newHealth(): Health {
+  return { restsUntil: 0, failuresInRow: 0, avoidedUntil: null, slotsBehind: 0 };
+}
+
+/** True when the others are asked first: it keeps failing, or lags. */
+export function isAvoided({ health }: Patient): boolean {
+  return health.avoidedUntil !== null || isLagging(health);
+}
+
+/** Milliseconds for which it asked to be left alone. Kept also when nobody else is left to ask. */
+export function restOf({ health }: Patient, now: number): number {
+  return Math.max(health.restsUntil - now, 0);
+}
+
+/** It answered a question: whatever was wrong is over. */
+export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): void {
+  if (health.failuresInRow >= FAILURES_TO_AVOID) {
+    log.info({ endpoint: name }, "a Solana endpoint answers again");
+  }
+  health.failuresInRow = 0;
+  health.avoidedUntil = null;
+}
+
+/** It failed. What its own rate limit or a hard question caused is not held against it. */
+export function noteFailure(
+  { name, health }: Patient,
+  failure: EndpointFailure,
+  { clock, log }: HealthWatch,
+): void {
+  const now = clock.now();
+  const { kind, facts } = failure;
+  log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");
+  const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
+  health.restsUntil = Math.max(health.restsUntil, now + Math.min(asked, LONGEST_REST_MS));
+  // Many questions may be under way at once: what began before counts as one failure with what ended it.
+  if (!isIllness(failure) || now < (health.avoidedUntil ?? 0)) return;
+  health.failuresInRow += 1;
+  if (health.failuresInRow < FAILURES_TO_AVOID) return;
+  const ms = Math.min(FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID), LONGEST_REST_MS);
+  health.avoidedUntil = now + ms;
+  log.warn(
+    { endpoint: name, kind, code: facts.code ?? null, avoidedMs: ms },
+    "a Solana endpoint keeps failing and is asked after the others",
+  );
+}
+
+/**
+ * It was looked at in passing and is so many slots behind the best. One that was avoided long enough is tried again, but
+ * its next failure counts on from where it was: it may answer this and nothing else.
+ */
+export function noteLook({ name, health }: Patient, slotsBehind: number, { clock, log }: HealthWatch): void {
+  const wasLagging = isLagging(health);
+  health.slotsBehind = slotsBehind;
+  if (!wasLagging && isLagging(health)) {
+    log.warn({ endpoint: name, slotsBehind }, "a Solana endpoint lags and is asked after the others");
+  }
+  if (wasLagging && !isLagging(health)) {
+    log.info({ endpoint: name, slotsBehind }, "a Solana endpoint has caught up");
+  }
+  if (health.avoidedUntil !== null && clock.now() >= health.avoidedUntil) health.avoidedUntil = null;
+}
+
+function isLagging({ slotsBehind }: Health): boolean {
+  return slotsBehind > MOST_SLOTS_BEHIND;
+}

@@ -1,0 +1,161 @@
+/** Entry `paystate/solana`: the ledger on a Solana cluster, or on the local chain, which answers like one. */
+import { setMaxListeners } from "node:events";
+import { z } from "zod";
+import { checkOptions, functionOption, runtimeOptions } from "../options.ts";
+import type { Clock, Logger } from "../runtime.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
+import type { Fetch } from "./bounded-fetch.ts";
+import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import type { EndpointOption } from "./endpoint.ts";
+import { isOnCurve } from "./is-on-curve.ts";
+import type { AskingLedger } from "./ledger-of-nodes.ts";
+import { markerAddress } from "./routing/marker-address.ts";
+
+export type { EndpointOption } from "./endpoint.ts";
+export type { Fetch } from "./bounded-fetch.ts";
+export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
+
+/** Where the nodes are, by whose clock to wait for them, and who is told how they are. */
+export interface SolanaLedgerOptions {
+  /**
+   * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.
+   * With two or more, what is final is believed only when two of them agree (`witnesses`), so each must be a node of its
+   * own; and one that keeps failing, or is more than 50 slots behind the best, is asked after the others until it is well.
+   */
+  readonly endpoints: readonly EndpointOption[];
+  /**
+   * How many endpoints must agree before something final is believed: that a transaction landed, that it failed, that a
+   * deposit arrived. 1 to the number of endpoints. Default: 2 where there are two or more, else 1. With 1, whoever runs
+   * that endpoint decides what this service believes.
+   */
+  readonly witnesses?: number;
+  /**
+   * What it takes to say that a transaction which somebody else signed can never land any more. `statuses` (the default):
+   * enough endpoints, each with the history of that time, are past its last block and know neither its signature nor
+   * another signature of the same message under its reference key. `blocks`: besides, each shows every block that could
+   * hold it, linked to one another without a gap, and none does: 150 to 900 blocks of a few megabytes for each
+   * transaction that is given up.
+   */
+  readonly deathProof?: "statuses" | "blocks";
+  /** For deadlines and pauses between tries. The machine's clock when left out. */
+  readonly clock?: Clock;
+  /**
+   * Is told by an endpoint's name when it begins to fail or lag (warn), is well again (info), and of each failure
+   * (debug). Silent when left out.
+   */
+  readonly logger?: Logger;
+}
+
+const url = z.string().refine(isEndpointUrl, { error: "expected an http(s) URL without user name" });
+const upTo = (most: number): z.ZodOptional<z.ZodInt> => z.int().min(1).max(most).optional();
+
+const optionsSchema = z
+  .strictObject({
+    witnesses: z.int().min(1).optional(),
+    deathProof: z.enum(["statuses", "blocks"]).optional(),
+    endpoints: z
+      .array(
+        z.preprocess(
+          (option) => (typeof option === "string" ? { url: option } : option),
+          z.strictObject({
+            url,
+            fetch: functionOption<Fetch>().optional(),
+            requestsPerSecond: z.number().positive().optional(),
+            accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
+            signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
+            archive: z.boolean().optional(),
+          }),
+        ),
+      )
+      .min(1, { error: "expected at least one endpoint" })
+      .superRefine((endpoints, context) => {
+        const urls = endpoints.map((endpoint) =>
+          URL.canParse(endpoint.url) ? new URL(endpoint.url).href : null,
+        );
+        for (const [index, each] of urls.entries()) {
+          if (each === null || urls.indexOf(each) === index) continue;
+          // It would be its own second witness of a transaction's death.
+          context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
+        }
+      }),
+    clock: runtimeOptions.clock,
+    logger: runtimeOptions.logger,
+  })
+  .superRefine(({ endpoints, witnesses = 1 }, context) => {
+    if (witnesses <= endpoints.length) return;
+    const message = `expected at most the number of endpoints, ${endpoints.length}`;
+    context.addIssue({ code: "custom", path: ["witnesses"], message });
+  });
+
+/** One endpoint may lie; two that are run by different people do not lie alike. */
+const DEFAULT_WITNESSES = 2;
+
+/** `fetch` refuses URLs with a user name, and would say so only when first asked. */
+function isEndpointUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
+
+/**
+ * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws
+ * `InvalidOptions` listing every wrong option. Never repeats an endpoint's URL, which may carry an API key: errors and
+ * readings name its host.
+ */
+export function solanaLedger(options: SolanaLedgerOptions): Ledger {
+  const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);
+  const { endpoints, witnesses = Math.min(DEFAULT_WITNESSES, endpoints.length) } = options;
+  const { deathProof = "statuses" } = options;
+  const closing = new AbortController();
+  // One listener per call under way is no leak; Node warns from the eleventh.
+  setMaxListeners(0, closing.signal);
+  let loading: Promise<AskingLedger> | undefined;
+  const loaded = (): Promise<AskingLedger> => {
+    loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
+      ledgerOfNodes({ endpoints, witnesses, deathProof }, { clock, log: logger }, closing.signal),
+    );
+    return loading;
+  };
+  return {
+    isOnCurve,
+    markerAddress,
+    tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
+    genesisHash: async () => (await loaded()).genesisHash(),
+    position: async () => (await loaded()).position(),
+    balances: async (owner) => (await loaded()).balances(owner),
+    accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
+    mints: async (addresses) => (await loaded()).mints(addresses),
+    tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),
+    paymentCost: async (mint, recipients) => (await loaded()).paymentCost(mint, recipients),
+    buildPayment: async (payment, reference) => (await loaded()).buildPayment(payment, reference),
+    verifyPayment: async (putativeTransaction, payment) =>
+      (await loaded()).verifyPayment(putativeTransaction, payment),
+    simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
+    broadcast: async (bytes) => (await loaded()).broadcast(bytes),
+    statuses: async (signatures) => (await loaded()).statuses(signatures),
+    receipts: async (signatures) => (await loaded()).receipts(signatures),
+    fates: async (attempts) => (await loaded()).fates(attempts),
+    landings: async (attempts) => (await loaded()).landings(attempts),
+    namedLanding: async (attempt, signature) => (await loaded()).namedLanding(attempt, signature),
+    witnesses: async () => (await loaded()).witnesses(),
+    funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
+    amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
+    fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),
+    haveTokenAccounts: async (owners, mint) => (await loaded()).haveTokenAccounts(owners, mint),
+    rentMinimum: async (bytes) => (await loaded()).rentMinimum(bytes),
+    markers: async (base, seeds) => (await loaded()).markers(base, seeds),
+    heights: async () => (await loaded()).heights(),
+    sizeOf: async (plan) => (await loaded()).sizeOf(plan),
+    feeOf: async (plan) => (await loaded()).feeOf(plan),
+    buildTransaction: async (plan) => (await loaded()).buildTransaction(plan),
+    tryTransaction: async (plan, unsigned) => (await loaded()).tryTransaction(plan, unsigned),
+    explainError: async (plan, error) => (await loaded()).explainError(plan, error),
+    signedBy: async (address) => (await loaded()).signedBy(address),
+    markedBy: async (base, seed) => (await loaded()).markedBy(base, seed),
+    strayAccounts: async (owner, mints, commitment) =>
+      (await loaded()).strayAccounts(owner, mints, commitment),
+    payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
+    close: async () => closing.abort(),
+  };
+}

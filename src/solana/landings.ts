@@ -1,0 +1,73 @@
+/** How attempts landed, believed only when enough endpoints agree on the block and the outcome. */
+import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
+import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
+import { askUntil, type Nodes, type Question } from "./ask.ts";
+import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { expectShape } from "./endpoint-failure.ts";
+import { findMessage } from "./find-message.ts";
+import { receiptOf, statusesOf } from "./statuses.ts";
+import { askWitnesses } from "./witnesses.ts";
+
+// getTransaction takes one signature; so many are asked for at a time.
+const RECEIPTS_AT_ONCE = 16;
+
+/** See `Ledger.landings`. */
+export async function landings(
+  nodes: Nodes,
+  attempts: readonly Attempt[],
+): Promise<readonly (Landing | null)[]> {
+  const result: (Landing | null)[] = [];
+  for (let start = 0; start < attempts.length; start += MOST_SIGNATURES_PER_CALL) {
+    const batch = attempts.slice(start, start + MOST_SIGNATURES_PER_CALL);
+    const answers = await askWitnesses(nodes, wordsOn(batch));
+    const agreed = batch.map((_, index) =>
+      agreedLanding(
+        answers.flatMap((words) => words[index] ?? []),
+        nodes.witnesses,
+      ),
+    );
+    for (let next = 0; next < agreed.length; next += RECEIPTS_AT_ONCE) {
+      const few = agreed.slice(next, next + RECEIPTS_AT_ONCE);
+      result.push(...(await Promise.all(few.map((found) => landingOf(nodes, found)))));
+    }
+  }
+  return result;
+}
+
+/** What one endpoint says of each attempt: its own signature first, then another one under its reference key. */
+function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
+  return async (connection, endpoint) => {
+    const { isArchive } = endpoint;
+    const { slot, statuses } = await statusesOf(attempts.map(({ signature }) => signature))(
+      connection,
+      endpoint,
+    );
+    const firstSlot = statuses.includes(null) ? await connection.getFirstAvailableBlock() : 0;
+    expectShape(Number.isSafeInteger(firstSlot) && firstSlot >= 0 && firstSlot <= slot, "first block");
+    return await Promise.all(
+      attempts.map(async (attempt, index): Promise<Word> => {
+        const status = statuses[index] ?? null;
+        const hasNoHistory = status === null && attempt.firstSlot < firstSlot;
+        if (status !== null) {
+          const { slot: landedAt, error } = status;
+          const own = { signature: attempt.signature, slot: landedAt, error };
+          return { landing: status.commitment === "finalized" ? own : null, hasNoHistory, isArchive };
+        }
+        const { reference, messageHash } = attempt;
+        // The slot is that of the tip, which the finalized block that is asked of here has not reached.
+        const other =
+          reference === null ? "absent" : await findMessage(connection, { reference, messageHash }, 0);
+        return { landing: typeof other === "string" ? null : other, hasNoHistory, isArchive };
+      }),
+    );
+  };
+}
+
+/** Fee and time from any endpoint that tells the same block and outcome; null while none does. */
+async function landingOf(nodes: Nodes, found: FoundLanding | null): Promise<Landing | null> {
+  if (found === null) return null;
+  const { signature, slot, error } = found;
+  const fits = (receipt: Receipt | null): boolean => receipt?.slot === slot && receipt.error === error;
+  const receipt = await askUntil(nodes, fits, receiptOf(signature));
+  return receipt !== null && fits(receipt) ? { ...receipt, signature } : null;
+}

@@ -1,0 +1,113 @@
+/** The Solana ledger put together. Imports web3.js, so it is itself imported only when a node is first asked. */
+import type { Ledger, Reading } from "../ledger/ledger.ts";
+import { accountKinds } from "./account-kinds.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
+import { balances } from "./balances.ts";
+import { broadcast } from "./broadcast.ts";
+import { buildPayment } from "./build-payment.ts";
+import { openEndpoints, type EndpointOption } from "./endpoint.ts";
+import { fates } from "./fates.ts";
+import { genesisHash } from "./genesis-hash.ts";
+import type { HealthWatch } from "./health.ts";
+import type { DeathProof } from "./landing-window.ts";
+import { landings } from "./landings.ts";
+import { namedLanding } from "./named-landing.ts";
+import { mints } from "./mints.ts";
+import { paymentCost, rentMinimum } from "./payment-cost.ts";
+import { amountsIn } from "./routing/amounts-in.ts";
+import { buildTransaction, feeOfPlan, sizeOf } from "./routing/build-transaction.ts";
+import { explainError } from "./routing/explain-error.ts";
+import { fundsOfOwner } from "./routing/funds-of-owner.ts";
+import { funds } from "./routing/funds.ts";
+import { haveTokenAccounts } from "./routing/have-token-accounts.ts";
+import { heights } from "./routing/heights.ts";
+import { markers } from "./routing/markers.ts";
+import { payersOf } from "./routing/payers-of.ts";
+import { markedBy, signedBy } from "./routing/signed-by.ts";
+import { strayAccounts } from "./routing/stray-accounts.ts";
+import { tryTransaction } from "./routing/try-transaction.ts";
+import { simulatePayment } from "./simulate-payment.ts";
+import { rememberAnswers } from "./remembered.ts";
+import { receipts, statuses } from "./statuses.ts";
+import { surveyOf } from "./survey.ts";
+import { tokenAccountStates } from "./token-account-states.ts";
+import { verifyPayment } from "./verify-payment.ts";
+import { witnessCount } from "./witnesses.ts";
+
+const positionOf: Question<Reading> = async (connection, { name }) => ({
+  slot: await connection.getSlot("finalized"),
+  endpoint: name,
+});
+
+/** Every method that asks a node, or needs web3.js for its answer. */
+export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
+
+/** Which nodes there are, and how many of them must agree. */
+export interface NodeOptions {
+  readonly endpoints: readonly EndpointOption[];
+  readonly witnesses: number;
+  readonly deathProof: DeathProof;
+}
+
+/** Binds each method to the endpoints. `closed` ends what is under way. */
+export function ledgerOfNodes(
+  { endpoints: options, witnesses, deathProof }: NodeOptions,
+  { clock, log }: HealthWatch,
+  closed: AbortSignal,
+): AskingLedger {
+  const nodes: Nodes = {
+    endpoints: openEndpoints(options, clock, closed),
+    witnesses,
+    deathProof,
+    walks: new Map(),
+    chain: { genesisHash: null },
+    clock,
+    log,
+    closed,
+    remembered: rememberAnswers(clock, closed),
+    handedOut: new Map(),
+    signers: new Map(),
+  };
+  const survey = surveyOf(nodes);
+  const surveyed =
+    <A extends unknown[], T>(method: (asked: Nodes, ...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> => {
+      survey();
+      return method(nodes, ...args);
+    };
+  return {
+    genesisHash: surveyed(genesisHash),
+    position: surveyed((asked) => ask(asked, positionOf)),
+    balances: surveyed(balances),
+    accountKinds: surveyed(accountKinds),
+    mints: surveyed(mints),
+    tokenAccountStates: surveyed(tokenAccountStates),
+    paymentCost: surveyed(paymentCost),
+    buildPayment: surveyed(buildPayment),
+    verifyPayment: surveyed(verifyPayment),
+    simulatePayment: surveyed(simulatePayment),
+    broadcast: surveyed(broadcast),
+    statuses: surveyed(statuses),
+    receipts: surveyed(receipts),
+    fates: surveyed(fates),
+    landings: surveyed(landings),
+    namedLanding: surveyed(namedLanding),
+    witnesses: surveyed(witnessCount),
+    funds: surveyed(funds),
+    amountsIn: surveyed(amountsIn),
+    fundsOfOwner: surveyed(fundsOfOwner),
+    haveTokenAccounts: surveyed(haveTokenAccounts),
+    rentMinimum: surveyed(rentMinimum),
+    markers: surveyed(markers),
+    heights: surveyed(heights),
+    sizeOf: async (plan) => sizeOf(plan),
+    feeOf: surveyed(feeOfPlan),
+    buildTransaction: surveyed(buildTransaction),
+    tryTransaction: surveyed(tryTransaction),
+    explainError: async (plan, error) => explainError(plan, error),
+    signedBy: surveyed(signedBy),
+    markedBy: surveyed(markedBy),
+    strayAccounts: surveyed(strayAccounts),
+    payersOf: surveyed(payersOf),
+  };
+}

@@ -1,0 +1,24 @@
+/** What mints say of themselves: their program and their decimals. */
+import type { AccountInfo } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { MintFacts } from "../ledger/ledger.ts";
+import { BYTES_TO_READ, kindOf } from "./account-kinds.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { programOf, readMintDecimals } from "./token-accounts.ts";
+
+/** See `Ledger.mints`. */
+export async function mints(
+  nodes: Nodes,
+  addresses: readonly Address[],
+): Promise<readonly (MintFacts | null)[]> {
+  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", BYTES_TO_READ));
+  return accounts.map(factsIn);
+}
+
+function factsIn(account: AccountInfo<Buffer> | null): MintFacts | null {
+  if (account === null || kindOf(account) !== "mint") return null;
+  const program = programOf(account.owner.toBase58());
+  const decimals = readMintDecimals(account.data);
+  return program === null || decimals === null ? null : { program, decimals };
+}

@@ -1,0 +1,44 @@
+/** Reading the evidence for a landing that an operator names. */
+import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
+import { isSameAs } from "./agreement.ts";
+import { askEach, type Nodes, type Question } from "./ask.ts";
+import { messageHashOf } from "./find-message.ts";
+import { receiptOf, statusesOf } from "./statuses.ts";
+import { allUnavailable } from "./unavailable.ts";
+
+/** What one endpoint shows under the signature. */
+type Shown = Landing | "another_message" | "absent" | "no_history";
+
+/**
+ * See `Ledger.namedLanding`. An operator who names a signature has seen the transaction somewhere else: that is a second
+ * witness. An endpoint that has the history of that time and does not show it stands against both.
+ */
+export async function namedLanding(
+  nodes: Nodes,
+  attempt: Attempt,
+  signature: string,
+): Promise<{ landed: Landing } | { refused: LandingRefusal }> {
+  const answers = await askEach(nodes, shownUnder(signature, attempt));
+  const shown = answers.filter((answer) => answer !== null);
+  if (shown.length === 0) throw allUnavailable(nodes.closed, []);
+  if (shown.includes("another_message")) return { refused: "another_message" };
+  const landed = shown.filter((each) => typeof each !== "string");
+  const [first] = landed;
+  if (first === undefined) return { refused: "unknown" };
+  const isAgreed = landed.every(isSameAs(first)) && !shown.includes("absent");
+  return isAgreed ? { landed: first } : { refused: "contradicted" };
+}
+
+function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
+  return async (connection, endpoint) => {
+    const { statuses } = await statusesOf([signature])(connection, endpoint);
+    if (statuses[0]?.commitment === "finalized") {
+      const receipt = await receiptOf(signature)(connection, endpoint);
+      const messageHash = receipt === null ? null : await messageHashOf(connection, signature);
+      if (receipt !== null && messageHash !== null) {
+        return messageHash === attempt.messageHash ? { ...receipt, signature } : "another_message";
+      }
+    }
+    return (await connection.getFirstAvailableBlock()) > attempt.firstSlot ? "no_history" : "absent";
+  };
+}

@@ -1,0 +1,126 @@
+/** What a payment costs its sender besides its amount, as the chain tells it: nothing here is a known figure. */
+import {
+  PACKET_DATA_SIZE,
+  PublicKey,
+  SystemProgram,
+  TransactionMessage,
+  type Message,
+  type MessageV0,
+} from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { PaymentCost } from "../ledger/ledger.ts";
+import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { newestBlockhash } from "./blockhash-window.ts";
+import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
+import { isTokenProgram } from "./token-accounts.ts";
+
+// Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
+const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
+
+/**
+ * Throws `RangeError` for more recipients than one transaction can ever hold, before anything is derived for them: the
+ * token accounts of 500 hold up everything else in this process for a tenth of a second.
+ */
+export function expectFewRecipients(recipients: readonly unknown[]): void {
+  if (recipients.length > MOST_RECIPIENTS) throw tooManyRecipients(recipients.length);
+}
+
+/** What a payment that does not fit is refused with. */
+export function tooManyRecipients(recipients: number): RangeError {
+  return new RangeError(`a payment to ${recipients} recipients does not fit in one transaction`);
+}
+
+/**
+ * Prices a payment that is not built yet: one signature, and an ATA for each recipient without one. Throws `RangeError`
+ * for more recipients than one transaction can ever hold.
+ */
+export async function paymentCost(
+  nodes: Nodes,
+  mint: Address | null,
+  recipients: readonly Address[] | null,
+): Promise<PaymentCost> {
+  expectFewRecipients(recipients ?? []);
+  const [networkFee, rent] = await Promise.all([
+    newestBlockhash(nodes).then(({ blockhash }) => feeOf(nodes, messageOfOneSignature(blockhash))),
+    rentForTokenAccounts(nodes, mint, recipients),
+  ]);
+  return { networkFee, rent };
+}
+
+// The price of a signature and of a byte changes with a vote of the validators, if ever. What was built with a price of a
+// moment ago is still tried before it is signed.
+const PRICES_FOR_MS = 10_000;
+
+/** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
+export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
+  return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
+    ask(nodes, async (connection) => {
+      const { value } = await connection.getFeeForMessage(message, "confirmed");
+      // Null: the node has not seen the message's blockhash.
+      if (value === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
+      expectShape(Number.isSafeInteger(value) && value >= 0, "fee");
+      return BigInt(value);
+    }),
+  );
+}
+
+/** All that a fee depends on: the signatures, and the instructions that bid for a place in a block. */
+function pricedParts({ header, staticAccountKeys, compiledInstructions }: Message | MessageV0): string {
+  const bids = compiledInstructions
+    .filter(({ programIdIndex }) => staticAccountKeys[programIdIndex]?.toBase58() === COMPUTE_BUDGET_PROGRAM)
+    .map(({ data }) => Buffer.from(data).toString("hex"));
+  return [header.numRequiredSignatures, compiledInstructions.length, ...bids].join(" ");
+}
+
+/** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
+export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
+  return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
+    ask(nodes, async (connection) => {
+      const lamports = await connection.getMinimumBalanceForRentExemption(bytes, "confirmed");
+      expectShape(Number.isSafeInteger(lamports) && lamports >= 0, "rent");
+      return BigInt(lamports);
+    }),
+  );
+}
+
+/** Rent for the ATAs that have to be created. `recipients` null: one that is not known, and may need one. */
+export async function rentForTokenAccounts(
+  nodes: Nodes,
+  mint: Address | null,
+  recipients: readonly Address[] | null,
+): Promise<bigint> {
+  if (mint === null) return 0n;
+  const [missing, rent] = await Promise.all([
+    recipients === null
+      ? 1
+      : countMissing(
+          nodes,
+          recipients.map((recipient) => associatedTokenAccount(recipient, mint)),
+        ),
+    rentMinimum(nodes, TOKEN_ACCOUNT_BYTES),
+  ]);
+  return BigInt(missing) * rent;
+}
+
+/** An address that somebody funded is no token account yet, so its rent is counted in full. */
+async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
+  const found = await ask(nodes, readAccounts(accounts, "confirmed"));
+  return found.filter((account) => account === null || !isTokenProgram(account.owner.toBase58())).length;
+}
+
+// Whose signature it is does not change its price; any key will do that is no program's.
+const ANY_KEY = new Uint8Array(32).fill(1);
+
+function messageOfOneSignature(blockhash: string): Message {
+  const anybody = new PublicKey(ANY_KEY);
+  const transfer = SystemProgram.transfer({ fromPubkey: anybody, toPubkey: anybody, lamports: 1 });
+  return new TransactionMessage({
+    payerKey: anybody,
+    recentBlockhash: blockhash,
+    instructions: [transfer],
+  }).compileToLegacyMessage();
+}

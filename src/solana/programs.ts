@@ -1,0 +1,27 @@
+/** The programs that a payment may touch, by their base58 ids. */
+import type { TokenProgram } from "../ledger/routing.ts";
+
+/** Moves lamports; owns every wallet. */
+export const SYSTEM_PROGRAM = "11111111111111111111111111111111";
+/** The token program of USDC and USDT. */
+export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+/** Token-2022: shown in balances, never a payment asset. */
+export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
+/** The token programs' ids. */
+export const PROGRAM_ID: Readonly<Record<TokenProgram, string>> = {
+  token: TOKEN_PROGRAM,
+  "token-2022": TOKEN_2022_PROGRAM,
+};
+/** Creates associated token accounts (ATA): one address per owner, mint and token program. */
+export const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
+/** Sets a transaction's compute limit and priority fee. */
+export const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
+/** Memo, first and second version: write a log line and check signers, nothing else. */
+export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
+  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
+  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+]);
+/** Assertions that wallets append to protect their users; a failed one fails the transaction. */
+export const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
+/** Owns address lookup tables. */
+export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";

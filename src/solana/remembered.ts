@@ -1,0 +1,40 @@
+/** Answers that are the same for everybody and hold for a while: asked for once, however many want them at once. */
+import type { Clock } from "../runtime.ts";
+
+/** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */
+export type Remembered = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
+
+/** Asks anew each time, where what is remembered has just proved to be no longer so. */
+export const askAnew: Remembered = (_key, _ms, question) => question();
+
+// Rents of a few lengths, fees of a few shapes and one blockhash are asked for again and again; what is asked for once
+// must not pile up.
+const MOST_REMEMBERED = 1_000;
+
+interface Memory {
+  readonly answer: Promise<unknown>;
+  /** When it was asked for, in Unix milliseconds: nothing is older than its question. */
+  readonly askedAt: number;
+}
+
+/** Remembers nothing yet, and nothing any more once `closed`: whoever asks then hears that nobody can be asked. */
+export function rememberAnswers(clock: Clock, closed: AbortSignal): Remembered {
+  const memories = new Map<string, Memory>();
+  return <T>(key: string, ms: number, question: () => Promise<T>): Promise<T> => {
+    if (closed.aborted) return question();
+    const now = clock.now();
+    const known = memories.get(key);
+    // A clock that was set back must not keep a blockhash for the hour it lost. One key is always asked the same question,
+    // so its answer has that question's type.
+    if (known !== undefined && Math.abs(now - known.askedAt) < ms) return known.answer as Promise<T>;
+    const answer = question();
+    memories.delete(key);
+    memories.set(key, { answer, askedAt: now });
+    answer.catch(() => {
+      if (memories.get(key)?.answer === answer) memories.delete(key);
+    });
+    const [oldest] = memories.keys();
+    if (memories.size > MOST_REMEMBERED && oldest !== undefined) memories.delete(oldest);
+    return answer;
+  };
+}

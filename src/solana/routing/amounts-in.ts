@@ -1,0 +1,24 @@
+/** What many single accounts hold: the cheapest look there is at whether anything has happened. */
+import type { Commitment } from "../../ledger/ledger.ts";
+import type { AssetAccount } from "../../ledger/routing.ts";
+import { ask, type Nodes } from "../ask.ts";
+import { readAccounts } from "../read-accounts.ts";
+import { lamportsIn, unitsOfAnybody } from "./held-in-account.ts";
+
+/** See `RoutingLedger.amountsIn`. */
+export async function amountsIn(
+  nodes: Nodes,
+  accounts: readonly AssetAccount[],
+  commitment: Commitment,
+): Promise<readonly bigint[]> {
+  const read = readAccounts(
+    accounts.map(({ address }) => address),
+    commitment,
+  );
+  return await ask(nodes, async (connection, endpoint) => {
+    const found = await read(connection, endpoint);
+    return accounts.map(({ mint }, index) =>
+      mint === null ? lamportsIn(found[index]) : unitsOfAnybody(found[index], mint),
+    );
+  });
+}

@@ -1,0 +1,135 @@
+/** Attributes what one transaction brought to an owner, by the balances before and after it, never by its instructions. */
+import type { Address } from "../../address.ts";
+import type { Inflow, InflowShare } from "../../ledger/routing.ts";
+import { isOnCurve } from "../is-on-curve.ts";
+
+/** How one account's lamports changed. */
+export interface LamportChange {
+  readonly account: Address;
+  readonly change: bigint;
+}
+
+/** How one token account's balance changed. */
+export interface TokenChange {
+  readonly account: Address;
+  /** Null where the node does not say whose account it is. */
+  readonly owner: Address | null;
+  readonly mint: Address;
+  readonly change: bigint;
+}
+
+/** A landed transaction, as far as attribution needs it. */
+export interface LandedChanges {
+  readonly signature: string;
+  /** The fee payer first. */
+  readonly signers: readonly Address[];
+  /** Lamports that the network charged the fee payer. */
+  readonly fee: bigint;
+  readonly lamports: readonly LamportChange[];
+  /** What accounts held before it, negative, and then what they held after it. */
+  readonly tokens: readonly TokenChange[];
+}
+
+/** By how much the balance of one holder changed, and whether that holder is known by name. */
+interface HolderChange {
+  readonly holder: Address;
+  readonly isNamed: boolean;
+  change: bigint;
+}
+
+/** One inflow for each asset of which the owner has more after the transaction than before. Null is lamports. */
+export function inflowsIn(
+  owner: Address,
+  assets: readonly (Address | null)[],
+  landed: LandedChanges,
+): readonly Inflow[] {
+  return assets.flatMap((mint): Inflow[] => {
+    const holders = mint === null ? lamportHolders(owner, landed) : tokenHolders(mint, landed);
+    const amount = holders.find(({ holder }) => holder === owner)?.change ?? 0n;
+    return amount > 0n ? [inflowOf(landed, mint, amount, holders)] : [];
+  });
+}
+
+/**
+ * Where several gave and several got, the balances do not tell who paid whom, so each payer counts with as much as it can
+ * have given, and what has no name counts first.
+ */
+function inflowOf(
+  { signature, signers }: LandedChanges,
+  mint: Address | null,
+  amount: bigint,
+  holders: readonly HolderChange[],
+): Inflow {
+  const givers = holders.filter(({ change }) => change < 0n);
+  const given = sumOf(givers);
+  const got = sumOf(holders.filter(({ change }) => change > 0n));
+  const created = got > -given ? got + given : 0n;
+  const nameless = created - sumOf(givers.filter(({ isNamed }) => !isNamed));
+  const [feePayer = ""] = signers;
+  return {
+    signature,
+    mint,
+    amount,
+    from: givers
+      .filter(({ isNamed }) => isNamed)
+      .map(({ holder, change }): InflowShare => ({ payer: holder, amount: least(-change, amount) })),
+    unattributed: least(nameless, amount),
+    feePayer: feePayer as Address,
+  };
+}
+
+/**
+ * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing is a program's,
+ * and it is counted as its owner's only where it is a token account and that owner signed: a token account may be closed
+ * by somebody else, who was given the right to.
+ */
+function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: LandedChanges): HolderChange[] {
+  const signed = new Set<string>(signers);
+  // The owner before the transaction, where there was one: balances from before come first.
+  const ownerOf = new Map(tokens.toReversed().map((each) => [each.account, each.owner]));
+  const [feePayer] = signers;
+  return summed(
+    lamports.map(({ account, change }) => {
+      const tokenOwner = ownerOf.get(account) ?? null;
+      const isOwners = tokenOwner !== null && tokenOwner !== owner && signed.has(tokenOwner);
+      const holder = isOwners ? tokenOwner : account;
+      return {
+        holder,
+        isNamed: signed.has(holder),
+        // What the network took went to nobody.
+        change: account === feePayer ? change + fee : change,
+      };
+    }),
+  );
+}
+
+/** Tokens leave an account by its owner's signature or consent. An owner without a key is a program. */
+function tokenHolders(mint: Address, { tokens }: LandedChanges): HolderChange[] {
+  return summed(
+    tokens
+      .filter((each) => each.mint === mint)
+      .map(({ account, owner, change }) => ({
+        holder: owner ?? account,
+        isNamed: owner !== null && isOnCurve(owner),
+        change,
+      })),
+  );
+}
+
+function summed(changes: readonly HolderChange[]): HolderChange[] {
+  const sums = new Map<string, HolderChange>();
+  for (const each of changes) {
+    const known = sums.get(each.holder);
+    if (known === undefined) sums.set(each.holder, { ...each });
+    else known.change += each.change;
+  }
+  return [...sums.values()];
+}
+
+function sumOf(holders: readonly HolderChange[]): bigint {
+  return holders.reduce((sum, { change }) => sum + change, 0n);
+}
+
+function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}

@@ -1,0 +1,55 @@
+/** Building the transaction of a plan, and saying beforehand how long it will be. */
+import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";
+import type { Nodes } from "../ask.ts";
+import { newestBlockhash } from "../blockhash-window.ts";
+import { feeOf, rentMinimum } from "../payment-cost.ts";
+import { ANY_TERMS, compilePlan, signedSize } from "./compile-plan.ts";
+import { planInstructions } from "./plan-instructions.ts";
+import { unitPrice } from "./unit-price.ts";
+
+/** The bytes of the plan with its signatures. Asks no node. */
+export function sizeOf({ feePayer, moves }: TransactionPlan): number {
+  return signedSize(compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS));
+}
+
+/** See `RoutingLedger.feeOf`. */
+export async function feeOfPlan(nodes: Nodes, plan: TransactionPlan): Promise<bigint> {
+  return (await buildTransaction(nodes, plan)).networkFee;
+}
+
+/** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
+export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Promise<UnsignedTransaction> {
+  const { feePayer, moves } = plan;
+  const size = sizeOf(plan);
+  if (size > PACKET_DATA_SIZE) {
+    throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
+  }
+  const markerRent = await rentOfMarkers(nodes, plan);
+  const planned = planInstructions(moves, markerRent);
+  const price = await unitPrice(nodes, writableKeys(compilePlan(feePayer, planned, ANY_TERMS)));
+  // The blockhash last: its 150 blocks are running.
+  const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
+  const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });
+  return {
+    message: message.serialize(),
+    signers: message.staticAccountKeys
+      .slice(0, message.header.numRequiredSignatures)
+      .map((key) => key.toBase58() as Address),
+    blockhash,
+    lastValidBlockHeight,
+    firstSlot,
+    networkFee: await feeOf(nodes, message),
+    markerRent,
+  };
+}
+
+async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {
+  const isMarking = moves.some(({ does }) => does === "mark" || does === "replace");
+  return isMarking ? await rentMinimum(nodes, TOKEN_ACCOUNT_BYTES) : 0n;
+}
+
+function writableKeys(message: MessageV0): MessageV0["staticAccountKeys"] {
+  return message.staticAccountKeys.filter((_, index) => message.isAccountWritable(index));
+}

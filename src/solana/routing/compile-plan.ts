@@ -1,0 +1,69 @@
+/** From a plan to the message that its signers sign, and to the bytes that it will be. */
+import { ComputeBudgetProgram, PublicKey, TransactionMessage, type MessageV0 } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import { computeLimit } from "./compute-limit.ts";
+import type { PlannedInstruction } from "./planned-instruction.ts";
+
+/** Every message begins with the compute limit and the priority fee. */
+export const BUDGET_INSTRUCTIONS = 2;
+
+/** What a message says besides its moves. */
+export interface MessageTerms {
+  /** The priority fee in millionths of a lamport per compute unit. */
+  readonly unitPrice: bigint;
+  readonly blockhash: string;
+}
+
+/** Terms for a message whose length or accounts are of interest: neither depends on them. */
+export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: "1".repeat(32) };
+
+// Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
+const MOST_ACCOUNTS = 256;
+
+/** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
+export function compilePlan(
+  feePayer: Address,
+  planned: readonly PlannedInstruction[],
+  { unitPrice, blockhash }: MessageTerms,
+): MessageV0 {
+  const moving = planned.map(({ instruction }) => instruction);
+  const accounts = moving.flatMap(({ programId, keys }) => [programId, ...keys.map(({ pubkey }) => pubkey)]);
+  const count = new Set([feePayer, ...accounts.map((key) => key.toBase58())]).size;
+  if (count > MOST_ACCOUNTS) {
+    throw new RangeError(`a plan over ${count} accounts does not fit in one transaction`);
+  }
+  return new TransactionMessage({
+    payerKey: new PublicKey(feePayer),
+    recentBlockhash: blockhash,
+    instructions: [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: computeLimit(planned) }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice }),
+      ...moving,
+    ],
+  }).compileToV0Message();
+}
+
+/** Bytes of the message with its signatures. Counted, since web3.js writes nothing that is longer than 1,232 bytes. */
+export function signedSize({ header, staticAccountKeys, compiledInstructions }: MessageV0): number {
+  const instructions = compiledInstructions.map(
+    ({ accountKeyIndexes, data }) => 1 + listSize(accountKeyIndexes.length, 1) + listSize(data.length, 1),
+  );
+  return (
+    listSize(header.numRequiredSignatures, SIGNATURE_BYTES) +
+    VERSION_AND_HEADER_BYTES +
+    listSize(staticAccountKeys.length, KEY_BYTES) +
+    KEY_BYTES +
+    listSize(instructions.length, 0) +
+    instructions.reduce((sum, size) => sum + size, 0) +
+    listSize(0, 0)
+  );
+}
+
+const SIGNATURE_BYTES = 64;
+const KEY_BYTES = 32;
+const VERSION_AND_HEADER_BYTES = 4;
+
+/** A list is preceded by its length, which takes one byte up to 127, and two for all that can occur here. */
+function listSize(length: number, itemBytes: number): number {
+  return (length < 0x80 ? 1 : 2) + length * itemBytes;
+}

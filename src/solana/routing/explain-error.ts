@@ -1,0 +1,60 @@
+/** From the chain's error to what it means for a plan: which move failed, and through whom. Asks no node. */
+import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts";
+import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
+import { explainPoorAccount } from "./explain-poor-account.ts";
+import { explainStep } from "./explain-step.ts";
+import type { Doubt, Verdict } from "./verdict.ts";
+import { planInstructions } from "./plan-instructions.ts";
+
+/** See `RoutingLedger.explainError`. Never throws, whatever the text. */
+export function explainError(plan: TransactionPlan, error: string): TransactionFault {
+  const explained = explain(plan, parsed(error));
+  return { ...("doubt" in explained ? unsettled(explained) : explained), error };
+}
+
+/** What the error alone tells. `err` is the chain's transaction error in its JSON form. */
+export function explain(plan: TransactionPlan, err: unknown): Verdict | Doubt {
+  switch (err) {
+    case "BlockhashNotFound":
+      return { kind: "blockhash", move: null };
+    case "AlreadyProcessed":
+      return { kind: "already_processed", move: null };
+    // An account without lamports does not exist, and one that does not exist cannot pay the fee.
+    case "AccountNotFound":
+    case "InsufficientFundsForFee":
+    case "InvalidAccountForFee":
+      return { kind: "fee_payer", move: null };
+    default:
+  }
+  const planned = planInstructions(plan.moves, 0n);
+  const poorIndex = field(field(err, "InsufficientFundsForRent"), "account_index");
+  if (typeof poorIndex === "number") {
+    const message = compilePlan(plan.feePayer, planned, ANY_TERMS);
+    return explainPoorAccount(plan, message.staticAccountKeys[poorIndex]?.toBase58());
+  }
+  const instructionError = field(err, "InstructionError");
+  const index = field(instructionError, "0");
+  const failed = typeof index === "number" ? planned[index - BUDGET_INSTRUCTIONS] : undefined;
+  if (failed === undefined) return { kind: "other", move: null };
+  const cause = field(instructionError, "1");
+  return explainStep(plan, failed, field(cause, "Custom") ?? cause);
+}
+
+/** What may be said while it is in doubt: nothing of one of two parties, but that a payee it is stays true. */
+function unsettled(doubt: Doubt): Verdict {
+  return doubt.doubt === "which_end" ? { kind: "other", move: doubt.move } : { kind: "payee", move: null };
+}
+
+function parsed(error: string): unknown {
+  try {
+    return JSON.parse(error);
+  } catch {
+    return undefined;
+  }
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

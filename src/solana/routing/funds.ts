@@ -1,0 +1,104 @@
+/** What many addresses hold, all of a batch in one block, and when that block was. */
+import { PublicKey, SYSVAR_CLOCK_PUBKEY, type AccountInfo, type Connection } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { Commitment } from "../../ledger/ledger.ts";
+import type { Funds, FundsReading } from "../../ledger/routing.ts";
+import { ask, type Nodes, type Question } from "../ask.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { agreedBalances } from "./agreed-funds.ts";
+import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { lamportsIn, unitsIn } from "./held-in-account.ts";
+
+/** See `RoutingLedger.funds`. What is finalized is asked of every endpoint, the rest of one. */
+export async function funds(
+  nodes: Nodes,
+  addresses: readonly Address[],
+  mints: readonly Address[],
+  commitment: Commitment,
+): Promise<FundsReading> {
+  const question = readFunds(addresses, mints, commitment);
+  if (commitment !== "finalized") return await ask(nodes, question);
+  const answers = (await askWitnesses(nodes, question)).map((reading) => ({
+    ...reading,
+    amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
+  }));
+  const { counted, oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const stride = 1 + mints.length;
+  return {
+    slot: oldest.slot,
+    blockTime: Math.min(...counted.map(({ blockTime }) => blockTime)),
+    endpoint: oldest.endpoint,
+    funds: addresses.map((_, index) => {
+      const [lamports = 0n, ...tokens] = amounts.slice(index * stride, (index + 1) * stride);
+      return { lamports, tokens };
+    }),
+  };
+}
+
+/** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
+function readFunds(
+  addresses: readonly Address[],
+  mints: readonly Address[],
+  commitment: Commitment,
+): Question<FundsReading> {
+  const accountsPerAddress = 1 + mints.length;
+  return async (connection, endpoint) => {
+    const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
+    const batches: BatchReading[] = [];
+    let start = 0;
+    do {
+      const batch = addresses.slice(start, start + addressesPerCall);
+      batches.push(await readBatch(connection, batch, mints, commitment));
+      start += addressesPerCall;
+    } while (start < addresses.length);
+    return {
+      slot: Math.min(...batches.map(({ slot }) => slot)),
+      blockTime: Math.min(...batches.map(({ blockTime }) => blockTime)),
+      endpoint: endpoint.name,
+      funds: batches.flatMap((batch) => batch.funds),
+    };
+  };
+}
+
+interface BatchReading extends BlockMoment {
+  readonly funds: readonly Funds[];
+}
+
+async function readBatch(
+  connection: Connection,
+  addresses: readonly Address[],
+  mints: readonly Address[],
+  commitment: Commitment,
+): Promise<BatchReading> {
+  const asked = addresses.flatMap((owner) => [
+    owner,
+    ...mints.map((mint) => associatedTokenAccount(owner, mint)),
+  ]);
+  const keys = [SYSVAR_CLOCK_PUBKEY, ...asked.map((address) => new PublicKey(address))];
+  const { context, value } = await connection.getMultipleAccountsInfoAndContext(keys, { commitment });
+  expectShape(value.length === keys.length, "number of accounts");
+  const [clock, ...accounts] = value;
+  const moment = readClock(clock);
+  // An answer put together from several blocks proves nothing about any of them.
+  expectShape(moment.slot === context.slot, "accounts of another block than their clock");
+  const stride = 1 + mints.length;
+  return {
+    ...moment,
+    funds: addresses.map((owner, index) =>
+      fundsIn(accounts.slice(index * stride, (index + 1) * stride), owner, mints),
+    ),
+  };
+}
+
+function fundsIn(
+  [wallet, ...tokenAccounts]: readonly (AccountInfo<Buffer> | null)[],
+  owner: Address,
+  mints: readonly Address[],
+): Funds {
+  return {
+    lamports: lamportsIn(wallet),
+    tokens: mints.map((mint, index) => unitsIn(tokenAccounts[index], owner, mint)),
+  };
+}

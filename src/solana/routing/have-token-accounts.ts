@@ -1,0 +1,28 @@
+/** Who already has a token account, so that nobody need pay for it. */
+import type { Address } from "../../address.ts";
+import { ask, type Nodes } from "../ask.ts";
+import { TOKEN_PROGRAM } from "../programs.ts";
+import { readAccounts } from "../read-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+
+// Where accounts lie is derived between calls, half a millisecond each, so that hundreds do not hold up this process.
+const OWNERS_AT_ONCE = 25;
+
+/**
+ * See `RoutingLedger.haveTokenAccounts`. An account that its owner handed over to somebody else is there too: it costs
+ * nobody rent, and a transfer to it fails. Lamports that somebody sent to the address make no account.
+ */
+export async function haveTokenAccounts(
+  nodes: Nodes,
+  owners: readonly Address[],
+  mint: Address,
+): Promise<readonly boolean[]> {
+  const found: boolean[] = [];
+  for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
+    const batch = owners.slice(start, start + OWNERS_AT_ONCE);
+    const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
+    const accounts = await ask(nodes, readAccounts(addresses, "confirmed", { offset: 0, length: 0 }));
+    found.push(...accounts.map((account) => account?.owner.toBase58() === TOKEN_PROGRAM));
+  }
+  return found;
+}

@@ -1,0 +1,30 @@
+/** How high the finalized chain is, as several endpoints tell it. */
+import type { Connection } from "@solana/web3.js";
+import type { Heights } from "../../ledger/routing.ts";
+import type { Nodes } from "../ask.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { askWitnesses } from "../witnesses.ts";
+
+/** The newest finalized block of one endpoint. */
+export interface FinalizedEnd {
+  readonly slot: number;
+  readonly blockHeight: number;
+}
+
+/** See `RoutingLedger.heights`. */
+export async function heights(nodes: Nodes): Promise<Heights> {
+  const told = await askWitnesses(nodes, finalizedEnd);
+  const found = told.map(({ blockHeight }) => blockHeight);
+  return { lowest: Math.min(...found), highest: Math.max(...found) };
+}
+
+/** Slot and height in one answer: told one after the other, they could be of two nodes behind one name. */
+export async function finalizedEnd(connection: Connection): Promise<FinalizedEnd> {
+  const { absoluteSlot, blockHeight } = await connection.getEpochInfo("finalized");
+  expectShape(Number.isSafeInteger(absoluteSlot) && absoluteSlot >= 0, "slot");
+  expectShape(
+    blockHeight !== undefined && Number.isSafeInteger(blockHeight) && blockHeight >= 0,
+    "block height",
+  );
+  return { slot: absoluteSlot, blockHeight };
+}

@@ -1,0 +1,44 @@
+/** How much of an account's content is its owner's to move. */
+import type { AccountInfo } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
+import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
+
+type Account = AccountInfo<Buffer> | null | undefined;
+
+/** Lamports that a plain transfer can move: none in an account that has data or belongs to another program. */
+export function lamportsIn(account: Account): bigint {
+  if (account?.owner.toBase58() !== SYSTEM_PROGRAM || account.data.length > 0) return 0n;
+  expectShape(Number.isInteger(account.lamports) && account.lamports >= 0, "balance");
+  return BigInt(account.lamports);
+}
+
+/**
+ * Raw units of `mint` that `owner` holds in a token account of the Token program. Nothing where the account was handed
+ * over to another owner; all of it where it is frozen, since it is there, though it cannot move.
+ */
+export function unitsIn(account: Account, owner: Address, mint: Address): bigint {
+  const held = holdingIn(account, mint);
+  return held?.owner === owner ? held.amount : 0n;
+}
+
+/** The same, whoever owns the account by now. */
+export function unitsOfAnybody(account: Account, mint: Address): bigint {
+  return holdingIn(account, mint)?.amount ?? 0n;
+}
+
+function holdingIn(account: Account, mint: Address): TokenAccount | null {
+  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return null;
+  const held = readTokenAccount(account.data);
+  return held?.mint === mint ? held : null;
+}
+
+// The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.
+const STATE_AT = 108;
+const FROZEN = 2;
+
+/** Whether the issuer has frozen this token account. */
+export function isFrozen({ data }: { readonly data: Buffer }): boolean {
+  return data[STATE_AT] === FROZEN;
+}

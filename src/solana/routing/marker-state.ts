@@ -1,0 +1,43 @@
+/** What the content of a marker's account tells of the marker. */
+import { PublicKey, type AccountInfo } from "@solana/web3.js";
+import { SOL_MINT, type Address } from "../../address.ts";
+import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../ledger/routing.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
+import { readTokenAccount } from "../token-accounts.ts";
+
+// The delegate of a token account: whether there is one, in four bytes, and its key.
+const DELEGATE_TAG_AT = 72;
+const DELEGATE_AT = 76;
+const DELEGATE_END = 108;
+const NO_DELEGATE = 0;
+const A_DELEGATE = 1;
+
+// The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.
+const STATE_AT = 108;
+const IN_USE = 1;
+
+/**
+ * What one endpoint tells of a marker of `base`. Lamports without data make no marker. Anything but these two cannot stand
+ * at such an address, so the endpoint that tells it is wrong: `disputed`.
+ */
+export function markerIn(account: AccountInfo<Buffer> | null | undefined, base: Address): Marker {
+  if (account === null || account === undefined) return "unmade";
+  const { data, lamports } = account;
+  const program = account.owner.toBase58();
+  if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";
+  if (program !== TOKEN_PROGRAM || data.length !== TOKEN_ACCOUNT_BYTES) return "disputed";
+  const held = readTokenAccount(data);
+  if (held?.mint !== SOL_MINT || held.owner !== base || data[STATE_AT] !== IN_USE) return "disputed";
+  expectShape(Number.isInteger(lamports) && lamports > 0, "balance");
+  switch (data.readUInt32LE(DELEGATE_TAG_AT)) {
+    case NO_DELEGATE:
+      return { delegate: null, lamports: BigInt(lamports) };
+    case A_DELEGATE: {
+      const delegate = new PublicKey(data.subarray(DELEGATE_AT, DELEGATE_END)).toBase58() as Address;
+      return { delegate, lamports: BigInt(lamports) };
+    }
+    default:
+      return "disputed";
+  }
+}

@@ -1,0 +1,89 @@
+/** What became of payments by their markers' state alone, as several endpoints tell it. */
+import { PublicKey, SYSVAR_CLOCK_PUBKEY, type Connection } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import type { Nodes, Question } from "../ask.ts";
+import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { finalizedEnd } from "./heights.ts";
+import { markerAddress } from "./marker-address.ts";
+import { markerIn } from "./marker-state.ts";
+
+/** See `RoutingLedger.markers`. */
+export async function markers(
+  nodes: Nodes,
+  base: Address,
+  seeds: readonly string[],
+): Promise<MarkersReading> {
+  const addresses = seeds.map((seed) => markerAddress(base, seed));
+  const told = await askWitnesses(nodes, markersAt(addresses, base));
+  const oldest = told.reduce((one, other) => (other.slot < one.slot ? other : one));
+  return {
+    slot: oldest.slot,
+    endpoint: oldest.endpoint,
+    blockHeight: Math.min(...told.map(({ blockHeight }) => blockHeight)),
+    blockTime: Math.min(...told.map(({ blockTime }) => blockTime)),
+    markers: seeds.map((_, index) => agreed(told.map((each) => each.markers[index]))),
+  };
+}
+
+/** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
+function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
+  return async (connection, { name, accountsPerCall }) => {
+    const { slot, blockHeight } = await finalizedEnd(connection);
+    // The clock takes the place of one account.
+    const markersPerCall = Math.max(1, accountsPerCall - 1);
+    const batches: BatchReading[] = [];
+    let start = 0;
+    do {
+      const batch = addresses.slice(start, start + markersPerCall);
+      batches.push(await readBatch(connection, batch, base, slot));
+      start += markersPerCall;
+    } while (start < addresses.length);
+    return {
+      slot: Math.min(...batches.map((batch) => batch.slot)),
+      endpoint: name,
+      blockHeight,
+      blockTime: Math.min(...batches.map(({ blockTime }) => blockTime)),
+      markers: batches.flatMap((batch) => batch.markers),
+    };
+  };
+}
+
+interface BatchReading extends BlockMoment {
+  readonly markers: readonly Marker[];
+}
+
+async function readBatch(
+  connection: Connection,
+  addresses: readonly Address[],
+  base: Address,
+  minContextSlot: number,
+): Promise<BatchReading> {
+  const keys = [SYSVAR_CLOCK_PUBKEY, ...addresses.map((address) => new PublicKey(address))];
+  const config = { commitment: "finalized", minContextSlot } as const;
+  const { context, value } = await connection.getMultipleAccountsInfoAndContext(keys, config);
+  expectShape(value.length === keys.length, "number of accounts");
+  const [clock, ...accounts] = value;
+  const moment = readClock(clock);
+  expectShape(moment.slot === context.slot, "accounts of another block than their clock");
+  // Behind one name there may be many nodes, and not all of them know what was asked for.
+  if (moment.slot < minContextSlot) throw new EndpointFailure("behind", "accounts older than its own height");
+  return { ...moment, markers: accounts.map((account) => markerIn(account, base)) };
+}
+
+/**
+ * What all tell alike. Their lamports are not compared: a stranger who sends one more in every block would otherwise keep
+ * the reading in dispute for as long as it pays for that.
+ */
+function agreed(told: readonly (Marker | undefined)[]): Marker {
+  const [first = "disputed", ...others] = told;
+  return others.reduce<Marker>((sofar, other) => common(sofar, other ?? "disputed"), first);
+}
+
+function common(one: Marker, other: Marker): Marker {
+  if (typeof one === "string" || typeof other === "string") return one === other ? one : "disputed";
+  if (one.delegate !== other.delegate) return "disputed";
+  return one.lamports < other.lamports ? one : other;
+}

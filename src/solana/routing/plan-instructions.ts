@@ -1,0 +1,126 @@
+/** From the moves of a plan to the instructions of the chain's programs, in the same order. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createCloseAccountInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
+import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
+import { LARGEST_AMOUNT } from "../../amount.ts";
+import type { Move, MoveThat, TokenProgram } from "../../ledger/routing.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { PROGRAM_ID } from "../programs.ts";
+import { follow, mark, replace, unmark } from "./marker-instructions.ts";
+import type { PlannedInstruction, StepInstruction } from "./planned-instruction.ts";
+
+// The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
+// recipients hold up everything else in this process for a tenth of a second.
+const MOST_MOVES = 72;
+
+/**
+ * The instructions of all moves. `markRent` is what a marker is made with. Throws `RangeError` for an amount outside
+ * 1 … 2^64 − 1, for a seed that no marker can have, for a replacement by itself, and for more moves than any transaction holds.
+ */
+export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
+  if (moves.length > MOST_MOVES) {
+    throw new RangeError(`a plan of ${moves.length} moves does not fit in one transaction`);
+  }
+  return moves.flatMap((each, move) =>
+    instructionsOf(each, markRent).map(([step, instruction]) => ({ move, step, instruction })),
+  );
+}
+
+function instructionsOf(move: Move, markRent: bigint): readonly StepInstruction[] {
+  switch (move.does) {
+    case "mark":
+      return mark(move, markRent);
+    case "replace":
+      return replace(move, markRent);
+    case "follow":
+      return follow(move);
+    case "unmark":
+      return unmark(move);
+    case "transfer":
+      return move.mint === null ? [["pay", transferSol(move)]] : transferTokens(move, move.mint);
+    case "close":
+      return [["close", close(move)]];
+  }
+}
+
+function transferSol({
+  from,
+  to,
+  amount,
+  accountPayer,
+  fromAccount,
+  reference,
+}: MoveThat<"transfer">): TransactionInstruction {
+  if (fromAccount !== undefined) throw new TypeError("SOL is paid from its owner alone");
+  if (accountPayer !== null) throw new TypeError("a transfer of SOL creates no token account");
+  const pay = SystemProgram.transfer({
+    fromPubkey: new PublicKey(from),
+    toPubkey: new PublicKey(to),
+    lamports: checkedAmount(amount),
+  });
+  return referringTo(reference, pay);
+}
+
+function transferTokens(
+  { from, fromAccount, program, to, amount, decimals, accountPayer, reference }: MoveThat<"transfer">,
+  mint: string,
+): readonly StepInstruction[] {
+  const asset = new PublicKey(mint);
+  const owner = new PublicKey(from);
+  const source = new PublicKey(fromAccount ?? associatedTokenAccount(from, mint, program));
+  const destination = new PublicKey(associatedTokenAccount(to, mint, program));
+  const pay = createTransferCheckedInstruction(
+    source,
+    asset,
+    destination,
+    owner,
+    checkedAmount(amount),
+    decimals,
+    [],
+    programId(program),
+  );
+  referringTo(reference, pay);
+  if (accountPayer === null) return [["pay", pay]];
+  const create = createAssociatedTokenAccountIdempotentInstruction(
+    new PublicKey(accountPayer),
+    destination,
+    new PublicKey(to),
+    asset,
+    programId(program),
+  );
+  return [
+    ["create", create],
+    ["pay", pay],
+  ];
+}
+
+function referringTo(reference: string | undefined, pay: TransactionInstruction): TransactionInstruction {
+  if (reference !== undefined) {
+    pay.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
+  }
+  return pay;
+}
+
+function close({ mint, owner, to, account, program }: MoveThat<"close">): TransactionInstruction {
+  const closed = new PublicKey(account ?? associatedTokenAccount(owner, mint, program));
+  return createCloseAccountInstruction(
+    closed,
+    new PublicKey(to),
+    new PublicKey(owner),
+    [],
+    programId(program),
+  );
+}
+
+function programId(program: TokenProgram = "token"): PublicKey {
+  return new PublicKey(PROGRAM_ID[program]);
+}
+
+/** Both libraries encode what does not fit as another amount, without a word: 2^64 becomes 0, -1 becomes 1. */
+function checkedAmount(amount: bigint): bigint {
+  if (amount >= 1n && amount <= LARGEST_AMOUNT) return amount;
+  throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
+}

@@ -1,0 +1,70 @@
+/** Settling, by a look at the token accounts, what an error left open. */
+import type { AccountInfo } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { Move, TransactionPlan } from "../../ledger/routing.ts";
+import { ask, type Nodes } from "../ask.ts";
+import { readAccounts } from "../read-accounts.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { isTokenProgram, readTokenAccount } from "../token-accounts.ts";
+import type { Doubt, Verdict } from "./verdict.ts";
+
+type Account = AccountInfo<Buffer> | null;
+type Transfer = Extract<Move, { does: "transfer" }>;
+
+/** Judged at confirmed, as the simulation was. When the accounts do not show a reason any more, `other`. */
+export async function settleDoubt(nodes: Nodes, plan: TransactionPlan, doubt: Doubt): Promise<Verdict> {
+  return doubt.doubt === "which_end"
+    ? await whichEnd(nodes, plan, doubt.move)
+    : await whichPayee(nodes, plan, doubt.moves);
+}
+
+/** The paying end first: where both are unfit, no other recipient can be paid either. */
+async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Promise<Verdict> {
+  const transfer = tokenTransfer(plan, move);
+  const [source = null, destination = null] = await ask(
+    nodes,
+    readAccounts(
+      [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
+      "confirmed",
+    ),
+  );
+  if (!isUsable(source, transfer.from)) return { kind: "source", move };
+  return { kind: isUsable(destination, transfer.to) ? "other" : "payee", move };
+}
+
+/** The first whose account has to be created; null when by now all of them exist. */
+async function whichPayee(nodes: Nodes, plan: TransactionPlan, moves: readonly number[]): Promise<Verdict> {
+  const transfers = moves.map((move) => tokenTransfer(plan, move));
+  const accounts = await ask(
+    nodes,
+    readAccounts(
+      transfers.map((transfer) => accountOf(transfer, transfer.to)),
+      "confirmed",
+    ),
+  );
+  const missing = accounts.findIndex((account) => !isTokenAccount(account));
+  return { kind: "payee", move: moves[missing] ?? null };
+}
+
+function tokenTransfer({ moves }: TransactionPlan, index: number): Transfer & { mint: Address } {
+  const move = moves[index];
+  if (move?.does === "transfer" && move.mint !== null) return { ...move, mint: move.mint };
+  throw new TypeError(`move ${index} is no transfer of tokens`);
+}
+
+function accountOf({ mint, program }: Transfer & { mint: Address }, owner: Address): Address {
+  return associatedTokenAccount(owner, mint, program);
+}
+
+function isTokenAccount(account: Account): account is AccountInfo<Buffer> {
+  return account !== null && isTokenProgram(account.owner.toBase58());
+}
+
+// The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.
+const STATE_AT = 108;
+const IN_USE = 1;
+
+function isUsable(account: Account, owner: Address): boolean {
+  if (!isTokenAccount(account) || account.data[STATE_AT] !== IN_USE) return false;
+  return readTokenAccount(account.data)?.owner === owner;
+}

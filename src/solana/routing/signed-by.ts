@@ -1,0 +1,104 @@
+/** Which transactions an address signed itself: how outgoing money that a database does not know of is found. */
+import { PublicKey } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
+import { ask, askEach, type Nodes, type Question } from "../ask.ts";
+import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { markerAddress } from "./marker-address.ts";
+import { errorText, NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
+
+// What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
+const MOST_SIGNATURES = 1_000;
+// getTransaction takes one signature; so many are asked for at a time.
+const TRANSACTIONS_AT_ONCE = 8;
+// Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
+// address once more. So many take about 4 MB; one that is forgotten costs a call. Lists are asked for each time: what a
+// node leaves out today, it or another one may list tomorrow.
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
+ * silently left entries out.
+ */
+export async function signedBy(nodes: Nodes, address: Address): Promise<SignedHistory> {
+  const { named, isWhole } = await naming(nodes, address, MOST_SIGNATURES);
+  const signed = await inBatches(named, ({ signature }) => isSignedBy(nodes, address, signature));
+  return { transactions: named.filter((_, index) => signed[index] === true), isWhole };
+}
+
+/** See `RoutingLedger.markedBy`. Anybody may send lamports to a marker; only its base can have made it by signing. */
+export async function markedBy(
+  nodes: Nodes,
+  base: Address,
+  seed: string,
+): Promise<OutgoingTransaction | "foreign" | null> {
+  const { named, isWhole } = await naming(nodes, markerAddress(base, seed), MOST_SIGNATURES);
+  const landed = named.filter(({ error }) => error === null);
+  const signed = await inBatches(landed, ({ signature }) => isSignedBy(nodes, base, signature));
+  // The oldest: a sweep takes the marker away under the same signature.
+  const made = landed.findLast((_, index) => signed[index] === true);
+  return made ?? (isWhole && landed.length > 0 ? "foreign" : null);
+}
+
+/**
+ * The newest finalized transactions that name the address in any role, newest first. Every endpoint is asked, and what any
+ * of them lists counts.
+ */
+export async function naming(
+  nodes: Nodes,
+  address: Address,
+  most: number,
+): Promise<{ readonly named: readonly OutgoingTransaction[]; readonly isWhole: boolean }> {
+  const answers = (await askEach(nodes, namingOf(address, most))).filter((answer) => answer !== null);
+  // Nobody answered; asking once more says why.
+  const lists = answers.length > 0 ? answers : [await ask(nodes, namingOf(address, most))];
+  const named = new Map(lists.flat().map((each) => [each.signature, each]));
+  const newestFirst = [...named.values()].toSorted((a, b) => b.slot - a.slot);
+  return { named: newestFirst, isWhole: lists.every((list) => list.length < most) };
+}
+
+/** What is asked of each, in their order, a few at a time. */
+export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = [];
+  for (let start = 0; start < items.length; start += TRANSACTIONS_AT_ONCE) {
+    answers.push(...(await Promise.all(items.slice(start, start + TRANSACTIONS_AT_ONCE).map(asked))));
+  }
+  return answers;
+}
+
+function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
+  return async (connection) => {
+    const found = await connection.getSignaturesForAddress(
+      new PublicKey(address),
+      { limit: most },
+      "finalized",
+    );
+    return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));
+  };
+}
+
+async function isSignedBy(nodes: Nodes, address: Address, signature: string): Promise<boolean> {
+  const { signers } = nodes;
+  const found = signers.get(signature) ?? (await ask(nodes, signersOf(signature)));
+  signers.delete(signature);
+  signers.set(signature, found);
+  const [oldest] = signers.keys();
+  if (signers.size > MOST_REMEMBERED && oldest !== undefined) signers.delete(oldest);
+  return found.includes(address);
+}
+
+/** Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. */
+function signersOf(signature: string): Question<readonly string[]> {
+  return async (connection) => {
+    const landed = await connection.getTransaction(signature, {
+      commitment: "finalized",
+      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
+    });
+    if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");
+    const { message, signatures } = landed.transaction;
+    expectShape(signatures[0] === signature, "signature");
+    return message.staticAccountKeys
+      .slice(0, message.header.numRequiredSignatures)
+      .map((key) => key.toBase58());
+  };
+}

@@ -1,0 +1,78 @@
+/** Token accounts beside the associated one: money that came to an owner without asking where it should go. */
+import { PublicKey } from "@solana/web3.js";
+import type { Address } from "../../address.ts";
+import type { Commitment, Reading } from "../../ledger/reading.ts";
+import type { StrayAccount } from "../../ledger/routing.ts";
+import { ask, type Nodes, type Question } from "../ask.ts";
+import { associatedTokenAccount } from "../associated-token-account.ts";
+import { programOf, readTokenAccount } from "../token-accounts.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { agreedBalances } from "./agreed-funds.ts";
+import { isFrozen } from "./held-in-account.ts";
+
+/** What one endpoint, or enough of them, show beside the associated accounts. */
+type StrayReading = Reading & { readonly accounts: readonly StrayAccount[] };
+
+/** See `RoutingLedger.strayAccounts`. What is finalized is asked of every endpoint, the rest of one. */
+export async function strayAccounts(
+  nodes: Nodes,
+  owner: Address,
+  mints: readonly Address[],
+  commitment: Commitment,
+): Promise<StrayReading> {
+  const question = readStrays(owner, mints, commitment);
+  if (commitment !== "finalized") return await ask(nodes, question);
+  const readings = await askWitnesses(nodes, question);
+  const known = new Map(readings.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
+  const addresses = [...known.keys()];
+  const answers = readings.map(({ accounts, ...reading }) => ({
+    ...reading,
+    amounts: addresses.map((address) => accounts.find((each) => each.address === address)?.amount ?? 0n),
+  }));
+  const { oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const agreed = [...known.values()].map((each, index) => ({ ...each, amount: amounts[index] ?? 0n }));
+  return {
+    slot: oldest.slot,
+    endpoint: oldest.endpoint,
+    accounts: agreed.filter(({ amount }) => amount > 0n).toSorted(fullestFirst),
+  };
+}
+
+/** One endpoint answers all of it; the slot is the oldest of its answers. */
+function readStrays(
+  owner: Address,
+  mints: readonly Address[],
+  commitment: Commitment,
+): Question<StrayReading> {
+  return async (connection, endpoint) => {
+    const found = await Promise.all(
+      mints.map(async (mint) => {
+        const { context, value } = await connection.getTokenAccountsByOwner(
+          new PublicKey(owner),
+          { mint: new PublicKey(mint) },
+          commitment,
+        );
+        const accounts = value
+          .filter(({ account }) => !isFrozen(account))
+          .flatMap(({ pubkey, account }): StrayAccount[] => {
+            const address = pubkey.toBase58() as Address;
+            const program = programOf(account.owner.toBase58());
+            const held = readTokenAccount(account.data);
+            if (program === null || held?.owner !== owner || held.mint !== mint) return [];
+            const isStray = address !== associatedTokenAccount(owner, mint, program);
+            return isStray && held.amount > 0n ? [{ address, mint, amount: held.amount }] : [];
+          });
+        return { slot: context.slot, accounts };
+      }),
+    );
+    return {
+      slot: Math.min(...found.map(({ slot }) => slot)),
+      endpoint: endpoint.name,
+      accounts: found.flatMap(({ accounts }) => accounts).toSorted(fullestFirst),
+    };
+  };
+}
+
+function fullestFirst(one: StrayAccount, other: StrayAccount): number {
+  return one.amount > other.amount ? -1 : Number(one.amount < other.amount);
+}

@@ -1,0 +1,96 @@
+/** How much a payer has and needs, when simulation says that something runs short. */
+import { PublicKey, type Message, type MessageV0 } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { expectShape } from "./endpoint-failure.ts";
+import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
+import type { Meaning } from "./read-instruction.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { isTokenProgram, readTokenAccount } from "./token-accounts.ts";
+
+type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
+
+/** A payment whose instructions have been read. */
+export interface ReadPayment {
+  readonly payment: DeclaredPayment;
+  readonly message: Message | MessageV0;
+  readonly meanings: readonly Meaning[];
+}
+
+/**
+ * The sender's lamports do not cover what `component` names. Required is counted up to it: the fee alone; or the fee
+ * and the rent of the accounts to be created; or, where the payment itself is in SOL, always the amount too. A sender
+ * who would be left with less than an empty account's rent, but more than nothing, is short of that as well.
+ */
+export async function lamportShortage(
+  nodes: Nodes,
+  { payment, message, meanings }: ReadPayment,
+  component: "fee" | "rent",
+  leftover: "any" | "rent_exempt",
+): Promise<Shortage> {
+  const isSol = payment.mint === null;
+  const owners = meanings.flatMap((meaning) =>
+    meaning.does === "create_token_account" ? [meaning.owner as Address] : [],
+  );
+  const [fee, available, rent, left] = await Promise.all([
+    feeOf(nodes, message),
+    lamportsOf(nodes, payment.sender),
+    component === "rent" ? rentForTokenAccounts(nodes, payment.mint, [...new Set(owners)]) : 0n,
+    leftover === "rent_exempt" ? rentMinimum(nodes, 0) : 0n,
+  ]);
+  return {
+    kind: "insufficient_balance",
+    component: isSol && component === "fee" ? "amount" : component,
+    mint: null,
+    required: (isSol ? total(payment) : 0n) + fee + rent + left,
+    available,
+  };
+}
+
+/**
+ * One of the sender's token accounts holds less than the payment takes from it, whatever the sender's others hold; an
+ * account that does not exist holds 0.
+ */
+export async function tokenShortage(
+  nodes: Nodes,
+  { payment, meanings }: ReadPayment,
+  source: string,
+): Promise<Shortage> {
+  const [account = null] = await ask(nodes, readAccounts([source], "confirmed"));
+  const taken = meanings.map((meaning) =>
+    meaning.does === "transfer_token" && meaning.source === source ? meaning.amount : 0n,
+  );
+  return {
+    kind: "insufficient_balance",
+    component: "amount",
+    mint: payment.mint,
+    required: taken.reduce((sum, amount) => sum + amount, 0n),
+    available: account === null ? 0n : (readTokenAccount(account.data)?.amount ?? 0n),
+  };
+}
+
+/** Which end of a token transfer is no token account, judged at confirmed: the paying one before the paid one. */
+export async function missingTokenAccount(
+  nodes: Nodes,
+  { source, destination }: Extract<Meaning, { does: "transfer_token" }>,
+): Promise<"source" | "destination" | null> {
+  const accounts = await ask(nodes, readAccounts([source, destination], "confirmed"));
+  const [hasSource, hasDestination] = accounts.map((account) =>
+    isTokenProgram(account?.owner.toBase58() ?? ""),
+  );
+  if (hasSource !== true) return "source";
+  return hasDestination === true ? null : "destination";
+}
+
+async function lamportsOf(nodes: Nodes, address: Address): Promise<bigint> {
+  return await ask(nodes, async (connection) => {
+    const { value } = await connection.getBalanceAndContext(new PublicKey(address), "confirmed");
+    expectShape(Number.isInteger(value) && value >= 0, "balance");
+    return BigInt(value);
+  });
+}
+
+function total(payment: DeclaredPayment): bigint {
+  return payment.transfers.reduce((sum, { amount }) => sum + amount, 0n);
+}

@@ -1,0 +1,97 @@
+/** What nodes know of signatures. */
+import type { SignatureStatus as RpcStatus } from "@solana/web3.js";
+import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
+import { expectShape } from "./endpoint-failure.ts";
+import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+
+// getTransaction takes one signature; so many are asked for at a time.
+const RECEIPTS_AT_ONCE = 8;
+/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+export const NEWEST_TRANSACTION_VERSION = 1;
+
+/** What one node said of some signatures, and the oldest slot at which it was true. */
+export interface StatusAnswer {
+  readonly slot: number;
+  readonly statuses: readonly (SignatureStatus | null)[];
+}
+
+/** Statuses in the order asked, from any node, its history included. */
+export async function statuses(
+  nodes: Nodes,
+  signatures: readonly string[],
+): Promise<readonly (SignatureStatus | null)[]> {
+  const found: (SignatureStatus | null)[] = [];
+  for (const batch of batches(signatures, MOST_SIGNATURES_PER_CALL)) {
+    const answer = await ask(nodes, statusesOf(batch));
+    found.push(...answer.statuses);
+  }
+  return found;
+}
+
+/** The question for some signatures, in calls of the size that the endpoint takes. */
+export function statusesOf(signatures: readonly string[]): Question<StatusAnswer> {
+  return async (connection, { signaturesPerCall }) => {
+    const found: (SignatureStatus | null)[] = [];
+    let oldest = Infinity;
+    for (const batch of batches(signatures, signaturesPerCall)) {
+      const { context, value } = await connection.getSignatureStatuses(batch, {
+        searchTransactionHistory: true,
+      });
+      expectShape(value.length === batch.length, "number of statuses");
+      oldest = Math.min(oldest, context.slot);
+      found.push(...value.map(readStatus));
+    }
+    return { slot: oldest, statuses: found };
+  };
+}
+
+function readStatus(status: RpcStatus | null): SignatureStatus | null {
+  if (status === null) return null;
+  const { confirmationStatus: commitment, slot, err } = status;
+  expectShape(commitment !== undefined, "commitment");
+  return { commitment, slot, error: errorText(err) };
+}
+
+/** Receipts of finalized transactions, in the order asked. */
+export async function receipts(
+  nodes: Nodes,
+  signatures: readonly string[],
+): Promise<readonly (Receipt | null)[]> {
+  const found: (Receipt | null)[] = [];
+  for (const batch of batches(signatures, RECEIPTS_AT_ONCE)) {
+    found.push(...(await Promise.all(batch.map((signature) => ask(nodes, receiptOf(signature))))));
+  }
+  return found;
+}
+
+/** The receipt of one finalized transaction; null where the node does not have it. */
+export function receiptOf(signature: string): Question<Receipt | null> {
+  return async (connection) => {
+    const landed = await connection.getTransaction(signature, {
+      commitment: "finalized",
+      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
+    });
+    if (landed === null || landed.meta === null) return null;
+    expectShape(landed.transaction.signatures[0] === signature, "signature");
+    const { fee, err } = landed.meta;
+    expectShape(Number.isSafeInteger(fee) && fee >= 0, "fee");
+    return {
+      slot: landed.slot,
+      blockTime: landed.blockTime ?? null,
+      fee: BigInt(fee),
+      error: errorText(err),
+    };
+  };
+}
+
+/** The chain's error as JSON text, null when there is none. */
+export function errorText(err: unknown): string | null {
+  return err === null || err === undefined ? null : JSON.stringify(err);
+}
+
+function batches<T>(items: readonly T[], size: number): T[][] {
+  const result: T[][] = [];
+  for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size));
+  return result;
+}

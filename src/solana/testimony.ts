@@ -1,0 +1,170 @@
+/** What one endpoint can say of attempts by itself, in one look: seen, landed, or all the evidence of their death. */
+import type { Connection } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
+import type { FoundLanding } from "./agreement.ts";
+import type { Nodes, Question } from "./ask.ts";
+import { walkBlocks } from "./block-proof.ts";
+import { chainOf, type Endpoint } from "./endpoint.ts";
+import { expectShape } from "./endpoint-failure.ts";
+import { findMessage } from "./find-message.ts";
+import { finalizedEnd, type FinalizedEnd } from "./routing/heights.ts";
+import { statusesOf } from "./statuses.ts";
+
+/**
+ * What is said of one attempt. `landed`: finalized. `seen`: in a block that is not final. `dead`: all the evidence that it
+ * can never land. `lost`: past its last height and without a trace, and this endpoint's ledger begins later. `unclear`:
+ * past its last height, and what the endpoint says contradicts itself. `unsaid`: it may still land, as far as this
+ * endpoint knows.
+ */
+export type Finding =
+  | { readonly kind: "landed"; readonly landing: FoundLanding; readonly isPast: boolean }
+  | { readonly kind: "seen" | "dead" | "lost" | "unclear" | "unsaid" };
+
+/** What one endpoint says of a batch, in its order. */
+export interface Testimony {
+  readonly genesisHash: string;
+  readonly isArchive: boolean;
+  readonly findings: readonly Finding[];
+}
+
+// Walks of blocks that are remembered; one that is forgotten begins again.
+const MOST_WALKS = 1_000;
+
+/** The question for a batch of attempts. Every answer of one look must fit the others, or nothing follows from it. */
+export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<Testimony> {
+  return async (connection, endpoint) => {
+    const genesisHash = await chainOf(endpoint);
+    // The order is the evidence: first a finalized height past the last one, then, at a later slot, no trace.
+    const look = await beginLook(nodes, connection, endpoint);
+    const first = await look.read(attempts);
+    const missing = attempts.filter((_, index) => first[index]?.kind === "missing");
+    const verdicts = missing.length === 0 ? new Map<Attempt, Finding>() : await look.judge(missing);
+    const findings = attempts.map((attempt, index): Finding => {
+      const said = first[index] ?? UNSAID;
+      return said.kind === "missing" ? (verdicts.get(attempt) ?? UNSAID) : said;
+    });
+    return { genesisHash, isArchive: endpoint.isArchive, findings };
+  };
+}
+
+const UNSAID: Finding = { kind: "unsaid" };
+
+async function beginLook(nodes: Nodes, connection: Connection, endpoint: Endpoint): Promise<Look> {
+  const finalized = await finalizedEnd(connection);
+  expectShape(finalized.blockHeight <= finalized.slot, "block height");
+  return new Look(nodes, connection, endpoint, finalized);
+}
+
+/** One look of one endpoint, after its finalized block was read. */
+class Look {
+  readonly #nodes: Nodes;
+  readonly #connection: Connection;
+  readonly #endpoint: Endpoint;
+  readonly #finalized: FinalizedEnd;
+
+  constructor(nodes: Nodes, connection: Connection, endpoint: Endpoint, finalized: FinalizedEnd) {
+    this.#nodes = nodes;
+    this.#connection = connection;
+    this.#endpoint = endpoint;
+    this.#finalized = finalized;
+  }
+
+  /** The statuses as findings; `missing` where there is none although the last height is past. */
+  async read(attempts: readonly Attempt[]): Promise<readonly (Finding | { readonly kind: "missing" })[]> {
+    const signatures = attempts.map(({ signature }) => signature);
+    const { slot, statuses } = await statusesOf(signatures)(this.#connection, this.#endpoint);
+    const isLater = slot > this.#finalized.slot;
+    return attempts.map((attempt, index) => {
+      const status = statuses[index] ?? null;
+      const isPast = isLater && this.#isPast(attempt);
+      if (status === null) return isPast ? { kind: "missing" } : UNSAID;
+      if (status.commitment === "finalized") return landed(attempt.signature, status, isPast);
+      // A block up to the finalized height cannot be less than final.
+      return isPast ? { kind: "unclear" } : { kind: "seen" };
+    });
+  }
+
+  /** What is to be concluded from the absence of each of them. */
+  async judge(missing: readonly Attempt[]): Promise<ReadonlyMap<Attempt, Finding>> {
+    const findings = new Map<Attempt, Finding>();
+    const firstSlot = await this.#firstAvailable();
+    for (const attempt of missing) if (attempt.firstSlot < firstSlot) findings.set(attempt, { kind: "lost" });
+    const known = missing.filter((attempt) => !findings.has(attempt));
+    const alive = await this.#stillValid(known);
+    const expired = known.filter(({ blockhash }) => !alive.has(blockhash));
+    if (expired.length === 0) return findings;
+    // Once more: a blockhash may have died between the first statuses and the question for it.
+    const again = await this.read(expired);
+    for (const [index, attempt] of expired.entries()) {
+      const said = again[index] ?? UNSAID;
+      findings.set(attempt, said.kind === "missing" ? await this.#traces(attempt) : said);
+    }
+    // Behind one address there may be several nodes. Two that begin at different blocks are not one witness.
+    if ((await this.#firstAvailable()) === firstSlot) return findings;
+    return new Map(missing.map((attempt) => [attempt, { kind: "unclear" }]));
+  }
+
+  /** The block at its last valid height + 1 still takes it; a finalized height above it is at least that block. */
+  #isPast({ lastValidBlockHeight }: Attempt): boolean {
+    return this.#finalized.blockHeight > lastValidBlockHeight;
+  }
+
+  /** The first block of the endpoint's ledger. Null answers for what is older mean nothing. */
+  async #firstAvailable(): Promise<number> {
+    const first = await this.#connection.getFirstAvailableBlock();
+    expectShape(Number.isSafeInteger(first) && first >= 0 && first <= this.#finalized.slot, "first block");
+    return first;
+  }
+
+  /** Which of their blockhashes are still accepted: the last height was told by one endpoint, which may have lied. */
+  async #stillValid(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
+    const alive = new Set<string>();
+    for (const blockhash of new Set(attempts.map((attempt) => attempt.blockhash))) {
+      const config = { commitment: "confirmed", minContextSlot: this.#finalized.slot } as const;
+      const { value } = await this.#connection.isBlockhashValid(blockhash, config);
+      if (value) alive.add(blockhash);
+    }
+    return alive;
+  }
+
+  /** What else than its signature could tell of an attempt. */
+  async #traces(attempt: Attempt): Promise<Finding> {
+    const { reference, messageHash } = attempt;
+    const listed = reference === null ? "absent" : await this.#search(reference, messageHash);
+    if (listed === "unclear") return { kind: "unclear" };
+    if (listed !== "absent") return { kind: "landed", landing: listed, isPast: true };
+    return this.#nodes.deathProof === "blocks" ? await this.#walk(attempt) : { kind: "dead" };
+  }
+
+  #search(reference: Address, messageHash: string): ReturnType<typeof findMessage> {
+    return findMessage(this.#connection, { reference, messageHash }, this.#finalized.slot);
+  }
+
+  async #walk(attempt: Attempt): Promise<Finding> {
+    const { walks } = this.#nodes;
+    const id = `${this.#endpoint.name} ${attempt.signature}`;
+    const proof = await walkBlocks(this.#connection, attempt, this.#finalized.slot, {
+      get: () => walks.get(id),
+      set: (walk) => {
+        walks.set(id, walk);
+        const [oldest] = walks.keys();
+        if (walks.size > MOST_WALKS && oldest !== undefined) walks.delete(oldest);
+      },
+    });
+    switch (proof) {
+      case "none":
+        return { kind: "dead" };
+      case "gap":
+        return { kind: "lost" };
+      case "unfinished":
+        return UNSAID;
+      default:
+        return { kind: "landed", landing: proof, isPast: true };
+    }
+  }
+}
+
+function landed(signature: string, { slot, error }: SignatureStatus, isPast: boolean): Finding {
+  return { kind: "landed", landing: { signature, slot, error }, isPast };
+}

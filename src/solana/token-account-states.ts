@@ -1,0 +1,28 @@
+/** Whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
+import type { AccountInfo } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import type { TokenAccountState } from "../ledger/ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { associatedTokenAccount } from "./associated-token-account.ts";
+import { TOKEN_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { isFrozen } from "./routing/held-in-account.ts";
+import { readTokenAccount } from "./token-accounts.ts";
+
+/** See `Ledger.tokenAccountStates`. */
+export async function tokenAccountStates(
+  nodes: Nodes,
+  accounts: readonly { readonly owner: Address; readonly mint: Address }[],
+): Promise<readonly TokenAccountState[]> {
+  const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
+  const found = await ask(nodes, readAccounts(addresses, "confirmed"));
+  return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
+}
+
+function stateOf(account: AccountInfo<Buffer> | null, owner: Address): TokenAccountState {
+  // Lamports that somebody sent to the address make no account.
+  const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+  if (account === null || held === null) return "absent";
+  if (held.owner !== owner) return "handed_over";
+  return isFrozen(account) ? "frozen" : "usable";
+}

@@ -1,0 +1,47 @@
+/** Token accounts: which program has them, and what their bytes say. */
+import { PublicKey } from "@solana/web3.js";
+import type { Address } from "../address.ts";
+import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
+import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+
+/** Bytes of a mint without extensions. */
+export const MINT_BYTES = 82;
+
+/** What a token account holds. */
+export interface TokenAccount {
+  readonly mint: Address;
+  readonly owner: Address;
+  /** Raw units. */
+  readonly amount: bigint;
+}
+
+/** Which token program an id is, null when it is none. */
+export function programOf(id: string): TokenProgram | null {
+  if (id === TOKEN_PROGRAM) return "token";
+  return id === TOKEN_2022_PROGRAM ? "token-2022" : null;
+}
+
+/** True for both programs whose accounts have this layout. */
+export function isTokenProgram(program: string): boolean {
+  return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
+}
+
+/**
+ * Reads the base part of a token account, extensions unread; null when the bytes are none or it is not initialised.
+ * By hand, since spl-token's layout reads its integers through bigint-buffer (GHSA-3gc7-fjrx-p6mg).
+ */
+export function readTokenAccount(data: Buffer): TokenAccount | null {
+  const initialised = data.length >= TOKEN_ACCOUNT_BYTES && data[108] !== 0;
+  if (!initialised) return null;
+  return {
+    mint: new PublicKey(data.subarray(0, 32)).toBase58() as Address,
+    owner: new PublicKey(data.subarray(32, 64)).toBase58() as Address,
+    amount: data.readBigUInt64LE(64),
+  };
+}
+
+/** A mint's decimals; null when the bytes are no initialised mint. */
+export function readMintDecimals(data: Buffer): number | null {
+  const initialised = data.length >= MINT_BYTES && data[45] === 1;
+  return initialised ? data.readUInt8(44) : null;
+}

@@ -1,0 +1,99 @@
+/** Proof that caller-signed bytes are exactly the declared payment. */
+import { createHash } from "node:crypto";
+import type { AccountInfo } from "@solana/web3.js";
+import bs58 from "bs58";
+import type { Address } from "../address.ts";
+import { isOfSmallOrder } from "../ledger/small-order.ts";
+import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
+import { ask, type Nodes } from "./ask.ts";
+import { landingWindow } from "./blockhash-window.ts";
+import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
+import { matchContent, type UnprovenAccounts } from "./match-content.ts";
+import { HIGHEST_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
+import { TOKEN_PROGRAM } from "./programs.ts";
+import { readAccounts } from "./read-accounts.ts";
+import { readInstruction } from "./read-instruction.ts";
+import { resolveInstructions } from "./resolve-instructions.ts";
+import { signatureFault } from "./signatures.ts";
+import { readTokenAccount } from "./token-accounts.ts";
+
+/**
+ * The steps in order; the first that fails names the reason. What costs nothing comes before what asks a node, so
+ * garbage never reaches one; what the bytes say comes before whether they are still alive.
+ */
+export async function verifyPayment(
+  nodes: Nodes,
+  putativeTransaction: string,
+  payment: DeclaredPayment,
+): Promise<{ verified: VerifiedPayment } | { refused: SignatureFault }> {
+  const decoding = decodeTransaction(putativeTransaction);
+  if ("refused" in decoding) return decoding;
+  const transaction = decoding.decoded;
+  const fault =
+    signatureFault(transaction) ??
+    signerFault(transaction, payment) ??
+    (await contentFault(nodes, transaction, payment));
+  if (fault !== null) return { refused: fault };
+  const { message, messageBytes, bytes, signatures } = transaction;
+  const window = await landingWindow(nodes, message.recentBlockhash);
+  if (window === null) return { refused: "blockhash_expired" };
+  const verified = {
+    bytes,
+    signature: bs58.encode(signatures[0] ?? new Uint8Array()),
+    messageHash: createHash("sha256").update(messageBytes).digest("hex"),
+    blockhash: message.recentBlockhash,
+    lastValidBlockHeight: window.lastValidBlockHeight,
+    firstSlot: window.firstSlot,
+  };
+  return { verified };
+}
+
+/** The sender pays the fee and signs alone: a co-signer nobody declared makes it another transaction. */
+function signerFault(
+  { message, signatures }: DecodedTransaction,
+  payment: DeclaredPayment,
+): SignatureFault | null {
+  const [payer] = message.staticAccountKeys;
+  const [signature] = signatures;
+  if (payer?.toBase58() !== payment.sender || signature === undefined) return "sender_not_signer";
+  if (signatures.length > 1) return "content_mismatch";
+  const points = [payer.toBytes(), signature.subarray(0, POINT_BYTES)];
+  return points.some(isOfSmallOrder) ? "bad_signature" : null;
+}
+
+const POINT_BYTES = 32;
+
+async function contentFault(
+  nodes: Nodes,
+  transaction: DecodedTransaction,
+  payment: DeclaredPayment,
+): Promise<SignatureFault | null> {
+  const instructions = await resolveInstructions(nodes, transaction);
+  if (instructions === null) return "unknown_lookup_table";
+  const meanings = instructions.map(readInstruction);
+  if (meanings.some(({ does }) => does === "use_nonce")) return "durable_nonce";
+  if (meanings.some(({ does }) => does === "something_else")) return "instruction_not_allowed";
+  const unproven = await matchContent(meanings, payment);
+  if (unproven === null || priorityFee(meanings) > HIGHEST_PRIORITY_FEE) return "content_mismatch";
+  return (await areOwnedAsDeclared(nodes, unproven, payment)) ? null : "content_mismatch";
+}
+
+/** An ATA that does not exist (yet) neither pays nor is paid: simulation will say so. */
+async function areOwnedAsDeclared(
+  nodes: Nodes,
+  { sources, associated }: UnprovenAccounts,
+  { sender, mint }: DeclaredPayment,
+): Promise<boolean> {
+  const asked = [...sources, ...associated.keys()];
+  if (asked.length === 0) return true;
+  const accounts = await ask(nodes, readAccounts(asked, "confirmed"));
+  const isOwnedBy = (account: AccountInfo<Buffer> | null | undefined, owner: Address): boolean => {
+    const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+    return held !== null && held.mint === mint && held.owner === owner;
+  };
+  const found = accounts.slice(sources.size);
+  return (
+    accounts.slice(0, sources.size).every((account) => isOwnedBy(account, sender)) &&
+    [...associated.values()].every((owner, index) => found[index] === null || isOwnedBy(found[index], owner))
+  );
+}
