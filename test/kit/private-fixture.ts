@@ -17,7 +17,7 @@ import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
-import { land } from "../ledger/signed-transaction.ts";
+import { land } from "../solana/signed-transaction.ts";
 import { serviceFixture } from "./service-fixture.ts";
 import type { ServiceFixture } from "./service-fixture.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
-import { expectRefusal, refusal, signatureOf, walletWorld } from "./wallet-world.ts";
-import type { WalletWorld } from "./wallet-world.ts";
+import { expectRefusal, refusal, signatureOf, walletWorld } from "./wallet/wallet-world.ts";
+import type { WalletWorld } from "./wallet/wallet-world.ts";
 
 let fixture: WalletWorld["fixture"];
 let caller: WalletWorld["caller"];

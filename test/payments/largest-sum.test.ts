@@ -23,8 +23,8 @@ import type { PrivateFixture } from "../kit/private-fixture.ts";
 import { recordStorage } from "../kit/record-storage.ts";
 import type { StorageLog } from "../kit/record-storage.ts";
 import { swapFixture } from "../kit/swap-fixture.ts";
-import { land } from "../ledger/signed-transaction.ts";
-import { expectRefusal } from "./wallet-world.ts";
+import { land } from "../solana/signed-transaction.ts";
+import { expectRefusal } from "./wallet/wallet-world.ts";
 
 let world: PrivateFixture;
 let caller: Caller;

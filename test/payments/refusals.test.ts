@@ -7,7 +7,7 @@ import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";
-import { expectRefusal, refusal } from "./wallet-world.ts";
+import { expectRefusal, refusal } from "./wallet/wallet-world.ts";
 
 type Mode = "wallet" | "private";
 type Type = "send" | "payroll" | "swap";

@@ -1,8 +1,8 @@
 /** GET with `wait`: answered when the status changes, at once when it is final, and in any case in time. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TransactionBody } from "../../src/payments/transactions/read-transaction.ts";
-import { expectRefusal, walletWorld } from "./wallet-world.ts";
-import type { WalletWorld } from "./wallet-world.ts";
+import { expectRefusal, walletWorld } from "./wallet/wallet-world.ts";
+import type { WalletWorld } from "./wallet/wallet-world.ts";
 
 let world: WalletWorld;
 let fixture: WalletWorld["fixture"];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 /** By name, where each begins, from the project's root. */
 export const PROGRAMS = {
   paystate: "src/cli/main.ts",
-  "first-question": "test/ledger/processes/first-question.ts",
+  "first-question": "test/solana/processes/first-question.ts",
   "job-runner": "test/engine/processes/job-runner.ts",
   writer: "test/storage/processes/writer.ts",
   "chain-process": "test/local/chain-process.ts",

@@ -14,14 +14,14 @@ export const QUOTE_BREAKS: readonly Break[] = [
     file: "src/payments/quotes/check-quote.ts",
     text: "quote.expiresAt <= now",
     replacement: "quote.expiresAt < now",
-    tests: ["payments/wallet-mode.test.ts", "payments/refusals.test.ts"],
+    tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {
     property: "a quote that was made for a sender is bound to it",
     file: "src/payments/quotes/check-quote.ts",
     text: "isBound && quote.sender !== declared.sender",
     replacement: "mustName && quote.sender !== declared.sender",
-    tests: ["payments/wallet-mode.test.ts", "payments/refusals.test.ts"],
+    tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {
     property: "of the same bytes one wallet transaction is made",
@@ -29,27 +29,27 @@ export const QUOTE_BREAKS: readonly Break[] = [
     text: "const known = await storage.attemptLike(verified.signature, verified.messageHash);",
     replacement:
       "const known = verified.bytes.length > 0 ? null : await storage.attemptLike(verified.signature, verified.messageHash);",
-    tests: ["payments/answered-once.test.ts"],
+    tests: ["payments/wallet/answered-once.test.ts"],
   },
   {
     property: "one quote is used by one wallet transaction",
     file: "src/payments/transactions/create-transaction.ts",
     text: "set: { usedBy: id }, expectedVersion: quote.version }",
     replacement: "set: { usedBy: id } }",
-    tests: ["payments/answered-once.test.ts"],
+    tests: ["payments/wallet/answered-once.test.ts"],
   },
   {
     property: "an error at confirmed may still vanish",
     file: "src/payments/wallet/signature-news.ts",
     text: 'status.commitment === "confirmed" && status.error === null',
     replacement: 'status.commitment === "confirmed"',
-    tests: ["payments/faults.test.ts"],
+    tests: ["payments/wallet/faults.test.ts"],
   },
   {
     property: "only what is unprovable is written off",
     file: "src/payments/wallet/settle-transaction.ts",
     text: 'if (fate !== "unprovable") refuse(WHY_NOT[fate]);',
     replacement: "",
-    tests: ["payments/evidence.test.ts"],
+    tests: ["payments/wallet/evidence.test.ts"],
   },
 ];

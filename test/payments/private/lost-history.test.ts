@@ -7,7 +7,7 @@ import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
-import { land } from "../../ledger/signed-transaction.ts";
+import { land } from "../../solana/signed-transaction.ts";
 import { lyingNode, withoutHistoryBefore } from "./lying-nodes.ts";
 import type { LyingNode } from "./lying-nodes.ts";
 import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";

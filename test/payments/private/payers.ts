@@ -11,7 +11,7 @@ import type { Address } from "../../../src/address.ts";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";
-import { signed } from "../../ledger/signed-transaction.ts";
+import { signed } from "../../solana/signed-transaction.ts";
 import type { Asset } from "./random-life.ts";
 
 const WEALTH = { lamports: 10_000_000_000_000n, usdc: 1_000_000_000_000n, usdt: 1_000_000_000_000n };

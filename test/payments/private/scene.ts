@@ -28,7 +28,7 @@ import { privateFixture, units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { recordStorage } from "../../kit/record-storage.ts";
 import type { StorageLog } from "../../kit/record-storage.ts";
-import { land } from "../../ledger/signed-transaction.ts";
+import { land } from "../../solana/signed-transaction.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;

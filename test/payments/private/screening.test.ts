@@ -12,7 +12,7 @@ import { afterEach, expect, test } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { land } from "../../ledger/signed-transaction.ts";
+import { land } from "../../solana/signed-transaction.ts";
 import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
 

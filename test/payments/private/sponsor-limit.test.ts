@@ -7,7 +7,7 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { privateFixture, solAt150 } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const HOUR_MS = 60 * 60_000;
 

@@ -3,7 +3,7 @@ import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { afterEach, expect, test } from "vitest";
 import type { FaultRule, RpcRequest } from "paystate/local";
-import { signed } from "../../ledger/signed-transaction.ts";
+import { signed } from "../../solana/signed-transaction.ts";
 import { DAY, HOUR, MINUTE, scene, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
 

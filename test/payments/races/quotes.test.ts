@@ -9,7 +9,7 @@ import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
 import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
 import { THOROUGH } from "../../kit/thorough.ts";
-import { refusal } from "../wallet-world.ts";
+import { refusal } from "../wallet/wallet-world.ts";
 import { MODES, racesWorld, TYPES } from "./races-world.ts";
 import type { Mode, RacesWorld, Type } from "./races-world.ts";
 

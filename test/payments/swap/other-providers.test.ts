@@ -13,7 +13,7 @@ import type {
 } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 let world: SwapFixture | undefined;
 afterEach(() => world?.close());

@@ -8,7 +8,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 

@@ -12,7 +12,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;
 

@@ -14,7 +14,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 let world: SwapFixture | undefined;
 let caller: Caller;

@@ -7,7 +7,7 @@ import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, signAsFirst, swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { splitTransaction, joinTransaction } from "../../../src/ledger/wire-format.ts";
-import { expectRefusal } from "../wallet-world.ts";
+import { expectRefusal } from "../wallet/wallet-world.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 

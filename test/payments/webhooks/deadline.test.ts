@@ -1,0 +1,256 @@
+/** H4: one absolute deadline of ten seconds over every stage, on a clock turned by hand and over real sockets. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Clock } from "../../../src/runtime.ts";
+import {
+  type AttemptResult,
+  createDelivery,
+  DELIVERY_DEADLINE_MS,
+} from "../../../src/payments/webhooks/sending/attempt.ts";
+import { DeadlinePassed, withDeadline } from "../../../src/payments/webhooks/sending/deadline.ts";
+import type { Lookup } from "../../../src/payments/webhooks/sending/resolve-host.ts";
+import { answerAfter, answerWith, type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
+import { type VirtualClock, virtualClock } from "../../kit/virtual-clock.ts";
+
+let receiver: HttpsReceiver;
+let clock: VirtualClock;
+
+beforeAll(async () => void (receiver = await startHttpsReceiver()));
+afterAll(() => receiver.close());
+beforeEach(() => void (clock = virtualClock()));
+
+const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
+/** One attempt, after which no connection is kept. */
+async function begin(url: string, lookup?: Lookup): Promise<AttemptResult> {
+  const delivery = createDelivery({ clock, allowAddress, ca: receiver.ca, ...(lookup && { lookup }) });
+  const result = await delivery.attempt({ url, body: "{}", headers: {} });
+  await delivery.endIdle();
+  return result;
+}
+
+function gate(): { opens: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opens = new Promise<void>((resolve) => (open = resolve));
+  return { opens, open };
+}
+
+const PASSED = { ok: true, httpStatus: 200, error: null, durationMs: 9_900 };
+const TIMED_OUT = {
+  ok: false,
+  httpStatus: null,
+  error: "timeout",
+  durationMs: 10_100,
+  excerpt: null,
+  opening: null,
+};
+
+test("the deadline is ten seconds", () => expect(DELIVERY_DEADLINE_MS).toBe(10_000));
+
+describe("H4: slow DNS", () => {
+  test("9.9 s passes", async () => {
+    const answered = gate();
+    const result = begin(`https://localhost:${receiver.port}/`, () =>
+      answered.opens.then(() => ["127.0.0.1"]),
+    );
+    clock.advance(9_900);
+    answered.open();
+    expect(await result).toMatchObject(PASSED);
+  });
+
+  test("10.1 s fails, the look-up is told, and its late answer opens no connection", async () => {
+    const before = receiver.connections();
+    const answered = gate();
+    let told: AbortSignal | undefined;
+    const result = begin(`https://localhost:${receiver.port}/`, async (_hostname, signal) => {
+      told = signal;
+      await answered.opens;
+      return ["127.0.0.1"];
+    });
+    clock.advance(10_100);
+    expect(await result).toEqual(TIMED_OUT);
+    expect(told?.aborted).toBe(true);
+    answered.open();
+    await answered.opens;
+    expect(receiver.connections()).toBe(before);
+  });
+});
+
+describe("H4: slow connect", () => {
+  /** A listener that never accepts and whose backlog is full: the kernel leaves further connections waiting. */
+  let worker: Worker;
+  let port: number;
+  const queued: Socket[] = [];
+  const held = new Int32Array(new SharedArrayBuffer(4));
+
+  beforeEach(async () => {
+    held[0] = 0;
+    worker = new Worker(
+      `const { parentPort, workerData } = require("node:worker_threads");
+       const net = require("node:net");
+       const server = net.createServer((from) => {
+         const to = net.connect(workerData.target, "127.0.0.1");
+         for (const socket of [from, to]) socket.on("error", () => {});
+         from.pipe(to).pipe(from);
+       });
+       server.listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
+         parentPort.postMessage(server.address().port);
+         Atomics.wait(workerData.held, 0, 0);
+       });`,
+      { eval: true, workerData: { held, target: receiver.port } },
+    );
+    [port] = (await once(worker, "message")) as [number];
+    // Linux lets backlog + 1 connections wait; whoever comes after gets no answer.
+    for (let i = 0; i < 2; i += 1) {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      await once(socket, "connect");
+      queued.push(socket);
+    }
+  });
+
+  const accept = (): void => {
+    Atomics.store(held, 0, 1);
+    Atomics.notify(held, 0);
+  };
+
+  afterEach(async () => {
+    accept();
+    for (const socket of queued.splice(0)) socket.destroy();
+    await worker.terminate();
+  });
+
+  test("9.9 s passes", async () => {
+    const result = begin(`https://127.0.0.1:${port}/`);
+    clock.advance(9_900);
+    // The kernel knocks again after one real second.
+    accept();
+    expect(await result).toMatchObject(PASSED);
+  });
+
+  test("10.1 s fails", async () => {
+    const result = begin(`https://127.0.0.1:${port}/`);
+    clock.advance(10_100);
+    expect(await result).toEqual(TIMED_OUT);
+  });
+});
+
+describe("H4: slow TLS", () => {
+  /** Accepts at once and passes bytes on to the receiver only when told. */
+  let proxy: Server;
+  let forward: ReturnType<typeof gate>;
+  let arrived: Promise<Socket>;
+
+  beforeEach(async () => {
+    forward = gate();
+    proxy = createServer((from) => {
+      from.on("error", () => {});
+      void forward.opens.then(() => {
+        const to = connect(receiver.port, "127.0.0.1");
+        to.on("error", () => {});
+        from.pipe(to).pipe(from);
+      });
+    });
+    arrived = once(proxy, "connection").then(([from]) => from as Socket);
+    proxy.listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+  });
+
+  afterEach(() => void proxy.close());
+
+  const url = (): string => `https://127.0.0.1:${(proxy.address() as AddressInfo).port}/`;
+
+  test("9.9 s passes", async () => {
+    const result = begin(url());
+    await arrived;
+    clock.advance(9_900);
+    forward.open();
+    expect(await result).toMatchObject(PASSED);
+  });
+
+  test("10.1 s fails and the connection is closed", async () => {
+    const result = begin(url());
+    await arrived;
+    clock.advance(10_100);
+    expect(await result).toEqual(TIMED_OUT);
+    // Only a socket that is read from learns that the other side has left.
+    const left = await arrived;
+    await once(left.resume(), "close");
+  });
+});
+
+describe("H4: slow headers", () => {
+  test("9.9 s passes", async () => {
+    const answered = gate();
+    receiver.answer(answerAfter(answered.opens, answerWith(200)));
+    const arrived = receiver.nextRequest();
+    const result = begin(receiver.url);
+    await arrived;
+    clock.advance(9_900);
+    answered.open();
+    expect(await result).toMatchObject(PASSED);
+  });
+
+  test("10.1 s fails and the connection is closed", async () => {
+    receiver.answer(() => {});
+    const arrived = receiver.nextRequest();
+    const result = begin(receiver.url);
+    await arrived;
+    clock.advance(10_100);
+    expect(await result).toEqual(TIMED_OUT);
+    await receiver.drained();
+  });
+});
+
+test("H4: the stages share one deadline: 5 s of DNS and 5.1 s of headers fail", async () => {
+  const resolved = gate();
+  receiver.answer(() => {});
+  const arrived = receiver.nextRequest();
+  const result = begin(`https://localhost:${receiver.port}/`, () => resolved.opens.then(() => ["127.0.0.1"]));
+  clock.advance(5_000);
+  resolved.open();
+  await arrived;
+  clock.advance(5_100);
+  expect(await result).toEqual(TIMED_OUT);
+});
+
+test("a clock set back during an attempt gives no negative duration", async () => {
+  receiver.answer(answerWith(200));
+  let time = 3_600_000;
+  const backwards = { ...clock, now: () => (time -= 1) };
+  const result = createDelivery({ clock: backwards, allowAddress, ca: receiver.ca }).attempt({
+    url: receiver.url,
+    body: "{}",
+    headers: {},
+  });
+  expect(await result).toMatchObject({ ok: true, durationMs: 0 });
+});
+
+test("neither timer nor listener is left behind", async () => {
+  const caller = new AbortController();
+  const sleeps: (AbortSignal | undefined)[] = [];
+  const watched: Clock = {
+    now: () => clock.now(),
+    sleep: (ms, signal) => {
+      sleeps.push(signal);
+      return clock.sleep(ms, signal);
+    },
+  };
+  const done = await withDeadline(10, watched, caller.signal, (signal) => Promise.resolve(signal));
+  expect(sleeps.map((signal) => signal?.aborted)).toEqual([true]);
+  caller.abort(new Error("too late to matter"));
+  expect(done.reason).not.toBe(caller.signal.reason);
+});
+
+test("the work sees whose patience ended", async () => {
+  const waits = (signal: AbortSignal): Promise<unknown> =>
+    new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason)));
+  const late = withDeadline(10, clock, undefined, waits);
+  clock.advance(10);
+  expect(await late).toBeInstanceOf(DeadlinePassed);
+  const caller = new AbortController();
+  const given = withDeadline(10, clock, caller.signal, waits);
+  caller.abort("lease lost");
+  expect(await given).toBe("lease lost");
+});

@@ -1,0 +1,148 @@
+/** H22: receivers that mean harm. Time is bounded by the deadline, memory by what is read. */
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Clock } from "../../../src/runtime.ts";
+import { type AttemptResult, createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { MAX_RESPONSE_BYTES, readExcerpt } from "../../../src/payments/webhooks/sending/response-excerpt.ts";
+import { answerWith, type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
+import { type VirtualClock, virtualClock } from "../../kit/virtual-clock.ts";
+
+let receiver: HttpsReceiver;
+let clock: VirtualClock;
+
+beforeAll(async () => void (receiver = await startHttpsReceiver()));
+afterAll(() => receiver.close());
+beforeEach(() => void (clock = virtualClock()));
+
+/** One attempt, after which no connection is kept. */
+async function attempt(time: Clock = clock): Promise<AttemptResult> {
+  const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
+  const delivery = createDelivery({ clock: time, allowAddress, ca: receiver.ca });
+  const result = await delivery.attempt({ url: receiver.url, body: "{}", headers: {} });
+  await delivery.endIdle();
+  return result;
+}
+
+/** What fits into the buffers of the kernel and of TLS between two processes; far less than "endless". */
+const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
+
+test("H22: an infinite body is read up to 64 KiB, kept up to 1 KiB, and the connection closed", async () => {
+  let written = 0;
+  receiver.answer((_request, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(16 * 1024, "a");
+    const pump = (): void => {
+      if (response.destroyed || response.socket === null) return;
+      written += chunk.length;
+      if (response.write(chunk)) setImmediate(pump);
+      else response.once("drain", pump);
+    };
+    pump();
+  });
+  expect(await attempt()).toMatchObject({ ok: true, error: null, excerpt: "a".repeat(1_024) });
+  await receiver.drained();
+  expect(written).toBeLessThan(IN_FLIGHT_BYTES);
+});
+
+test("H22: reading stops within a chunk of 64 KiB", async () => {
+  let taken = 0;
+  let ended = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        taken += 1_000;
+        yield new Uint8Array(1_000).fill(97);
+      }
+    } finally {
+      ended = true;
+    }
+  }
+  expect(await readExcerpt(endless())).toBe("a".repeat(1_024));
+  expect(ended).toBe(true);
+  expect(taken).toBeLessThan(MAX_RESPONSE_BYTES + 1_000);
+});
+
+test("H22: a megabyte of headers fails as headers_too_large", async () => {
+  receiver.answer(answerWith(200, "", { "x-huge": "a".repeat(1024 * 1024) }));
+  expect(await attempt()).toMatchObject({ ok: false, httpStatus: null, error: "headers_too_large" });
+  await receiver.drained();
+});
+
+test("H22: headers without end fail as headers_too_large", async () => {
+  receiver.answer((_request, response) => {
+    const { socket } = response;
+    socket?.write("HTTP/1.1 200 OK\r\n");
+    const pump = (): void => {
+      if (socket === null || socket.destroyed) return;
+      if (socket.write(`x-a: ${"a".repeat(1_000)}\r\n`)) setImmediate(pump);
+      else socket.once("drain", pump);
+    };
+    pump();
+  });
+  expect(await attempt()).toMatchObject({ ok: false, httpStatus: null, error: "headers_too_large" });
+  await receiver.drained();
+});
+
+test("H22: a gzip bomb is not decompressed", async () => {
+  const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
+  receiver.answer(answerWith(200, bomb, { "content-encoding": "gzip" }));
+  const result = await attempt();
+  expect(result).toMatchObject({ ok: true, error: null });
+  expect(result.excerpt?.slice(0, 2)).toBe("\u001f\uFFFD");
+  expect(receiver.requests.at(-1)?.headers).not.toHaveProperty("accept-encoding");
+});
+
+test("H22: a status line of one byte a second ends at the deadline", async () => {
+  receiver.answer((_request, response) => {
+    const line = "HTTP/1.1 200 OK\r\n\r\n";
+    for (const byte of line.slice(0, 10)) {
+      response.socket?.write(byte);
+      clock.advance(1_000);
+    }
+  });
+  expect(await attempt()).toMatchObject({ ok: false, error: "timeout", durationMs: 10_000 });
+  await receiver.drained();
+});
+
+test("H22: a body of one byte a second ends at the deadline and the notice counts as delivered", async () => {
+  let isAnswered = false;
+  receiver.answer((_request, response) => {
+    isAnswered = true;
+    response.writeHead(200).write("t");
+  });
+  // After the answer the clock is read at the status line first; from there on only the body is waited for.
+  let isTurned = false;
+  const watched = {
+    ...clock,
+    now: (): number => {
+      if (isAnswered && !isTurned) setImmediate(() => clock.advance(10_000));
+      isTurned = isAnswered;
+      return clock.now();
+    },
+  };
+  expect(await attempt(watched)).toEqual({
+    ok: true,
+    httpStatus: 200,
+    error: null,
+    durationMs: 0,
+    excerpt: "t",
+    opening: { dns: 0, connect: 0, tls: 0 },
+  });
+  await receiver.drained();
+});
+
+test("H22: interim answers without end are cut at 64 KiB", async () => {
+  let interim = 0;
+  receiver.answer((_request, response) => {
+    const pump = (): void => {
+      if (response.destroyed || response.socket === null) return;
+      response.writeProcessing();
+      interim += 1;
+      setImmediate(pump);
+    };
+    pump();
+  });
+  expect(await attempt()).toMatchObject({ ok: false, error: "headers_too_large" });
+  await receiver.drained();
+  expect(interim).toBeLessThan(10_000);
+});
