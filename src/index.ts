@@ -1,6 +1,6 @@
 /** `paystate`: the payment service and its HTTP handler. Storage, ledger, charts and engine have entries of their own. */
 export { createPaymentService } from "./service/create-payment-service.ts";
-export type { PaymentService } from "./service/create-payment-service.ts";
+export type { PaymentService } from "./service/payment-service.ts";
 export type { PaymentServiceOptions, PrivateRoutingOptions } from "./service/payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";

@@ -4,7 +4,7 @@ import type { Tier } from "../payments/records.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
 import { recoveryFile } from "../payments/operator/recovery/journal-file.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import { createLocalChain } from "../local/index.ts";
 import { solanaLedger } from "../solana/index.ts";
 import { StartRefused } from "../payments/secrets/bind-database.ts";

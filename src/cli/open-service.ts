@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { SOL_MINT } from "../address.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import { solanaLedger } from "../solana/index.ts";
 import { createLocalChain } from "../local/index.ts";

@@ -1,5 +1,5 @@
 /** One request from its key to its answer, in the contract's order of checks. */
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import { PaymentError } from "../errors.ts";
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";

@@ -1,5 +1,5 @@
 /** One request and the limit that it counts against: once, whatever becomes of it, and as a replay where it is one. */
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { DurableScope } from "../payments/accounts/count-hit.ts";

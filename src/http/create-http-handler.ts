@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
 import { z } from "zod";
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";

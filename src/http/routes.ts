@@ -1,5 +1,5 @@
 /** The endpoints of the contract: which scope and which limit each has, and which method of the service answers it. */
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import type { Answer, RequestOptions } from "../payments/accounts/answer-once.ts";
 import type { Caller, Scope } from "../payments/accounts/caller.ts";
 import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";

@@ -12,7 +12,7 @@ import type {
   PrivateRoutingOptions,
 } from "../../src/service/payment-service-options.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
-import type { CreatedTransferBody } from "../../src/payments/transactions/create-transaction.ts";
+import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
 import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";

@@ -101,7 +101,7 @@ export async function transfersInFlight(
   await Promise.all(
     rows.map(({ transaction, attempt }) =>
       engine.commit({
-        starts: [startTransfer(transfers, transaction.id, attempt.id, 0, [])],
+        starts: [startTransfer(transfers, transaction, { broadcastDelayMs: 0, reservations: [] })],
         writes: [
           { table: "transactions", insert: transaction },
           { table: "attempts", insert: attempt },

@@ -1,7 +1,7 @@
 /** The enumerator: lives a flow once to count its calls, then once more for each of them, killed before and after it. */
 import { expect, test } from "vitest";
 import { adapters } from "../kit/adapters.ts";
-import type { PaymentService } from "../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { Adapter } from "../kit/adapters.ts";
 import { turns } from "../kit/engine-world.ts";
 import { mortalProcess } from "../kit/mortal.ts";

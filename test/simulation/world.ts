@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
-import type { PaymentService } from "../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../src/service/payment-service.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { Random } from "../../src/runtime.ts";

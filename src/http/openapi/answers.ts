@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Token } from "../../payments/assets/assets.ts";
 import type { CancelledTransactionBody } from "../../payments/transactions/cancel-transaction.ts";
-import type { CreatedTransferBody } from "../../payments/transactions/create-transaction.ts";
+import type { CreatedTransferBody } from "../../payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
 import type { RecoveryBody } from "../../payments/webhooks/deliveries.ts";
 import type { DeliveryBody } from "../../payments/webhooks/delivery-body.ts";

@@ -5,18 +5,8 @@ import type { ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
+import type { DeclaredTransaction } from "./checked-request.ts";
 import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
-
-/** What the caller says it wants to pay. */
-export interface DeclaredTransaction {
-  readonly accountId: string;
-  readonly quoteId: string;
-  readonly type: "send" | "swap" | "payroll";
-  readonly mode: "wallet" | "private";
-  readonly sender: string;
-  readonly transfers: readonly Transfer[];
-  readonly reference: string | null;
-}
 
 /**
  * Returns the quote, or throws `INVALID_QUOTE` with the first reason why it cannot stand behind this transaction. Who is

@@ -1,181 +1,194 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { QuoteRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
-import { SOL_MINT } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { Token } from "../assets/assets.ts";
-import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
-import type { PrivatePricing } from "./private-pricing.ts";
-import { worthAtMost } from "../prices/prices.ts";
 import { exchangeCost } from "../outgoing/plans/exchange-cost.ts";
+import { worthAtMost } from "../prices/prices.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { offerOf } from "../swap-provider/offer-of.ts";
 import { promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
+import type { Reserved } from "../swap-provider/reserve.ts";
+import type { Exchanger, WantedReservation } from "../swap-provider/swap-provider.ts";
+import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
+import { BPS, rateOfSol } from "./private-pricing.ts";
+import type { PrivatePricing } from "./private-pricing.ts";
 import { readExchange, writeExchange } from "./stored-exchange.ts";
-import type { ExchangeOffer, Exchanger, Promised, WantedExchange } from "../swap-provider/swap-provider.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
-const LONGEST_HOLD_MS = 2 * 60_000;
-const BPS = 10_000n;
+const MAX_HOLD_MS = 2 * 60_000;
 
 /** What pricing swaps needs. */
-export interface SwapPricing {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
+export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger"> {
   /** Null while no provider is configured. */
   readonly exchanger: Exchanger | null;
   /** Null while private mode is off. */
-  readonly pricing: Pick<PrivatePricing, "terms"> | null;
+  readonly pricing: PrivatePricing | null;
 }
 
-/** Prices a quote of two different assets at the time `now`. */
-export type PriceSwap = (give: Token, get: Token, inputs: QuoteInputs, now: number) => Promise<PricedQuote>;
+/** What is given and what is got for it. */
+export interface SwapPair {
+  readonly give: Token;
+  readonly get: Token;
+}
 
-export function createSwapPricing({ storage, ledger, exchanger, pricing }: SwapPricing): PriceSwap {
+/** A swap to be priced, at a time, with the provider that is asked. */
+interface AskedSwap extends SwapPair {
+  readonly provider: Exchanger;
+  readonly inputs: QuoteInputs;
+  readonly now: number;
+}
+
+/** What a private swap costs, in base units of what is given. */
+type PrivateSwapFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
+
+/** Prices quotes of two different assets. */
+export class SwapPricing {
+  readonly #with: SwapPricingParts;
+
+  constructor(parts: SwapPricingParts) {
+    this.#with = parts;
+  }
+
+  /** The price at the time `now`. Throws `INSUFFICIENT_LIQUIDITY` without a provider to swap with. */
+  async price(pair: SwapPair, inputs: QuoteInputs, now: number): Promise<PricedQuote> {
+    const { exchanger: provider } = this.#with;
+    if (provider === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    const asked = { ...pair, provider, inputs, now };
+    return inputs.mode === "private" ? this.#pricePrivate(asked) : this.#priceWallet(asked);
+  }
+
   /**
    * Wallet mode: the transaction says exactly what is given and got, so that the least output is the output. The spread is
    * in the price; the network is paid in SOL on top. Without a sender it is an indication, and nothing is set aside.
    */
-  const priceWallet = async (
-    provider: Exchanger,
-    give: Token,
-    get: Token,
-    { id, version, amount, sender, accountId, createdAt, expiresAt, exchange }: QuoteInputs,
-    now: number,
-  ): Promise<PricedQuote> => {
-    const previous = readExchange({ exchange })?.reservations.map((each) => each.id) ?? [];
-    const promises = promisesAt(storage, now, previous);
+  async #priceWallet({ provider, give, get, inputs, now }: AskedSwap): Promise<PricedQuote> {
+    const { id, version, amount, sender, accountId } = inputs;
+    const previous = readExchange(inputs)?.reservations.map((each) => each.id) ?? [];
+    const promises = promisesAt(this.#with.storage, now, previous);
     const wanted = { give, get, amount, accountId };
     const { outputAmount, priceImpact, reservations } = await offerOf(provider, wanted, promises.promised);
     const exact = { inputAmount: amount, outputAmount, minOutputAmount: outputAmount };
     const common = { ...exact, routingFee: 0n, pricedAccounts: 0 };
-    if (sender === null) {
-      const mint = ledgerMint(get);
-      const { networkFee, rent } = await ledger.paymentCost(mint, null);
-      // Two have to sign, and the network charges for each.
-      const priced = { ...common, networkFee: networkFee * 2n, rent, exchange: null };
-      return { priced, priceImpact, transaction: null, writes: [] };
-    }
+    if (sender === null) return { ...(await this.#indication(get, common)), priceImpact };
     const built = await provider.build({
       ...{ give, get, inputAmount: amount, outputAmount },
       sender: sender as Address,
       reference: referenceOf(id, version),
     });
-    const { unsigned, rent } = built;
-    const heldUntil = Math.min(expiresAt, createdAt + LONGEST_HOLD_MS);
-    const held =
-      heldUntil <= now
-        ? { names: [], writes: [] }
-        : reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt: heldUntil });
-    const kept = writeExchange({ ...built, reservations: held.names });
-    const unsignedBytes = joinTransaction(
-      unsigned.message,
-      unsigned.signers.map(() => null),
-    );
+    const held = holdFor(inputs, reservations, now);
+    const { networkFee } = built.unsigned;
+    const exchange = writeExchange({ ...built, reservations: held.names });
     return {
-      priced: { ...common, networkFee: unsigned.networkFee, rent, exchange: kept },
+      priced: { ...common, networkFee, rent: built.rent, exchange },
       priceImpact,
-      transaction: Buffer.from(unsignedBytes).toString("base64"),
+      transaction: unsignedText(built.unsigned),
       writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...held.writes],
     };
-  };
+  }
+
+  async #indication(
+    get: Token,
+    common: Omit<PricedQuote["priced"], "networkFee" | "rent" | "exchange">,
+  ): Promise<Omit<PricedQuote, "priceImpact">> {
+    const { networkFee, rent } = await this.#with.ledger.paymentCost(ledgerMint(get), null);
+    // Two have to sign, and the network charges for each.
+    const priced = { ...common, networkFee: networkFee * 2n, rent, exchange: null };
+    return { priced, transaction: null, writes: [] };
+  }
 
   /**
-   * Private mode: what is deposited pays the fee first, and the rest is exchanged at the price of that moment. Nothing is
+   * Private mode: what is deposited pays the fee first, and the rest is swapped at the price of that moment. Nothing is
    * set aside before the deposit.
    */
-  const pricePrivate = async (
-    provider: Exchanger,
-    give: Token,
-    get: Token,
-    { amount, sender, accountId, slippageBps }: QuoteInputs,
-    now: number,
-  ): Promise<PricedQuote> => {
+  async #pricePrivate(asked: AskedSwap): Promise<PricedQuote> {
+    const { provider, give, get, inputs, now } = asked;
+    const { amount, accountId, slippageBps } = inputs;
+    const fees = await this.#privateFees(asked);
+    const swapped = amount - fees.networkFee - fees.rent - fees.routingFee;
+    refuseTooSmall(give, swapped, { ...fees, feeBps: this.#with.pricing?.terms.feeBps ?? 0 });
+    const wanted = { give, get, amount: swapped, accountId };
+    const { promised } = promisesAt(this.#with.storage, now);
+    const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
+    const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
+    return {
+      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, exchange: null },
+      priceImpact,
+      transaction: null,
+      writes: [],
+    };
+  }
+
+  async #privateFees({ provider, give, get, inputs }: AskedSwap): Promise<PrivateSwapFees> {
+    const { ledger, pricing } = this.#with;
     if (pricing === null) {
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
     }
     if (provider.direct === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const { sponsor, treasury, prices, feeBps } = pricing.terms;
-    const pricedAccounts = await accountsToMake(give, get, sender as Address | null);
+    const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender as Address | null);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
     const [cost, rate] = await Promise.all([
       exchangeCost(ledger, parties, { give, get, pricedAccounts }),
-      ledgerMint(give) === null ? { give: 1n, get: 1n } : prices.rate(SOL_MINT, give.mint).catch(unpriced),
+      rateOfSol(prices, give.mint),
     ]);
-    const networkFee = worthAtMost(cost.networkFees, rate);
-    const rent = worthAtMost(cost.accountRent, rate);
-    const routingFee = (amount * BigInt(feeBps) + BPS - 1n) / BPS;
-    const exchanged = amount - networkFee - rent - routingFee;
-    const least = smallestAmount(give);
-    if (exchanged < least) {
-      const minimum = ((networkFee + rent + least) * BPS) / (BPS - BigInt(feeBps)) + 1n;
-      throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, give.decimals) });
-    }
-    const wanted = { give, get, amount: exchanged, accountId };
-    const { promised } = promisesAt(storage, now);
-    const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
-    const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
-    const priced = { inputAmount: amount, outputAmount, minOutputAmount, networkFee, routingFee, rent };
     return {
-      priced: { ...priced, pricedAccounts, exchange: null },
-      priceImpact,
-      transaction: null,
-      writes: [],
+      networkFee: worthAtMost(cost.networkFees, rate),
+      rent: worthAtMost(cost.accountRent, rate),
+      routingFee: (inputs.amount * BigInt(feeBps) + BPS - 1n) / BPS,
+      pricedAccounts,
     };
-  };
+  }
 
   /**
    * How many token accounts the price includes. A deposit address that is given SOL could be made to pay for one out of
    * its fee, so there it is always included; one that is given tokens has nothing to pay with.
    */
-  const accountsToMake = async (give: Token, get: Token, payee: Address | null): Promise<number> => {
+  async #accountsToMake({ give, get }: SwapPair, payee: Address | null): Promise<number> {
     const mint = ledgerMint(get);
     if (mint === null) return 0;
     if (ledgerMint(give) === null || payee === null) return 1;
-    const [hasAccount] = await ledger.haveTokenAccounts([payee], mint);
+    const [hasAccount] = await this.#with.ledger.haveTokenAccounts([payee], mint);
     return hasAccount === true ? 0 : 1;
-  };
-
-  return (give, get, inputs, now) => {
-    // Without a provider there is nothing to exchange with.
-    if (exchanger === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
-    const price = inputs.mode === "private" ? pricePrivate : priceWallet;
-    return price(exchanger, give, get, inputs, now);
-  };
-}
-
-/**
- * The offer; a provider that cannot be asked changes nothing, like a chain that cannot. Throws `AMOUNT_TOO_LARGE` for an
- * offer of more than the ledger can hold.
- */
-export async function offerOf(
-  exchanger: Exchanger,
-  wanted: WantedExchange,
-  promised: Promised,
-): Promise<ExchangeOffer> {
-  try {
-    const offer = await exchanger.offer(wanted, promised);
-    refuseTooLarge(offer.outputAmount, wanted.get);
-    return offer;
-  } catch (cause) {
-    return unasked(cause);
   }
 }
 
-/** For a provider that could not be asked: its own refusals, and the chain's silence, mean what they say. */
-export function unasked(cause: unknown): never {
-  if (cause instanceof PaymentError || cause instanceof LedgerUnavailable) throw cause;
-  throw new PaymentError("UPSTREAM_ERROR", {}, { cause });
+/** What the offer takes up is set aside until the quote ends, and no longer than `MAX_HOLD_MS` in all. */
+function holdFor(
+  { id, version, createdAt, expiresAt }: QuoteInputs,
+  reservations: readonly WantedReservation[],
+  now: number,
+): Reserved {
+  const lapsesAt = Math.min(expiresAt, createdAt + MAX_HOLD_MS);
+  if (lapsesAt <= now) return { names: [], writes: [] };
+  return reserve(`${id}:${version}`, reservations, { createdAt: now, lapsesAt });
 }
 
-function unpriced(cause: unknown): never {
-  throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "upstream", retryAfter: 30 }, { cause });
+/** Throws `AMOUNT_TOO_SMALL` when less than the least amount of the asset is left after the fees. */
+function refuseTooSmall(
+  give: Token,
+  swapped: bigint,
+  { networkFee, rent, feeBps }: Pick<QuoteRecord, "networkFee" | "rent"> & { readonly feeBps: number },
+): void {
+  const least = smallestAmount(give);
+  if (swapped >= least) return;
+  const minimum = ((networkFee + rent + least) * BPS) / (BPS - BigInt(feeBps)) + 1n;
+  throw new PaymentError("AMOUNT_TOO_SMALL", { minimum: formatAmount(minimum, give.decimals) });
+}
+
+/** In base64, each signature still missing. */
+function unsignedText({ message, signers }: UnsignedTransaction): string {
+  const unsigned = joinTransaction(
+    message,
+    signers.map(() => null),
+  );
+  return Buffer.from(unsigned).toString("base64");
 }
 
 /** Every version of every quote has a transaction of its own, also within one block and at one price. */

@@ -7,70 +7,75 @@ import { ledgerMint } from "../assets/assets.ts";
 import type { Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
-import type { PrivatePricing } from "./private-pricing.ts";
+import type { PrivateFees, PrivatePricing } from "./private-pricing.ts";
 
-/** Prices transfers of an asset to the recipients of a quote, or to one unknown one. */
-export function createTransferPricing({
-  ledger,
-  pricing,
-}: {
+/** What pricing transfers needs. */
+export interface TransferPricingParts {
   readonly ledger: Ledger;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
-}): (asset: Token, inputs: QuoteInputs) => Promise<PricedQuote> {
+}
+
+/** Prices transfers of an asset to the recipients of a quote, or to one unknown one. */
+export class TransferPricing {
+  readonly #with: TransferPricingParts;
+
+  constructor(parts: TransferPricingParts) {
+    this.#with = parts;
+  }
+
+  async price(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+    return inputs.mode === "private" ? this.#pricePrivate(asset, inputs) : this.#priceWallet(asset, inputs);
+  }
+
   /** A private order's fee is paid in the asset itself, on top of the amount. */
-  const pricePrivate = async (asset: Token, { amount, recipients }: QuoteInputs): Promise<PricedQuote> => {
+  async #pricePrivate(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+    const { pricing } = this.#with;
+    const { amount, recipients } = inputs;
     if (pricing === null) {
       throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
     }
     if ((recipients?.length ?? 1) > pricing.terms.mostRecipients) {
-      const message = `at most ${pricing.terms.mostRecipients} recipients`;
-      throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+      throw badRecipients(`at most ${pricing.terms.mostRecipients} recipients`);
     }
-    const addresses = recipients?.map(({ address }) => address as Address) ?? null;
-    const fees = await pricing.price(asset, amount, addresses);
+    const fees = await pricing.price(asset, amount, addressesOf(inputs));
     const inputAmount = amount + fees.networkFee + fees.routingFee + fees.rent;
     refuseTooLarge(inputAmount, asset);
-    return sameAsset(amount, fees, inputAmount, null);
-  };
+    return { ...sameAsset(amount, inputAmount, fees), transaction: null };
+  }
 
   /** The price of a quote's inputs now, and the transaction that pays it where there is enough to build one. */
-  const priceWallet = async (
-    asset: Token,
-    { id, amount, sender, recipients }: QuoteInputs,
-  ): Promise<PricedQuote> => {
+  async #priceWallet(asset: Token, inputs: QuoteInputs): Promise<PricedQuote> {
+    const { ledger } = this.#with;
+    const { id, amount, sender, recipients } = inputs;
     const mint = ledgerMint(asset);
     const free = { routingFee: 0n, pricedAccounts: 0 };
     if (sender === null || recipients === null) {
-      const addresses = recipients?.map(({ address }) => address as Address) ?? null;
-      const cost = await ledger.paymentCost(mint, addresses).catch(tooManyRecipients);
-      return sameAsset(amount, { ...cost, ...free }, amount, null);
+      const cost = await ledger.paymentCost(mint, addressesOf(inputs)).catch(tooManyRecipients);
+      return { ...sameAsset(amount, amount, { ...cost, ...free }), transaction: null };
     }
     const transfers = recipients.map((leg) => ({ recipient: leg.address as Address, amount: leg.amount }));
-    const { decimals } = asset;
-    const payment = { sender: sender as Address, mint, decimals, transfers };
+    const payment = { sender: sender as Address, mint, decimals: asset.decimals, transfers };
     const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
     const { networkFee, rent, bytes } = built;
     const transaction = Buffer.from(bytes).toString("base64");
-    return sameAsset(amount, { networkFee, rent, ...free }, amount, transaction);
-  };
+    return { ...sameAsset(amount, amount, { networkFee, rent, ...free }), transaction };
+  }
+}
 
-  return (asset, inputs) =>
-    inputs.mode === "private" ? pricePrivate(asset, inputs) : priceWallet(asset, inputs);
+function addressesOf({ recipients }: QuoteInputs): readonly Address[] | null {
+  return recipients?.map(({ address }) => address as Address) ?? null;
 }
 
 function sameAsset(
   amount: bigint,
-  fees: Pick<PricedQuote["priced"], "networkFee" | "routingFee" | "rent" | "pricedAccounts">,
   inputAmount: bigint,
-  transaction: string | null,
-): PricedQuote {
-  const { networkFee, routingFee, rent, pricedAccounts } = fees;
-  const priced = { networkFee, routingFee, rent, pricedAccounts };
+  { networkFee, routingFee, rent, pricedAccounts }: PrivateFees,
+): Omit<PricedQuote, "transaction"> {
+  const fees = { networkFee, routingFee, rent, pricedAccounts };
   return {
-    priced: { ...priced, inputAmount, outputAmount: amount, minOutputAmount: amount, exchange: null },
+    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, exchange: null },
     priceImpact: 0,
-    transaction,
     writes: [],
   };
 }
@@ -83,6 +88,9 @@ export function referenceOf(quoteId: string): Uint8Array {
 /** Amounts were checked before, so what the ledger finds out of range is the number of recipients. */
 function tooManyRecipients(error: unknown): never {
   if (!(error instanceof RangeError)) throw error;
-  const message = "these recipients do not fit in one transaction";
-  throw new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+  throw badRecipients("these recipients do not fit in one transaction");
+}
+
+function badRecipients(message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
 }

@@ -33,7 +33,8 @@ export interface PrivateRoutingTerms {
   readonly screen: Screen | null;
 }
 
-const BPS = 10_000n;
+/** Hundredths of a percent in a whole. */
+export const BPS = 10_000n;
 
 /** The fee of a same-asset quote, in base units of the asset itself. */
 export type PrivateFees = Pick<QuoteRecord, "networkFee" | "routingFee" | "rent" | "pricedAccounts">;
@@ -57,7 +58,7 @@ export class PrivatePricing {
       recipients: recipients?.length ?? 1,
       pricedAccounts,
     });
-    const rate = ledgerMint(asset) === null ? { give: 1n, get: 1n } : await rateOf(prices, asset.mint);
+    const rate = await rateOfSol(prices, asset.mint);
     return {
       networkFee: worthAtMost(cost.networkFees, rate),
       rent: worthAtMost(cost.accountRent, rate),
@@ -74,7 +75,9 @@ export class PrivatePricing {
   }
 }
 
-async function rateOf(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
+/** How much of an asset a lamport is worth. Throws `ROUTING_UNAVAILABLE` while nobody can tell. */
+export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
+  if (mint === SOL_MINT) return { give: 1n, get: 1n };
   try {
     return await prices.rate(SOL_MINT, mint);
   } catch (cause) {

@@ -1,13 +1,11 @@
 /** Cancelling: the machine alone decides whether it is too late, in the commit that a broadcast or a deposit races for. */
 import type { PaymentTables, TransactionRecord } from "../records.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import type { Engine, Workflow } from "../../engine/index.ts";
+import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
-import type { privateTransfer, walletTransfer } from "../../../machines/index.ts";
-import type { Clock, Random } from "../../runtime.ts";
-import type { RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { countHit } from "../accounts/count-hit.ts";
+import type { PrivateTransferWorkflow } from "../private/private-transfer-workflow.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { WalletTransferWorkflow } from "../wallet/wallet-transfer-workflow.ts";
 import { isoTime } from "../iso-time.ts";
 
 /** The answer to DELETE /v1/transactions/{id}. */
@@ -17,30 +15,27 @@ export interface CancelledTransactionBody {
   readonly cancelledAt: string;
 }
 
+/** What cancelling needs. */
+export interface Cancelling extends Pick<ServiceContext, "storage"> {
+  readonly engine: Engine<PaymentTables>;
+  readonly transfers: WalletTransferWorkflow;
+  /** Null while private mode is off. */
+  readonly orders: PrivateTransferWorkflow | null;
+  /** Whether the chain shows a deposit, at any commitment. */
+  readonly hasDeposit: (transaction: TransactionRecord) => Promise<boolean>;
+}
+
 /**
  * Cancels a transaction whose broadcast has not begun, or whose deposit has not been sent; the chain is asked for that
- * at this very moment, and when it cannot be asked nothing changes. Every call counts against the limit of cancellations. Throws `TRANSACTION_NOT_FOUND`, `UNAUTHORIZED` for another
- * account's, `ALREADY_PROCESSED` while it is pending but on its way, `CANNOT_CANCEL` in every later status.
+ * at this very moment, and when it cannot be asked nothing changes. Throws `TRANSACTION_NOT_FOUND`, `UNAUTHORIZED` for
+ * another account's, `ALREADY_PROCESSED` while it is pending but on its way, `CANNOT_CANCEL` in every later status.
  */
 export async function cancelTransaction(
-  deps: {
-    readonly storage: PaymentStorage;
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly engine: Engine<PaymentTables>;
-    readonly transfers: Workflow<typeof walletTransfer, PaymentTables>;
-    /** Null while private mode is off. */
-    readonly orders: Workflow<typeof privateTransfer, PaymentTables> | null;
-    /** Whether the chain shows a deposit, at any commitment. */
-    readonly hasDeposit: (transaction: TransactionRecord) => Promise<boolean>;
-  },
+  deps: Cancelling,
   caller: Caller,
   transactionId: string,
-  { onLimit }: Pick<RequestOptions, "onLimit"> = {},
 ): Promise<CancelledTransactionBody> {
   const { storage } = deps;
-  const { standing } = await countHit(deps, caller, "cancel");
-  onLimit?.(standing);
   const found = await storage.transaction(transactionId);
   if (found === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   if (found.transaction.accountId !== caller.accountId) {
@@ -69,7 +64,7 @@ export async function cancelTransaction(
 }
 
 async function sendCancel(
-  { engine, transfers, orders, hasDeposit }: Parameters<typeof cancelTransaction>[0],
+  { engine, transfers, orders, hasDeposit }: Cancelling,
   transaction: TransactionRecord,
 ): ReturnType<typeof engine.send> {
   const { id, mode, status } = transaction;

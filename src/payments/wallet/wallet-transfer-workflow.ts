@@ -89,13 +89,20 @@ function isOver(status: TransferMeta["status"]): boolean {
   return ["completed", "failed", "cancelled"].includes(status);
 }
 
+/** How a transfer begins. */
+export interface TransferStart {
+  /** How long it can still be cancelled before its bytes are sent. */
+  readonly broadcastDelayMs: number;
+  /** What is set aside for it, by id; see `SignedTransactions`. */
+  readonly reservations: readonly string[];
+}
+
 /** The first step of a transfer, for the commit that takes the transaction. */
 export function startTransfer(
-  transfer: WalletTransferWorkflow,
-  id: string,
-  signature: string,
-  broadcastDelayMs: number,
-  reservations: readonly string[],
+  transfers: WalletTransferWorkflow,
+  { id, signature }: Pick<TransactionRecord, "id" | "signature">,
+  start: TransferStart,
 ): StartRequest {
-  return startOf(transfer, id, { signature, broadcastDelayMs, reservations });
+  if (signature === null) throw new Error(`transfer ${id} was not signed`);
+  return startOf(transfers, id, { signature, ...start });
 }

@@ -7,7 +7,7 @@ import { readRecoveryFile, recoveryFile } from "../../../src/payments/operator/r
 import type { RecoveryEntry } from "../../../src/payments/operator/recovery/entry.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";

@@ -1,6 +1,6 @@
 /** A service that dies at one of its commits, and goes on as two processes at once, each on its own copy of the database. */
 import { SOL_MINT } from "../../../src/address.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";

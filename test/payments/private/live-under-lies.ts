@@ -1,7 +1,7 @@
 /** Lives a random life in which the nodes lie, by processes that die, until the nodes are honest again and all is at rest. */
 import { memoryStorage } from "../../../storage/memory.ts";
 import { SOL_MINT } from "../../../src/address.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";

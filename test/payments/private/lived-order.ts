@@ -1,7 +1,7 @@
 /** Orders of a random life: the people in them, how they are placed, and what is paid in for them. */
 import type { Address } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../../src/payments/private/accept-order.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

@@ -2,7 +2,7 @@
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { afterEach, expect, test } from "vitest";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";

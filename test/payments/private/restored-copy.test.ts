@@ -1,6 +1,6 @@
 /** E17: a database restored from an old copy, whatever it has forgotten, pays nobody a second time and tells no lies. */
 import { afterEach, describe, expect, test } from "vitest";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";

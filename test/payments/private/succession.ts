@@ -1,7 +1,7 @@
 /** One process of a service after another on one chain: each dies when it is told to, and the next goes on. */
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { SOL_MINT } from "../../../src/address.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { mortalProcess } from "../../kit/mortal.ts";

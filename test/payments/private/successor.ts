@@ -1,5 +1,5 @@
 /** The service that goes on after the world's own has been stopped, as after a restart. */
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";

@@ -1,6 +1,6 @@
 /** DELETE of a private order against the deposit that lands at that moment: routed or refunded, wherever they meet. */
 import { afterEach, expect, test } from "vitest";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
 import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";

@@ -1,6 +1,6 @@
 /** One quote that two requests race for: used once, priced once, whichever commits first. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { isPaymentError } from "../../../src/errors.ts";
 import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
 import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";

@@ -1,7 +1,7 @@
 /** Two processes on one database, and quotes of every type in both modes for them to race for. */
 import { SOL_MINT } from "../../../src/address.ts";
 import { formatAmount } from "../../../src/amount.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";

@@ -1,7 +1,7 @@
 /** Caller-signed payments over endpoints that lie, differ, or have forgotten: what they become, and what is said of them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { SettleRefused } from "../../../src/payments/wallet/settle-transaction.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { EndpointOption } from "../../../src/solana/index.ts";

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { LocalFetch } from "paystate/local";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { serviceFixture } from "../../kit/service-fixture.ts";
 import type { ServiceFixture } from "../../kit/service-fixture.ts";

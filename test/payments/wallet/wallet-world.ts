@@ -3,7 +3,7 @@ import bs58 from "bs58";
 import { expect } from "vitest";
 import { PaymentError } from "../../../src/errors.ts";
 import type { ErrorCode } from "../../../src/errors.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";

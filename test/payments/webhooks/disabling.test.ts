@@ -1,6 +1,6 @@
 /** A webhook that takes nothing for days is disabled by itself, and its owner brings everything back. */
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { answerWith } from "../../kit/https-receiver.ts";

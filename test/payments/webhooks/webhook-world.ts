@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../../kit/storages.ts";
-import type { PaymentService } from "../../../src/service/create-payment-service.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";

@@ -1,7 +1,8 @@
 /** Writing down which order has a deposit address, outside of the database, before anybody learns the address. */
 import { PaymentError } from "../../../errors.ts";
 import type { Clock } from "../../../runtime.ts";
-import type { AcceptOrder } from "../../private/accept-order.ts";
+import type { CreatedOrderBody } from "../../private/accept-order.ts";
+import type { Accept } from "../../quotes/checked-request.ts";
 import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
 
 const JOURNAL_MS = 10_000;
@@ -10,7 +11,7 @@ const RETRY_SECONDS = 30;
 
 /** The same orders, each written down in the last moment before the commit that takes it. */
 export function journaled(
-  accept: AcceptOrder,
+  accept: Accept<CreatedOrderBody>,
   {
     journal,
     masterVersion,
@@ -21,7 +22,7 @@ export function journaled(
     readonly masterVersion: number;
     readonly clock: Clock;
   },
-): AcceptOrder {
+): Accept<CreatedOrderBody> {
   const write = async (entry: RecoveryEntry): Promise<void> => {
     const ended = new AbortController();
     const deadline = clock.sleep(JOURNAL_MS, ended.signal).then((): void => {
@@ -37,8 +38,8 @@ export function journaled(
     }
   };
 
-  return async (...order) => {
-    const { body, commit } = await accept(...order);
+  return async (order) => {
+    const { body, commit } = await accept(order);
     const entry = { id: body.transactionId, masterVersion, createdAt: Date.parse(body.createdAt) };
     return {
       body,

@@ -1,0 +1,67 @@
+/** What a request for a quote asks for, in base units, and what the operator's rules are told of it. */
+import type { z } from "zod";
+import type { QuoteRecord } from "../records.ts";
+import { formatAmount } from "../../amount.ts";
+import { PaymentError } from "../../errors.ts";
+import { smallestAmount } from "../assets/assets.ts";
+import type { Assets, Token } from "../assets/assets.ts";
+import { refuseTooLarge, totalOf } from "../assets/largest-sum.ts";
+import type { Asked } from "../intake/intake.ts";
+import { readAmount, readTransfers } from "../recipients/recipients.ts";
+import type { quoteRequest } from "../requests.ts";
+import type { QuoteInputs } from "./priced-quote.ts";
+
+type ParsedQuoteRequest = z.output<typeof quoteRequest>;
+
+/** What the caller decides of a quote's inputs. */
+export type AskedQuote = Pick<
+  QuoteInputs,
+  "mode" | "inputMint" | "outputMint" | "amount" | "sender" | "recipients" | "slippageBps"
+>;
+
+/** Throws the refusal that belongs to the field. */
+export function readQuoteInputs(assets: Assets, request: ParsedQuoteRequest): AskedQuote {
+  const give = assets.named(request.inputAsset);
+  const get = assets.named(request.outputAsset);
+  const amount = readAmount(request.amount, give.decimals, "amount");
+  if (give.mint !== get.mint && request.recipients !== undefined) {
+    throw badRecipients("a swap pays its sender, and how much is what the quote will tell");
+  }
+  const recipients = readRecipients(give, amount, request);
+  if (amount < smallestAmount(give)) {
+    const minimum = formatAmount(smallestAmount(give), give.decimals);
+    throw new PaymentError("AMOUNT_TOO_SMALL", { minimum });
+  }
+  const { mode, slippageBps } = request;
+  const sender = request.sender ?? null;
+  return { mode, inputMint: give.mint, outputMint: get.mint, amount, sender, recipients, slippageBps };
+}
+
+function readRecipients(
+  asset: Token,
+  amount: bigint,
+  { recipients }: ParsedQuoteRequest,
+): QuoteInputs["recipients"] {
+  if (recipients === undefined) return null;
+  const transfers = readTransfers(recipients, asset.decimals);
+  const sum = totalOf(transfers);
+  refuseTooLarge(sum, asset);
+  if (sum !== amount) throw badRecipients("the recipients' amounts do not add up to the amount");
+  return transfers.map((leg) => ({ address: leg.recipient, amount: leg.amount }));
+}
+
+/** Without recipients it may become a send or a payroll. */
+export function askedBy({
+  mode,
+  inputMint,
+  outputMint,
+  recipients,
+}: Pick<QuoteRecord, "mode" | "inputMint" | "outputMint" | "recipients">): Asked {
+  const transfer = recipients === null ? undefined : recipients.length === 1 ? "send" : "payroll";
+  const type = inputMint === outputMint ? transfer : "swap";
+  return { mode, type, mints: [inputMint, outputMint] };
+}
+
+function badRecipients(message: string): PaymentError {
+  return new PaymentError("VALIDATION_ERROR", { fields: [{ path: "recipients", message }] });
+}

@@ -1,0 +1,130 @@
+/** Taking a wallet's swap: the quoted transaction, signed, that the chain would carry out and the provider stands behind. */
+import { createHash } from "node:crypto";
+import bs58 from "bs58";
+import type { QuoteRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import type { Address } from "../../address.ts";
+import { PaymentError } from "../../errors.ts";
+import type { VerifiedPayment } from "../../ledger/ledger.ts";
+import type { Decision } from "../accounts/answer-once.ts";
+import { isoTime } from "../iso-time.ts";
+import type { CheckedRequest } from "../quotes/checked-request.ts";
+import { readExchange } from "../quotes/stored-exchange.ts";
+import type { QuotedExchange } from "../quotes/stored-exchange.ts";
+import { checkRecipientsOnChain } from "../recipients/recipients.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { offerOf, unasked } from "../swap-provider/offer-of.ts";
+import { isStillGood } from "../swap-provider/price-check.ts";
+import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
+import type { Exchanger, OfferedExchange, SenderSigned } from "../swap-provider/swap-provider.ts";
+import type { CreatedTransferBody, SignedTransactions } from "../wallet/accept-signed.ts";
+import { plannedReference } from "../wallet/own-reference.ts";
+import { exchangeRefusal } from "./exchange-refusal.ts";
+import { readSignedExchange } from "./read-signed-exchange.ts";
+
+/** What taking swaps needs besides the context. */
+export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+  /** Null while no swap provider is configured. */
+  readonly exchanger: Exchanger | null;
+  readonly signed: SignedTransactions;
+}
+
+/** A swap that its sender has signed. */
+interface SignedSwap extends SenderSigned {
+  readonly verified: VerifiedPayment;
+}
+
+/** What a swap has set aside of the provider's inventory, and the writes that keep it. */
+interface KeptReservations {
+  readonly reservations: readonly string[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** Takes swaps of wallet mode. */
+export class SwapAcceptance {
+  readonly #with: SwapAcceptanceParts;
+
+  constructor(parts: SwapAcceptanceParts) {
+    this.#with = parts;
+  }
+
+  /** Throws what the quote, the chain or the provider has against it, in the order that the API promises. */
+  async accept(request: CheckedRequest): Promise<Decision<CreatedTransferBody>> {
+    const { ledger, assets, signed } = this.#with;
+    const { quote, declared } = request;
+    const quoted = quotedExchange(quote);
+    const swap = readSigned(request, quoted);
+    await signed.refuseKnown(swap.verified, declared.accountId);
+    await checkRecipientsOnChain(ledger, [declared.sender as Address]);
+    await request.checkAmounts();
+    await this.#refuseMovedPrice(quote);
+    const give = assets.named(quote.inputMint);
+    const refusal = await exchangeRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
+    if (refusal !== null) throw refusal;
+    const kept = await this.#keep(quote, quoted);
+    const reference = plannedReference(swap.plan);
+    return signed.decide(request, { verified: swap.verified, reference, ...kept });
+  }
+
+  /** A quote's price has moved too far against the provider: it would not sign any more. */
+  async #refuseMovedPrice(quote: QuoteRecord): Promise<void> {
+    const { exchanger } = this.#with;
+    if (exchanger === null) return;
+    if (!(await isStillGood(exchanger, this.#offered(quote)).catch(unasked))) throw expired(quote);
+  }
+
+  /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
+  async #keep(quote: QuoteRecord, { reservations }: QuotedExchange): Promise<KeptReservations> {
+    const { storage, exchanger, clock } = this.#with;
+    const previous = reservations.map(({ id }) => id);
+    const kept = await keepReserved(storage, reservations);
+    if (kept !== null) return { reservations: previous, writes: kept };
+    if (exchanger === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    const now = clock.now();
+    const promises = promisesAt(storage, now, previous);
+    const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
+    const wanted = { give, get, amount, accountId: quote.accountId };
+    const offer = await offerOf(exchanger, wanted, promises.promised);
+    if (offer.outputAmount < outputAmount) throw expired(quote);
+    const owner = `${quote.id}:${quote.version}:used`;
+    const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
+    return {
+      reservations: names.map(({ id }) => id),
+      writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...writes],
+    };
+  }
+
+  #offered({ inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord): OfferedExchange {
+    const { assets } = this.#with;
+    return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
+  }
+}
+
+function quotedExchange(quote: QuoteRecord): QuotedExchange {
+  const exchange = readExchange(quote);
+  if (exchange === null) throw new Error(`quote ${quote.id} has no transaction to sign`);
+  return exchange;
+}
+
+/** Asks no node. Throws `INVALID_SIGNATURE`. */
+function readSigned({ signedTransaction, declared }: CheckedRequest, exchange: QuotedExchange): SignedSwap {
+  const read = readSignedExchange(signedTransaction, exchange, declared.sender as Address);
+  if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
+  const { signed } = read;
+  const { message, blockhash, lastValidBlockHeight, firstSlot } = exchange.unsigned;
+  return {
+    ...signed,
+    verified: {
+      bytes: signed.bytes,
+      signature: bs58.encode(signed.signature),
+      messageHash: createHash("sha256").update(message).digest("hex"),
+      ...{ blockhash, lastValidBlockHeight, firstSlot },
+    },
+  };
+}
+
+function expired({ id, expiresAt }: QuoteRecord): PaymentError {
+  return new PaymentError("INVALID_QUOTE", {
+    ...{ quoteId: id, reason: "expired", expiresAt: isoTime(expiresAt) },
+  });
+}

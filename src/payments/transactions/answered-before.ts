@@ -1,0 +1,46 @@
+/** The same request again, without an Idempotency-Key: its quote tells which transaction it became. */
+import type { QuoteRecord } from "../records.ts";
+import { PaymentError } from "../../errors.ts";
+import { isSameTransaction } from "../../ledger/wire-format.ts";
+import type { Answer } from "../accounts/answer-once.ts";
+import { createdOrderBody } from "../private/accept-order.ts";
+import type { CreatedOrderBody } from "../private/accept-order.ts";
+import type { CheckedRequest } from "../quotes/checked-request.ts";
+import type { ServiceContext } from "../service-context.ts";
+import { createdTransferBody } from "../wallet/accept-signed.ts";
+import type { CreatedTransferBody } from "../wallet/accept-signed.ts";
+
+/** What tells one request under a quote from another. */
+interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {
+  readonly accountId: string;
+}
+
+/**
+ * The answer that this very request was given before, in case that answer was lost; null for a new one. Throws
+ * `DUPLICATE_TRANSACTION` for the same signed bytes in another request.
+ */
+export async function answeredBefore(
+  { storage, assets }: Pick<ServiceContext, "storage" | "assets">,
+  quote: QuoteRecord | null,
+  { accountId, requestHash, signedTransaction }: RepeatedRequest,
+): Promise<Answer<CreatedTransferBody | CreatedOrderBody> | null> {
+  if (quote === null || quote.usedBy === null || quote.accountId !== accountId) return null;
+  const view = await storage.transaction(quote.usedBy);
+  if (view === null) return null;
+  const { transaction } = view;
+  if (transaction.requestHash === requestHash) {
+    // What was answered then, and not what has become of it since: the same request, the same answer.
+    const [deposit] = await storage.deposits([transaction.depositAddress ?? ""]);
+    const body =
+      deposit === undefined
+        ? createdTransferBody(transaction)
+        : createdOrderBody(transaction, deposit, assets);
+    return { body, text: JSON.stringify(body), replayed: true };
+  }
+  const [attempt] = await storage.attempts([transaction.signature ?? ""]);
+  const given = Buffer.from(signedTransaction, "base64");
+  if (attempt !== undefined && isSameTransaction(attempt.bytes, given)) {
+    throw new PaymentError("DUPLICATE_TRANSACTION", { transactionId: transaction.id });
+  }
+  return null;
+}

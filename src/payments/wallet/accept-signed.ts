@@ -1,0 +1,110 @@
+/** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
+import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
+import type { CommitResult } from "../../../storage/storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { Companions, StartRequest } from "../../engine/index.ts";
+import { PaymentError } from "../../errors.ts";
+import type { VerifiedPayment } from "../../ledger/ledger.ts";
+import type { Decision } from "../accounts/answer-once.ts";
+import { newId } from "../ids.ts";
+import { isoTime } from "../iso-time.ts";
+import { begunTransaction, usedQuote } from "../quotes/checked-request.ts";
+import type { CheckedRequest } from "../quotes/checked-request.ts";
+import type { ServiceContext } from "../service-context.ts";
+
+/** The answer to POST /v1/transactions in wallet mode. */
+export interface CreatedTransferBody {
+  readonly transactionId: string;
+  readonly status: string;
+  readonly mode: "wallet";
+  readonly signature: string;
+  readonly createdAt: string;
+}
+
+/** Signed bytes that the chain would carry out, with what goes into the commit that takes them. */
+export interface ExaminedTransaction {
+  readonly verified: VerifiedPayment;
+  /** The key that it is listed by besides its accounts, null for a transaction that somebody else built. */
+  readonly reference: string | null;
+  /** What stays set aside until it has landed or is proved dead. */
+  readonly reservations: readonly string[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+/** What taking signed transactions needs besides the context. */
+export interface SignedTransactionParts extends Pick<ServiceContext, "storage" | "clock" | "random"> {
+  readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
+  /** The first step of a transfer. */
+  readonly startTransfer: (transaction: TransactionRecord, reservations: readonly string[]) => StartRequest;
+}
+
+/** Takes examined transactions, each under a fresh id. */
+export class SignedTransactions {
+  readonly #with: SignedTransactionParts;
+
+  constructor(parts: SignedTransactionParts) {
+    this.#with = parts;
+  }
+
+  /**
+   * Throws `DUPLICATE_TRANSACTION` for bytes or a message that were taken before. The id of the other transaction is told
+   * to its owner only.
+   */
+  async refuseKnown({ signature, messageHash }: VerifiedPayment, accountId: string): Promise<void> {
+    const { storage } = this.#with;
+    const known = await storage.attemptLike(signature, messageHash);
+    if (known === null) return;
+    const { transactionId } = known;
+    const owner = await ownerOf(storage, transactionId);
+    throw new PaymentError("DUPLICATE_TRANSACTION", owner === accountId ? { transactionId } : {});
+  }
+
+  decide(request: CheckedRequest, examined: ExaminedTransaction): Decision<CreatedTransferBody> {
+    const { clock, random, commit, startTransfer } = this.#with;
+    const createdAt = clock.now();
+    const { signature } = examined.verified;
+    const begun = begunTransaction(request, { id: newId("tx", createdAt, random), createdAt });
+    const transaction = { ...begun.transaction, signature };
+    const writes: PaymentWrite[] = [
+      usedQuote(request.quote, transaction.id),
+      ...examined.writes,
+      { table: "attempts", insert: attemptOf(transaction, examined) },
+      { table: "transactions", insert: transaction },
+      ...begun.recipients.map((insert) => ({ table: "recipients" as const, insert })),
+    ];
+    const starts = [startTransfer(transaction, examined.reservations)];
+    return {
+      body: createdTransferBody(transaction),
+      // Refused means that another request took the quote, the bytes or the key first: deciding again finds out which.
+      commit: async (more) => (await commit({ starts, writes: [...writes, ...more] })).ok,
+    };
+  }
+}
+
+/** What was answered when the transaction was taken; the same at every replay. */
+export function createdTransferBody({ id, signature, createdAt }: TransactionRecord): CreatedTransferBody {
+  return {
+    transactionId: id,
+    status: "pending",
+    mode: "wallet",
+    signature: signature ?? "",
+    createdAt: isoTime(createdAt),
+  };
+}
+
+/** Of a swap the provider's signature is still to come. */
+function attemptOf(
+  { id: transactionId, createdAt }: TransactionRecord,
+  { verified, reference }: ExaminedTransaction,
+): AttemptRecord {
+  const { signature, messageHash, bytes, blockhash, lastValidBlockHeight, firstSlot } = verified;
+  const sent = { bytes, blockhash, lastValidBlockHeight, firstSlot };
+  return { id: signature, messageHash, transactionId, ...sent, reference, createdAt };
+}
+
+async function ownerOf(
+  storage: Pick<PaymentStorage, "transaction">,
+  transactionId: string,
+): Promise<string | undefined> {
+  return (await storage.transaction(transactionId))?.transaction.accountId;
+}

@@ -1,0 +1,44 @@
+/** The chain that a service works on: known once a node was asked, and the same for as long as its database lives. */
+import type { Ledger } from "../ledger/ledger.ts";
+import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
+import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import type { PaymentStorage } from "../payments/payment-storage.ts";
+import { bindDatabase } from "../payments/secrets/bind-database.ts";
+import type { MasterSecret } from "../payments/secrets/sealing.ts";
+
+/** What a database is bound to, and what is asked for it. */
+export interface BoundParts {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly masterSecrets: readonly MasterSecret[];
+}
+
+/** Binds the database to its chain, and remembers which one it is. */
+export class ChainBinding {
+  readonly #with: BoundParts;
+  #genesisHash: string | null = null;
+
+  constructor(parts: BoundParts) {
+    this.#with = parts;
+  }
+
+  /** Keys of deposit addresses belong to one chain: throws before the service was bound to it. */
+  get genesisHash(): string {
+    if (this.#genesisHash !== null) return this.#genesisHash;
+    throw new Error("start() the payment service first: it is not bound to its chain yet");
+  }
+
+  /** A live key anywhere but on mainnet, or a test key there, is a mistake worth stopping. Both until it is known. */
+  get keyEnvironments(): readonly KeyEnvironment[] {
+    if (this.#genesisHash === null) return ["live", "test"];
+    return this.#genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
+  }
+
+  /** Throws `StartRefused` for a database of another chain or of other secrets, `LedgerUnavailable` when the chain is silent. */
+  async bind(): Promise<void> {
+    const { storage, ledger, masterSecrets } = this.#with;
+    const genesisHash = await ledger.genesisHash();
+    await bindDatabase(storage, genesisHash, masterSecrets);
+    this.#genesisHash = genesisHash;
+  }
+}

@@ -1,0 +1,218 @@
+/** The payment service as its host sees it: every use case of the API as a method, and the operator's room. */
+import type { Inspected } from "../engine/inspected.ts";
+import type { AnyWorkflow } from "../engine/index.ts";
+import type { Answer, RequestOptions } from "../payments/accounts/answer-once.ts";
+import type { ApiKeys } from "../payments/accounts/api-keys.ts";
+import type { Token } from "../payments/assets/assets.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
+import type { CancelledTransactionBody } from "../payments/transactions/cancel-transaction.ts";
+import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { CreatedTransactionBody } from "../payments/transactions/create-transaction.ts";
+import type { NoticeFilter, NoticeListener } from "../payments/webhooks/subscribe-notices.ts";
+import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
+import type { AccountBody } from "../payments/accounts/read-account.ts";
+import type { BalancesBody } from "../payments/assets/read-balances.ts";
+import type { Health } from "./read-health.ts";
+import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
+import type { RecoveryBody } from "../payments/webhooks/deliveries.ts";
+import type { DeliveryBody } from "../payments/webhooks/delivery-body.ts";
+import type { EventBody } from "../payments/webhooks/list-events.ts";
+import type { Page } from "../payments/page.ts";
+import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
+import type {
+  QuoteRequest,
+  TransactionRequest,
+  WebhookRequest,
+  WebhookTest,
+  EventsQuery,
+  PageQuery,
+  Recovery,
+  TransactionQuery,
+  TransactionsQuery,
+  WebhookUpdate,
+} from "../payments/requests.ts";
+import type { Operator } from "../payments/operator/operator.ts";
+import type { OrderedReturn, ReturnOrder } from "../payments/private/order-return.ts";
+import type { ReleasedDeposit } from "../payments/private/release-deposit.ts";
+import type { SettledTransaction } from "../payments/wallet/settle-transaction.ts";
+import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
+import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
+
+/** What the handler can do, the service can do without it. Bodies are those of the contract, ready for JSON. */
+export interface PaymentService extends ApiKeys {
+  /** The charts of this service, for tools that draw or test them. */
+  readonly workflows: readonly AnyWorkflow[];
+  /** What the inspector reads: the charts and the stored instances. Before `start()` it counts as production. */
+  readonly inspected: Inspected;
+  /**
+   * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
+   * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no
+   * mints of this chain or have other decimals, and on mainnet for prices that never move; `LedgerUnavailable` when the
+   * chain is silent. After an error nothing runs, and `start()` may be called again.
+   */
+  start(): Promise<void>;
+  /** Takes nothing new and lets the work in hand finish for up to `timeoutMs` (default 5,000). */
+  stop(options?: { readonly timeoutMs?: number }): Promise<void>;
+  /** Resolves when nothing is due at the clock's present time; see `Engine.settled`. For tests on a virtual clock. */
+  settled(): Promise<void>;
+  /** Stops as `stop()` does, at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void>;
+  /** How the service is. Never rejects. */
+  health(): Promise<Health>;
+  /** What a caller may do, and what is left of the limits that the database counts; those of `createHttpHandler` are told by its endpoint. */
+  account(caller: Caller): Promise<AccountBody>;
+  tokens(): { readonly tokens: readonly Token[] };
+  balances(address: string): Promise<BalancesBody>;
+  createQuote(caller: Caller, request: QuoteRequest, options?: RequestOptions): Promise<Answer<QuoteBody>>;
+  /** A quote as it stands, without the transaction to sign. Throws `QUOTE_NOT_FOUND`. */
+  quote(caller: Caller, quoteId: string): Promise<ShownQuoteBody>;
+  refreshQuote(
+    caller: Caller,
+    quoteId: string,
+    options?: RequestOptions,
+  ): Promise<Answer<RefreshedQuoteBody>>;
+  /**
+   * Takes a caller-signed transaction. Resolves once it is durable, together with its quote being used up and its
+   * answer being stored; its broadcast follows. Throws a `PaymentError` when anything does not fit, and nothing is kept.
+   */
+  createTransaction(
+    caller: Caller,
+    request: TransactionRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<CreatedTransactionBody>>;
+  /**
+   * A transaction as it stands. With `wait`, whole seconds from 0 to 25, a transaction that is not final is answered when
+   * its status changes, or after that time. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`.
+   */
+  transaction(
+    caller: Caller,
+    transactionId: string,
+    options?: TransactionQuery & { readonly signal?: AbortSignal },
+  ): Promise<TransactionBody>;
+  /**
+   * The account's transactions, newest first: those that fit every filter that is given. A page may be shorter than its
+   * `limit` while `hasMore` is true. Throws `VALIDATION_ERROR`.
+   */
+  listTransactions(caller: Caller, query?: TransactionsQuery): Promise<Page<TransactionBody>>;
+  cancelTransaction(
+    caller: Caller,
+    transactionId: string,
+    options?: Pick<RequestOptions, "onLimit">,
+  ): Promise<CancelledTransactionBody>;
+  registerWebhook(
+    caller: Caller,
+    request: WebhookRequest,
+    options?: RequestOptions,
+  ): Promise<Answer<WebhookBody>>;
+  webhooks(caller: Caller): Promise<{ readonly webhooks: readonly WholeWebhookBody[] }>;
+  webhook(caller: Caller, webhookId: string): Promise<WholeWebhookBody>;
+  /**
+   * Changes what is named and nothing else. A new `url` counts as a registration and is checked like one. A new `secret`
+   * signs at once, and the one before for `webhooks.secretOverlapMs` longer; null ends signing. While a webhook is not
+   * enabled nothing is started for it, and what becomes due is dropped. Throws what registering throws,
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` for an empty change.
+   */
+  updateWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookUpdate,
+    options?: Pick<RequestOptions, "onLimit">,
+  ): Promise<WholeWebhookBody>;
+  /**
+   * Sends one sample notice of this event to a webhook, signed like a real one, whether or not it is enabled and subscribed
+   * to the event. One attempt, never repeated and never listed: its `transactionId` begins with `tx_test_`. Resolves
+   * whatever the receiver does. Throws `WEBHOOK_NOT_FOUND`, `INVALID_EVENTS`, `VALIDATION_ERROR`.
+   */
+  testWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: WebhookTest,
+    options?: RequestOptions,
+  ): Promise<Answer<TestedWebhookBody>>;
+  /**
+   * What webhooks were told since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
+   * its new end only: read on from the last id that was read, nothing is missed. Throws `VALIDATION_ERROR`.
+   */
+  events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** The timeline of one transaction. Throws `TRANSACTION_NOT_FOUND`, `VALIDATION_ERROR`. */
+  transactionEvents(caller: Caller, transactionId: string, query?: EventsQuery): Promise<Page<EventBody>>;
+  /** A webhook's deliveries with their attempts, newest first. Throws `WEBHOOK_NOT_FOUND`, `VALIDATION_ERROR`. */
+  deliveries(caller: Caller, webhookId: string, query?: PageQuery): Promise<Page<DeliveryBody>>;
+  /**
+   * Sends a notice once more, the same id and the same bytes, with six attempts of its own; of a delivery that waits for
+   * its next attempt it ends the pause. Throws `WEBHOOK_NOT_FOUND`, `DELIVERY_NOT_FOUND`, and `VALIDATION_ERROR` while the
+   * webhook is disabled.
+   */
+  redeliver(
+    caller: Caller,
+    ids: { readonly webhookId: string; readonly deliveryId: string },
+    options?: RequestOptions,
+  ): Promise<Answer<DeliveryBody>>;
+  /**
+   * Sends once more whatever happened since then, is subscribed to, and was not delivered, also what was never tried
+   * because the webhook was disabled: oldest first, at most 250 at a time. What is still being tried is left alone. Throws
+   * `WEBHOOK_NOT_FOUND`, and `VALIDATION_ERROR` also while the webhook is disabled.
+   */
+  recoverWebhook(
+    caller: Caller,
+    webhookId: string,
+    request: Recovery,
+    options?: RequestOptions,
+  ): Promise<Answer<RecoveryBody>>;
+  deleteWebhook(
+    caller: Caller,
+    webhookId: string,
+  ): Promise<{ readonly webhookId: string; readonly deleted: true }>;
+  /**
+   * Holds the database against the chain: explains every base unit that ever came in at a deposit address, says which
+   * wallet transactions became something else than their status says, and what the sponsor and the desk have signed that
+   * is on no record. An address that has paid out what this database does not know of is frozen; nothing else is changed.
+   * Needs no `start()` and may run beside services at work. Rejects with `LedgerUnavailable` when the chain cannot be read
+   * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
+   */
+  reconcile(): Promise<Reconciliation>;
+  /**
+   * For operators, like `reconcile`: lets go of the deposit address of an order, whatever it is held for and however long
+   * ago it was closed, and has it settled anew as soon as a service is at work. Says that every transaction the address
+   * has signed was rightly signed, that whoever paid in may be served, and that the sponsor may spend as much again. Needs
+   * no `start()`. Throws `TRANSACTION_NOT_FOUND`, also while private mode is off, `LedgerUnavailable`, and `ReleaseRefused`
+   * with a sentence for an open order whose address has paid what this database does not know.
+   */
+  releaseDeposit(transactionId: string): Promise<ReleasedDeposit>;
+  /**
+   * For operators: settles a wallet transaction by the signature under which it landed. The evidence is read from the
+   * chain: at least one endpoint must show this very message finalized and none may contradict it. A transaction that was
+   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Done twice it is done once.
+   * Throws `TRANSACTION_NOT_FOUND`, `SettleRefused` with a sentence, and `LedgerUnavailable`.
+   */
+  settleTransaction(transactionId: string, signature: string): Promise<SettledTransaction>;
+  /**
+   * For operators: fails an unprovable wallet transaction, on their word that it never landed. Throws
+   * `TRANSACTION_NOT_FOUND`, and `SettleRefused` with a sentence where any endpoint shows a trace of it, where it may still
+   * land, and where too few endpoints answer.
+   */
+  writeOffTransaction(transactionId: string): Promise<SettledTransaction>;
+  /**
+   * For operators, like `releaseDeposit`: has tokens of a mint that is none of the service's assets, Token-2022 included,
+   * sent out of the deposit address of an order that is over, to its sender or to the owner that is named. The sponsor may
+   * spend as much again for it. Ordered twice it is done once. Needs no `start()`; a service at work does it. Throws
+   * `TRANSACTION_NOT_FOUND`, `INVALID_ASSET`, `INVALID_ADDRESS`, `INVALID_RECIPIENT`, `LedgerUnavailable`, and
+   * `ReleaseRefused` with a sentence for what is not there, cannot move, or has to wait.
+   */
+  returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
+  /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
+  readonly operator: Operator;
+  /**
+   * Counts a request that was refused before it could reach its method, such as a cancellation whose key lacks the
+   * scope: every authenticated request counts against the limits that the database keeps. Throws `RATE_LIMIT_EXCEEDED` when the window is
+   * full. `createHttpHandler` does this; a host with a layer of its own may.
+   */
+  countRefused(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  /** How an account stands with one of these limits, without counting anything. */
+  limitStanding(caller: Caller, scope: DurableScope): Promise<LimitStanding>;
+  /**
+   * Tells a listener of notices as this process commits them, without a webhook. For screens and logs: what must not
+   * be missed, also while this process is down, belongs to a webhook. Returns the way to stop.
+   */
+  subscribe(filter: NoticeFilter, listener: NoticeListener): () => void;
+}

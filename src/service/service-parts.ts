@@ -1,0 +1,158 @@
+/** A payment service put together from its checked options: one context, one engine, and what runs on them. */
+import type { z } from "zod";
+import { createEngine } from "../engine/index.ts";
+import type { AnyWorkflow, EffectHandler, Engine } from "../engine/index.ts";
+import { redactingLogger } from "../redacting-log.ts";
+import type { AnnounceParams } from "../../machines/index.ts";
+import { assetsWith } from "../payments/assets/assets.ts";
+import type { Stablecoins } from "../payments/assets/assets.ts";
+import type { OperatorParts } from "../payments/operator/operator.ts";
+import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { paymentStorage } from "../payments/reads.ts";
+import type { PaymentTables } from "../payments/records.ts";
+import { depositKeys } from "../payments/secrets/deposit-keys.ts";
+import { createSealing } from "../payments/secrets/sealing.ts";
+import type { Sealing } from "../payments/secrets/sealing.ts";
+import type { ServiceContext } from "../payments/service-context.ts";
+import { completeExchange } from "../payments/swap/complete-exchange.ts";
+import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import { StatusWaiters } from "../payments/transactions/await-status.ts";
+import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
+import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
+import { walletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
+import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
+import { announceEffect } from "../payments/webhooks/announce.ts";
+import { createDelivery } from "../payments/webhooks/sending/attempt.ts";
+import type { Delivery } from "../payments/webhooks/sending/attempt.ts";
+import { webhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-workflow.ts";
+import type { WebhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-workflow.ts";
+import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
+import { ChainBinding } from "./chain-binding.ts";
+import { openOperator } from "./open-operator.ts";
+import { openPrivateRouting } from "./open-private-routing.ts";
+import { openPurses } from "./open-purses.ts";
+import type { paymentServiceOptions } from "./payment-service-options.ts";
+
+/** The options of a service with their defaults. */
+export type CheckedServiceOptions = z.output<typeof paymentServiceOptions>;
+
+/** How webhooks are sent, and to whom. */
+export interface WebhookParts {
+  readonly sealing: Sealing;
+  readonly delivery: Delivery;
+  readonly deliveries: WebhookDeliveryWorkflow;
+  readonly rules: ReceiverRules;
+}
+
+/** What a service consists of. */
+export interface ServiceParts extends OperatorParts {
+  readonly options: CheckedServiceOptions;
+  readonly context: ServiceContext;
+  readonly chain: ChainBinding;
+  readonly webhooks: WebhookParts;
+  readonly transfers: WalletTransferWorkflow;
+  /** Null while no swap provider is configured. */
+  readonly exchanger: Exchanger | null;
+  /** Null while private mode is off. */
+  readonly routing: PrivateRouting | null;
+  readonly workflows: readonly AnyWorkflow[];
+  readonly engine: Engine<PaymentTables>;
+  readonly waiters: StatusWaiters;
+}
+
+/** What the charts of a service are acted out by. */
+type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "exchanger" | "routing" | "workflows">;
+
+/** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
+export function assembleService(options: CheckedServiceOptions): ServiceParts {
+  const context = contextOf(options);
+  const { storage, ledger, clock, assets } = context;
+  const { masterSecrets } = options;
+  const chain = new ChainBinding({ storage, ledger, masterSecrets });
+  const charts = chartsOf(options, context, chain);
+  const { routing, exchanger } = charts;
+  const purses = openPurses(
+    { storage, ledger, clock, assets },
+    { routing, exchanger, deskLowBalance: options.swap?.lowBalance ?? {} },
+  );
+  const engine = engineOf(options, context, charts);
+  const operated = openOperator({
+    ...{ ...context, ...charts, engine, purses },
+    masterVersions: masterSecrets.map(({ version }) => version),
+    bindToChain: () => chain.bind(),
+    onAttention: options.onAttention ?? null,
+    approvals: options.approvals,
+  });
+  const waiters = new StatusWaiters(storage, clock, engine);
+  return { options, context, chain, ...charts, engine, waiters, ...operated };
+}
+
+function contextOf(options: CheckedServiceOptions): ServiceContext {
+  const { ledger, clock, random, masterSecrets } = options;
+  const secrets = masterSecrets.map(({ secret }) => secret);
+  return {
+    storage: paymentStorage(options.storage),
+    ...{ ledger, clock, random },
+    assets: assetsWith(options.stablecoins as Stablecoins),
+    log: redactingLogger(options.logger, secrets),
+  };
+}
+
+function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain: ChainBinding): Charts {
+  const { storage, ledger, clock, assets, log } = context;
+  const webhooks = webhookPartsOf(options, context);
+  const { deliveries } = webhooks;
+  const announce: EffectHandler<AnnounceParams, never, PaymentTables> = announceEffect({
+    ...{ storage, clock, assets, deliveries },
+  });
+  const exchanger = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
+  const transfers = walletTransferWorkflow({
+    ...{ storage, ledger, log, announce },
+    completeExchange: (attempt) => completeExchange({ storage, clock, assets, exchanger }, attempt),
+  });
+  const routing = openPrivateRouting(options.privateRouting, {
+    ...context,
+    keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
+    intervalMs: options.ledgerPollMs,
+    ...{ announce, exchanger },
+  });
+  const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
+  return { webhooks, transfers, exchanger, routing, workflows };
+}
+
+function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {
+  const { storage, clock } = context;
+  const { allowAddress, deny, ca, acceptAny2xx, disableAfter } = options.webhooks;
+  const rules = {
+    ...(allowAddress === undefined ? {} : { allowAddress }),
+    ...(deny === undefined ? {} : { deny }),
+  };
+  const sealing = createSealing(options.masterSecrets, options.random);
+  const delivery = createDelivery({
+    clock,
+    ...rules,
+    ...(ca === undefined ? {} : { ca }),
+    ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
+  });
+  const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter });
+  return { sealing, delivery, deliveries, rules };
+}
+
+function engineOf(
+  { ledgerPollMs, leaseMs }: CheckedServiceOptions,
+  { storage, ledger, clock, random, log }: ServiceContext,
+  { workflows, routing }: Charts,
+): Engine<PaymentTables> {
+  const watching = { storage, ledger, clock, log, intervalMs: ledgerPollMs };
+  return createEngine<PaymentTables>({
+    ...{ storage, workflows, leaseMs, clock, random },
+    watchers: {
+      landing: watchLanding(watching),
+      strayLanding: watchStrayLanding(watching),
+      unprovable: watchUnprovable(watching),
+      expired: watchExpired(watching),
+      ...routing?.watchers,
+    },
+    logger: log,
+  });
+}

@@ -1,0 +1,98 @@
+/** The use cases of a service, each made once over its parts. */
+import type { PaymentWrite } from "../payments/payment-storage.ts";
+import { createAmountChecks } from "../payments/intake/amounts.ts";
+import { createIntake } from "../payments/intake/intake.ts";
+import type { AmountChecks } from "../payments/intake/amounts.ts";
+import type { Intake } from "../payments/intake/intake.ts";
+import { journaled } from "../payments/operator/recovery/journal.ts";
+import { OrderAcceptance } from "../payments/private/accept-order.ts";
+import type { CreatedOrderBody } from "../payments/private/accept-order.ts";
+import type { Accept } from "../payments/quotes/checked-request.ts";
+import { Quotes } from "../payments/quotes/quotes.ts";
+import { SwapAcceptance } from "../payments/swap/accept-swap.ts";
+import { TransactionTaking } from "../payments/transactions/create-transaction.ts";
+import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
+import { SignedTransactions } from "../payments/wallet/accept-signed.ts";
+import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
+import { webhookDeliveries } from "../payments/webhooks/deliveries.ts";
+import type { Deliveries } from "../payments/webhooks/deliveries.ts";
+import { webhookTests } from "../payments/webhooks/test-webhook.ts";
+import { webhookUpdates } from "../payments/webhooks/update-webhook.ts";
+import { createWebhooks } from "../payments/webhooks/webhooks.ts";
+import type { Webhooks } from "../payments/webhooks/webhooks.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+/** What callers ask a service for. */
+export interface UseCases {
+  readonly quotes: Quotes;
+  readonly taking: TransactionTaking;
+  readonly hooks: Webhooks;
+  readonly updateWebhook: ReturnType<typeof webhookUpdates>;
+  readonly testWebhook: ReturnType<typeof webhookTests>;
+  readonly sent: Deliveries;
+}
+
+/** What the operator's rules are asked by. */
+interface Gates {
+  readonly intake: Intake;
+  readonly amounts: AmountChecks;
+}
+
+export function useCasesOf(parts: ServiceParts): UseCases {
+  const { options, context, engine, exchanger, routing } = parts;
+  const { sealing, delivery, deliveries, rules } = parts.webhooks;
+  const { storage, clock } = context;
+  const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
+    (await engine.commit({ writes })).ok;
+  const gates = { intake: createIntake(context), amounts: createAmountChecks(context) };
+  const pricing = routing?.pricing ?? null;
+  const { secretOverlapMs } = options.webhooks;
+  const aboutHooks = { ...context, sealing, delivery, commit, secretOverlapMs, rules };
+  return {
+    quotes: new Quotes({ ...context, ...gates, commit, pricing, exchanger }),
+    taking: takingOf(parts, gates),
+    hooks: createWebhooks(aboutHooks),
+    updateWebhook: webhookUpdates(aboutHooks),
+    testWebhook: webhookTests(aboutHooks),
+    sent: webhookDeliveries({ storage, clock, engine, workflow: deliveries }),
+  };
+}
+
+function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
+  const { options, context, engine, transfers, exchanger } = parts;
+  const signed = new SignedTransactions({
+    ...context,
+    commit: (companions) => engine.commit(companions),
+    startTransfer: (transaction, reservations) =>
+      startTransfer(transfers, transaction, {
+        broadcastDelayMs: options.broadcastDelayMs,
+        reservations,
+      }),
+  });
+  const swaps = new SwapAcceptance({ ...context, exchanger, signed });
+  return new TransactionTaking({
+    ...{ ...context, ...gates },
+    acceptTransfer: acceptTransfer(context, signed),
+    acceptSwap: (request) => swaps.accept(request),
+    acceptOrder: orderAcceptance(parts),
+  });
+}
+
+/** Each order is written down by the host, where it keeps a journal, before its address is known to anybody. */
+function orderAcceptance({
+  options,
+  context,
+  engine,
+  exchanger,
+  routing,
+}: ServiceParts): Accept<CreatedOrderBody> | null {
+  if (routing === null) return null;
+  const orders = new OrderAcceptance({
+    ...{ ...context, routing, exchanger },
+    commit: (companions) => engine.commit(companions),
+  });
+  const accept: Accept<CreatedOrderBody> = (request) => orders.accept(request);
+  const { recovery: journal } = options;
+  const masterVersion = routing.keys.newestVersion;
+  return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });
+}
