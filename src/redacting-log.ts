@@ -140,19 +140,15 @@ function redacted(value: unknown, clean: Clean, depth: number): unknown {
     if (Array.isArray(value)) {
       return value.slice(0, MOST_ENTRIES).map((each) => redacted(each, clean, depth + 1));
     }
-    return Object.fromEntries(redactedFields(value, Object.keys(value), clean, depth));
+    return Object.fromEntries(redactedFields(value, clean, depth));
   } catch {
     return "[unreadable]";
   }
 }
 
-function redactedFields(
-  of: object,
-  names: readonly string[],
-  clean: Clean,
-  depth: number,
-): [string, unknown][] {
-  return names.slice(0, MOST_ENTRIES).map((name) => {
+function redactedFields(of: object, clean: Clean, depth: number): [string, unknown][] {
+  const names = Object.keys(of).slice(0, MOST_ENTRIES);
+  return names.map((name) => {
     try {
       const value = (of as Record<string, unknown>)[name];
       const hidden = SECRET_NAME.test(name) && (typeof value === "string" || typeof value === "object");
@@ -179,8 +175,8 @@ function redactedError(error: Error, clean: Clean, depth: number): Error {
   for (const key of ["cause", "errors"]) {
     if (key in error) hidden(key, redacted(of[key], clean, depth + 1));
   }
-  const own = Object.keys(error).filter((key) => !TAKEN.has(key));
-  return Object.assign(copy, Object.fromEntries(redactedFields(error, own, clean, depth)));
+  const own = redactedFields(error, clean, depth).filter(([key]) => !TAKEN.has(key));
+  return Object.assign(copy, Object.fromEntries(own));
 }
 
 const TAKEN: ReadonlySet<string> = new Set(["message", "stack", "name", "constructor", "cause", "errors"]);

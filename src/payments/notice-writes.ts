@@ -11,12 +11,17 @@ export type ShownTransaction = Pick<
   "status" | "reason" | "signature" | "blockTime" | "fee"
 >;
 
+/** What a step does, and when. */
+export interface AnnouncingStep {
+  readonly effects: readonly PlannedEffect[];
+  readonly at: number;
+}
+
 /** One row per `announce`. Each notice of a transaction exists at most once: the table refuses its id a second time. */
 export function noticeWrites(
   transactionId: string,
   shown: ShownTransaction,
-  effects: readonly PlannedEffect[],
-  at: number,
+  { effects, at }: AnnouncingStep,
 ): readonly PaymentWrite[] {
   return effects
     .filter(({ name }) => name === "announce")

@@ -7,7 +7,7 @@ import type { Address } from "../address.ts";
 import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { exchangeRouting } from "../payments/swap/route-exchange.ts";
+import { SwapRouting } from "../payments/swap/route-swap.ts";
 import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
 import type { Assets } from "../payments/assets/assets.ts";
 import { priceCheck } from "../payments/swap-provider/price-check.ts";
@@ -36,8 +36,8 @@ import type { Screen } from "../payments/recipients/screening.ts";
 import { AddressSettling } from "../payments/private/settle-address.ts";
 import { leafStarter } from "../payments/outgoing/start-leaves.ts";
 import { watchAttempts } from "../payments/outgoing/watch-attempts.ts";
-import { watchDeposits } from "../payments/private/watch-deposits.ts";
-import { watchStrays } from "../payments/private/watch-strays.ts";
+import { DepositWatch } from "../payments/private/watch-deposits.ts";
+import { StrayWatch } from "../payments/private/watch-strays.ts";
 
 /** The options with their defaults. */
 type CheckedOptions = Readonly<
@@ -117,16 +117,16 @@ function createPrivateRouting({
   );
   const routed = { ...shared, keys, sponsor, startPayment };
   const screening = { ...shared, screen: terms.screen };
-  const routing = exchangeRouting(routed, new PayoutRouting(routed));
+  const routing = new SwapRouting(routed, new PayoutRouting(routed));
   const orders = privateTransferWorkflow(screenedRouting(routing, recipientsScreening(screening)), announce);
   const mayServePayers = payersScreening(screening, [sponsor]);
   const refundCost = refundCosts({ ledger, prices, sponsor, treasury });
-  const addresses = depositAddressWorkflow(
-    new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),
-    returnTokens(routed),
+  const addresses = depositAddressWorkflow({
+    settlement: new AddressSettling({ ...routed, treasury, refundCost, mayServePayers }),
+    sendBack: returnTokens(routed),
     mayServePayers,
-    async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
-  );
+    orderOf: async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
+  });
   const watching = { ...shared, hasPaidWithoutUs };
   return {
     terms,
@@ -137,10 +137,10 @@ function createPrivateRouting({
     workflows: [orders, addresses, payments],
     watchers: {
       attempts: watchAttempts({ ...shared, intervalMs }),
-      deposits: watchStrays(watchDeposits({ ...watching, intervalMs }), shared),
-      recentDeposits: watchDeposits({ ...watching, intervalMs }),
-      lateDeposits: watchDeposits({ ...watching, intervalMs: LATE_INTERVAL_MS }),
-      slowDeposits: watchDeposits({ ...watching, intervalMs: SLOW_INTERVAL_MS }),
+      deposits: new StrayWatch(new DepositWatch(watching, intervalMs), shared),
+      recentDeposits: new DepositWatch(watching, intervalMs),
+      lateDeposits: new DepositWatch(watching, LATE_INTERVAL_MS),
+      slowDeposits: new DepositWatch(watching, SLOW_INTERVAL_MS),
     },
     async check(genesisHash) {
       refuseFixedPrices(genesisHash, prices, "privateRouting.prices");

@@ -38,19 +38,18 @@ export interface Assets {
 
 const LOGOS = "https://raw.githubusercontent.com/solana-labs/token-list/main/assets/mainnet";
 
+/** The list of logos knows the mints of mainnet. */
+function logoOf(mint: Address): string {
+  return `${LOGOS}/${mint}/logo.png`;
+}
+
 /** The token list of a chain with these stablecoins. */
 export function assetsWith({ USDC, USDT }: Stablecoins): Assets {
-  const token = (symbol: string, name: string, mint: Address, decimals: number, logo: Address): Token => ({
-    symbol,
-    name,
-    mint,
-    decimals,
-    logoUri: `${LOGOS}/${logo}/logo.png`,
-  });
-  const tokens = [
-    token("SOL", "Solana", SOL_MINT, 9, SOL_MINT),
-    token("USDC", "USD Coin", USDC, 6, MAINNET_STABLECOINS.USDC),
-    token("USDT", "Tether USD", USDT, 6, MAINNET_STABLECOINS.USDT),
+  const stable = { decimals: 6 };
+  const tokens: readonly Token[] = [
+    { symbol: "SOL", name: "Solana", mint: SOL_MINT, decimals: 9, logoUri: logoOf(SOL_MINT) },
+    { symbol: "USDC", name: "USD Coin", mint: USDC, ...stable, logoUri: logoOf(MAINNET_STABLECOINS.USDC) },
+    { symbol: "USDT", name: "Tether USD", mint: USDT, ...stable, logoUri: logoOf(MAINNET_STABLECOINS.USDT) },
   ];
   return {
     tokens,

@@ -41,7 +41,7 @@ export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
         return startPayment({
           ...{ transactionId, address: terms.address, kind: "payout", mark: words, mint, role: "payout" },
           legs: payees.map(({ address, amount }) => ({ address, amount })),
-          plan: payoutPlan(terms, asset, payees, { words, follows }),
+          plan: payoutPlan(terms, { asset, payees }, { words, follows }),
         });
       });
     return {

@@ -138,7 +138,7 @@ export class OrderAcceptance {
     const give = assets.named(inputMint);
     if (inputMint === outputMint) {
       const recipients = declared.transfers.length;
-      return routingCost(ledger, { sponsor, treasury }, give, { recipients, pricedAccounts });
+      return routingCost(ledger, { sponsor, treasury }, { asset: give, recipients, pricedAccounts });
     }
     const desk = exchanger?.direct ?? null;
     if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });

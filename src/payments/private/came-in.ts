@@ -34,7 +34,7 @@ export async function cameIn(
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const [{ funds }, { deposits: strays }, entries] = await Promise.all([
     ledger.funds([address], mints, "finalized"),
-    allStrayDeposits({ ledger, assets }, address, assets.tokens, "finalized"),
+    allStrayDeposits({ ledger, assets }, address, { among: assets.tokens, commitment: "finalized" }),
     storage.entries(address),
   ]);
   const held = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];

@@ -27,6 +27,12 @@ interface StraysLook {
   readonly assets: Assets;
 }
 
+/** Of which assets, and in what state of the chain. */
+export interface SoughtStrays {
+  readonly among: readonly Token[];
+  readonly commitment: Commitment;
+}
+
 /**
  * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
  * account costs a thousand times what the smallest deposit is worth.
@@ -34,10 +40,9 @@ interface StraysLook {
 export async function allStrayDeposits(
   { ledger, assets }: StraysLook,
   address: string,
-  tokens: readonly Token[],
-  commitment: Commitment,
+  { among, commitment }: SoughtStrays,
 ): Promise<StrayDeposits> {
-  const mints = tokens.map(ledgerMint).filter((mint) => mint !== null);
+  const mints = among.map(ledgerMint).filter((mint) => mint !== null);
   if (mints.length === 0) return { slot: Infinity, deposits: [] };
   const { slot, accounts } = await ledger.strayAccounts(address as Address, mints, commitment);
   const deposits = accounts
@@ -47,8 +52,12 @@ export async function allStrayDeposits(
 }
 
 /** As many of them as one transaction empties. */
-export async function strayDeposits(...asked: Parameters<typeof allStrayDeposits>): Promise<StrayDeposits> {
-  const { slot, deposits } = await allStrayDeposits(...asked);
+export async function strayDeposits(
+  look: StraysLook,
+  address: string,
+  sought: SoughtStrays,
+): Promise<StrayDeposits> {
+  const { slot, deposits } = await allStrayDeposits(look, address, sought);
   return { slot, deposits: deposits.slice(0, MOST_ACCOUNTS) };
 }
 

@@ -20,13 +20,21 @@ const WAITING: ReadonlySet<unknown> = new Set(["waiting", "collecting"]);
 /** Where an operator has to look. */
 const HELD: ReadonlySet<unknown> = new Set(["held", "heldBack"]);
 
-/** `orderOf` tells whose address it is. */
-export function depositAddressWorkflow(
-  settlement: AddressSettlement,
-  sendBack: ReturnTokens,
-  mayServePayers: ScreenPayers,
-  orderOf: (address: string) => Promise<string>,
-): DepositAddressWorkflow {
+/** What an address does in the world. */
+export interface AddressEffects {
+  readonly settlement: AddressSettlement;
+  readonly sendBack: ReturnTokens;
+  readonly mayServePayers: ScreenPayers;
+  /** The transaction that the address belongs to. */
+  readonly orderOf: (address: string) => Promise<string>;
+}
+
+export function depositAddressWorkflow({
+  settlement,
+  sendBack,
+  mayServePayers,
+  orderOf,
+}: AddressEffects): DepositAddressWorkflow {
   return workflow(depositAddress)<PaymentTables>({
     version: 1,
     effects: {
@@ -58,18 +66,25 @@ export function depositAddressWorkflow(
         writes.push({ table: "reservations", id: context.order, set: { releasedAt: at } });
         writes.push(releaseShareOfDay(context.order, at));
       }
-      return [...writes, ...ledgerLines(id, before.context, context, event, at)];
+      return [
+        ...writes,
+        ...ledgerLines({ address: id, at }, { before: before.context, after: context }, event),
+      ];
     },
   });
 }
 
+/** The context of an address before a step and after it. */
+interface ContextChange {
+  readonly before: DepositAddressContext;
+  readonly after: DepositAddressContext;
+}
+
 /** What a step adds to the ledger of its address. */
 function ledgerLines(
-  address: string,
-  before: DepositAddressContext,
-  after: DepositAddressContext,
+  { address, at }: Pick<EntryRecord, "address" | "at">,
+  { before, after }: ContextChange,
   event: DepositAddressEvent | null,
-  at: number,
 ): readonly PaymentWrite[] {
   const line = { address, at, signature: null };
   const lines: EntryRecord[] = [];

@@ -28,7 +28,7 @@ export async function hasDeposit(
   const mint = ledgerMint(asset);
   const [{ funds }, strays] = await Promise.all([
     ledger.funds([deposit.id as Address], mint === null ? [] : [mint], "processed"),
-    strayDeposits({ ledger, assets }, deposit.id, [asset], "processed"),
+    strayDeposits({ ledger, assets }, deposit.id, { among: [asset], commitment: "processed" }),
   ]);
   const there = mint === null ? funds[0]?.lamports : funds[0]?.tokens[0];
   return (there ?? 0n) >= smallestAmount(asset) || strays.deposits.length > 0;

@@ -26,7 +26,7 @@ export function privateTransferWorkflow(
       const { reason, signature, blockTime, charged } = after.context;
       const fee = status === "cancelled" ? 0n : charged === null ? null : BigInt(charged);
       const shown = { status, reason, signature, blockTime, fee };
-      const notices = noticeWrites(id, shown, effects, at);
+      const notices = noticeWrites(id, shown, { effects, at });
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return notices;
       const isCancelled = before.value !== "cancelled" && after.value === "cancelled";

@@ -1,12 +1,12 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
 import type { DepositRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
+import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
+import type { ServiceContext } from "../service-context.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { explanationOf, unknownSpending } from "../outgoing/unknown-spending.ts";
 
@@ -35,6 +35,13 @@ export interface ReleaseOrder {
 /** What `releaseDeposit` does without an order. */
 const RELEASE: ReleaseOrder = { event: { type: "RELEASE" }, writes: [] };
 
+/** What releasing needs. */
+export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
+  readonly keys: DepositKeys;
+  readonly engine: Engine<PaymentTables>;
+  readonly addresses: DepositAddressWorkflow;
+}
+
 /**
  * Lets go of an address, whatever it is held for, and has it settled anew, closed ones included. Works for ever. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
@@ -44,19 +51,7 @@ const RELEASE: ReleaseOrder = { event: { type: "RELEASE" }, writes: [] };
  * word is not enough: see `refuseUnlessRecognised`.
  */
 export async function releaseDeposit(
-  {
-    storage,
-    ledger,
-    keys,
-    engine,
-    addresses,
-  }: {
-    readonly storage: PaymentStorage;
-    readonly ledger: Ledger;
-    readonly keys: DepositKeys;
-    readonly engine: Engine<PaymentTables>;
-    readonly addresses: DepositAddressWorkflow;
-  },
+  { storage, ledger, keys, engine, addresses }: Releasing,
   transactionId: string,
   order: ReleaseOrder = RELEASE,
 ): Promise<ReleasedDeposit> {
@@ -71,7 +66,7 @@ export async function releaseDeposit(
     );
   }
   const explained = await unknownSpending({ storage, ledger }, deposit.id);
-  await refuseUnlessRecognised({ ledger, keys }, view, deposit, explained);
+  await refuseUnlessRecognised({ ledger, keys }, { ...view, deposit }, explained);
   const writes: PaymentWrite[] = [
     ...order.writes,
     { table: "deposits", id: deposit.id, set: { heldReason: null } },
@@ -100,9 +95,8 @@ export async function releaseDeposit(
  * second time. A marker that was swept refuses nothing, and then only the database that knows of it can go on.
  */
 async function refuseUnlessRecognised(
-  { ledger, keys }: { readonly ledger: Ledger; readonly keys: DepositKeys },
-  { transaction, payments }: TransactionView,
-  deposit: DepositRecord,
+  { ledger, keys }: Pick<Releasing, "ledger" | "keys">,
+  { transaction, payments, deposit }: TransactionView & { readonly deposit: DepositRecord },
   unknown: readonly string[],
 ): Promise<void> {
   if (unknown.length === 0 || OVER.has(transaction.status)) return;

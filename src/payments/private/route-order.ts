@@ -27,7 +27,7 @@ export interface RoutingSurroundings extends Sponsored {
 
 type Planned = Omit<PlannedPayment, "transactionId" | "address" | "mint">;
 
-/** Routes sends and payrolls. Swaps are routed by `exchangeRouting`. */
+/** Routes sends and payrolls. Swaps are routed by `SwapRouting`. */
 export class PayoutRouting implements OrderRouting {
   readonly #with: RoutingSurroundings;
 
@@ -43,14 +43,16 @@ export class PayoutRouting implements OrderRouting {
     const terms = await termsOf(this.#with, transaction.depositAddress ?? "");
     await refuseUnknownSpending({ storage, ledger }, terms.address);
     const quote = await storage.quote(transaction.quoteId);
-    const payees = await payeesOf(ledger, terms, asset, recipients, quote?.pricedAccounts ?? 0);
+    const payees = await payeesOf(ledger, terms, {
+      ...{ asset, recipients, pricedAccounts: quote?.pricedAccounts ?? 0 },
+    });
     const chunks = chunksOf({ asset, sponsor }, payees);
     const words: PayoutWords = { words: ORDER_WORDS, follows: null };
     if (chunks !== null) return this.#replace(view, terms, { words, leaves: chunks, leftOut: [] });
     const { start, write } = this.#start(view, {
       ...{ kind: "payout", role: "payout", mark: ORDER_WORDS },
       legs: payees.map(({ address, amount }) => ({ address, amount })),
-      plan: payoutPlan(terms, asset, payees, words),
+      plan: payoutPlan(terms, { asset, payees }, words),
     });
     return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
   }
@@ -82,7 +84,7 @@ export class PayoutRouting implements OrderRouting {
     const { start, write } = this.#start(view, {
       ...{ kind: "payout", role: "payout", mark: `${words.words} again ${payments.length}` },
       legs: payees.map(({ address, amount }) => ({ address, amount })),
-      plan: payoutPlan(terms, this.#with.assets.named(transaction.mint), payees, words),
+      plan: payoutPlan(terms, { asset: this.#with.assets.named(transaction.mint), payees }, words),
     });
     return { event: { type: "ROUTED", payouts: 1, unpaid: 0 }, starts: [start], writes: [write] };
   }

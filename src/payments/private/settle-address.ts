@@ -145,7 +145,10 @@ export class AddressSettling implements AddressSettlement {
   ): Promise<Settled | null> {
     const { storage, ledger } = this.#with;
     const { id } = inHand.deposit;
-    const { slot, deposits } = await strayDeposits(this.#with, id, tokens, "finalized");
+    const { slot, deposits } = await strayDeposits(this.#with, id, {
+      among: tokens,
+      commitment: "finalized",
+    });
     if (slot < fromSlot) throw new Error(`the ledger shows ${id} as it was before slot ${fromSlot}`);
     const [first] = deposits;
     if (first === undefined) return null;

@@ -1,12 +1,10 @@
 /** Looking at deposit addresses, many at a time: what each holds in the newest finalized block. */
 import type { WatchRecord } from "../../../storage/storage.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
-import type { WatchEvent, Watcher } from "../../engine/index.ts";
+import type { Address } from "../../address.ts";
+import type { Look, WatchEvent, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock } from "../../runtime.ts";
 import { ledgerMint } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../slots.ts";
 import { lookAtOneAccount, watchedAddress } from "./look-at-account.ts";
 import type { WatchedAddress } from "./look-at-account.ts";
@@ -25,6 +23,11 @@ const ENDS_AT_ONCE = 4;
 /** What is remembered of an address that was not looked at for so long, and for a whole interval, is dropped. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
+/** What watching deposits takes. */
+interface DepositWatchParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+  readonly hasPaidWithoutUs: SpendingCheck;
+}
+
 /** What a full reading showed of an address. */
 interface Shown {
   readonly watched: WatchedAddress;
@@ -42,52 +45,64 @@ interface Shown {
  * has ended it makes sure that nobody has paid out of the address without us: an order that another self of this database
  * has served did not fail. What has come in is told before any of these windows is looked into.
  */
-export function watchDeposits({
-  storage,
-  ledger,
-  assets,
-  clock,
-  hasPaidWithoutUs,
-  intervalMs,
-}: {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
-  readonly assets: Assets;
-  readonly clock: Clock;
-  readonly hasPaidWithoutUs: SpendingCheck;
+export class DepositWatch implements Watcher {
   readonly intervalMs: number;
-}): Watcher {
-  const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
-  const memory = new AddressMemory(Math.max(FORGET_AFTER_MS, intervalMs));
+  readonly batchSize = ADDRESSES_A_LOOK;
+  readonly #with: DepositWatchParts;
+  readonly #mints: readonly Address[];
+  readonly #memory: AddressMemory;
+
+  constructor(parts: DepositWatchParts, intervalMs: number) {
+    this.#with = parts;
+    this.intervalMs = intervalMs;
+    this.#mints = parts.assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
+    this.#memory = new AddressMemory(Math.max(FORGET_AFTER_MS, intervalMs));
+  }
+
+  async poll(watches: readonly WatchRecord[], look: Look): ReturnType<Watcher["poll"]> {
+    const { clock } = this.#with;
+    const addresses = await this.#rememberedOf(watches.map(({ key }) => key));
+    await lookAtOneAccount(this.#with, addresses);
+    const now = clock.now();
+    const due = await this.#free(addresses.filter((watched) => isToBeRead(watched, now)));
+    const shown = await this.#readInFull(due);
+    const telling = new Telling(watches, look);
+    await telling.tell(shown.filter(({ isOver }) => !isOver));
+    const ends = shown.filter(({ isOver }) => isOver).toSorted((a, b) => a.watched.endsAt - b.watched.endsAt);
+    const left = await inLanes({ lanes: ENDS_AT_ONCE, signal: look.signal }, ends, async (each) => {
+      const isTold = await this.#isUndisputed(each).catch(unlessSilent);
+      if (isTold === true) await telling.tell([each]);
+      if (isTold === null) telling.missed([each]);
+    });
+    telling.missed(left);
+    return [];
+  }
 
   /** What is remembered of these, in their order; begun for those that were not watched a moment ago. */
-  const rememberedOf = async (keys: readonly string[]): Promise<readonly WatchedAddress[]> => {
+  async #rememberedOf(keys: readonly string[]): Promise<readonly WatchedAddress[]> {
+    const { storage, clock, assets } = this.#with;
+    const memory = this.#memory;
     memory.age(clock.now());
     const unknown = keys.filter((key) => memory.of(key) === undefined);
     const deposits = unknown.length === 0 ? [] : await storage.deposits(unknown);
     for (const deposit of deposits) memory.keep(watchedAddress(deposit, assets));
     return keys.map((key) => memory.of(key)).filter((watched) => watched !== undefined);
-  };
+  }
 
   /** Those of them that are not held. */
-  const free = async (due: readonly WatchedAddress[]): Promise<readonly WatchedAddress[]> => {
+  async #free(due: readonly WatchedAddress[]): Promise<readonly WatchedAddress[]> {
+    const { storage } = this.#with;
     const rows = due.length === 0 ? [] : await storage.deposits(due.map(({ address }) => address));
     const ids = new Set(rows.filter(({ heldReason }) => heldReason === null).map(({ id }) => id));
     return due.filter(({ address }) => ids.has(address));
-  };
-
-  /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain anew. */
-  const isUndisputed = async ({ watched: { address }, isOver }: Shown): Promise<boolean> => {
-    if (!isOver || !(await hasPaidWithoutUs(address))) return true;
-    await holdAddress(storage, address, UNKNOWN_SPENDING);
-    return false;
-  };
+  }
 
   /** Reads these in full; answers those of which there is something to say. */
-  const readInFull = async (addresses: readonly WatchedAddress[]): Promise<readonly Shown[]> => {
+  async #readInFull(addresses: readonly WatchedAddress[]): Promise<readonly Shown[]> {
     if (addresses.length === 0) return [];
+    const { ledger, assets } = this.#with;
     const asked = addresses.map(({ address }) => address);
-    const { slot, blockTime, funds } = await ledger.funds(asked, mints, "finalized");
+    const { slot, blockTime, funds } = await ledger.funds(asked, this.#mints, "finalized");
     return addresses.flatMap((watched, index): Shown[] => {
       const held = funds[index];
       if (held === undefined) return [];
@@ -100,42 +115,41 @@ export function watchDeposits({
       watched.hasChanged = false;
       return [];
     });
-  };
+  }
 
-  return {
-    intervalMs,
-    batchSize: ADDRESSES_A_LOOK,
-    poll: async (watches, look) => {
-      const addresses = await rememberedOf(watches.map(({ key }) => key));
-      await lookAtOneAccount({ ledger, assets }, addresses);
-      const now = clock.now();
-      const shown = await readInFull(await free(addresses.filter((watched) => isToBeRead(watched, now))));
-      const byAddress = new Map(watches.map((watch): [string, WatchRecord] => [watch.key, watch]));
-      /** What was told counts as said; what could not be is told again at the next look. */
-      const tell = async (those: readonly Shown[]): Promise<void> => {
-        const instanceOf = ({ watched: { address } }: Shown): string =>
-          byAddress.get(address)?.instance ?? address;
-        const untold = await look.tell(
-          those.map((each) => ({ instance: instanceOf(each), event: each.event })),
-        );
-        const without = new Set(untold.map(({ instance }) => instance));
-        for (const each of those) if (!without.has(instanceOf(each))) remember(each);
-      };
-      await tell(shown.filter(({ isOver }) => !isOver));
-      const ends = shown
-        .filter(({ isOver }) => isOver)
-        .toSorted((a, b) => a.watched.endsAt - b.watched.endsAt);
-      const watchesOf = (those: readonly Shown[]): readonly WatchRecord[] =>
-        those.flatMap(({ watched: { address } }) => byAddress.get(address) ?? []);
-      const left = await inLanes({ lanes: ENDS_AT_ONCE, signal: look.signal }, ends, async (each) => {
-        const isTold = await isUndisputed(each).catch(unlessSilent);
-        if (isTold === true) await tell([each]);
-        if (isTold === null) look.missed(watchesOf([each]));
-      });
-      look.missed(watchesOf(left));
-      return [];
-    },
-  };
+  /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain again. */
+  async #isUndisputed({ watched: { address }, isOver }: Shown): Promise<boolean> {
+    const { storage, hasPaidWithoutUs } = this.#with;
+    if (!isOver || !(await hasPaidWithoutUs(address))) return true;
+    await holdAddress(storage, address, UNKNOWN_SPENDING);
+    return false;
+  }
+}
+
+/** What one look tells, and of which addresses it could not. */
+class Telling {
+  readonly #byAddress: ReadonlyMap<string, WatchRecord>;
+  readonly #look: Look;
+
+  constructor(watches: readonly WatchRecord[], look: Look) {
+    this.#byAddress = new Map(watches.map((watch): [string, WatchRecord] => [watch.key, watch]));
+    this.#look = look;
+  }
+
+  /** What was told counts as said; what could not be is told again at the next look. */
+  async tell(those: readonly Shown[]): Promise<void> {
+    const told = those.map((each) => ({ instance: this.#instanceOf(each), event: each.event }));
+    const untold = new Set((await this.#look.tell(told)).map(({ instance }) => instance));
+    for (const each of those) if (!untold.has(this.#instanceOf(each))) remember(each);
+  }
+
+  missed(those: readonly Shown[]): void {
+    this.#look.missed(those.flatMap(({ watched: { address } }) => this.#byAddress.get(address) ?? []));
+  }
+
+  #instanceOf({ watched: { address } }: Shown): string {
+    return this.#byAddress.get(address)?.instance ?? address;
+  }
 }
 
 /** What is remembered of addresses while they are watched: those not asked for during a whole period are dropped. */

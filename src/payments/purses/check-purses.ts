@@ -82,7 +82,8 @@ function sendCosts(
 ): Promise<readonly RoutingCost[]> {
   return Promise.all(
     assets.map((asset) =>
-      routingCost(ledger, parties, asset, {
+      routingCost(ledger, parties, {
+        asset,
         recipients: 1,
         pricedAccounts: ledgerMint(asset) === null ? 0 : 1,
       }),

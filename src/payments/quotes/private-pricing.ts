@@ -54,7 +54,8 @@ export class PrivatePricing {
     const { prices, feeBps, treasury, sponsor } = this.terms;
     const pricedAccounts = await this.#accountsToMake(asset, recipients);
     const parties = { sponsor: sponsor.address, treasury };
-    const cost = await routingCost(this.#ledger, parties, asset, {
+    const cost = await routingCost(this.#ledger, parties, {
+      asset,
       recipients: recipients?.length ?? 1,
       pricedAccounts,
     });

@@ -89,7 +89,7 @@ export class DeskAtWork {
       );
     }
     refuseFixedPrices(genesisHash, prices, "deskProvider: prices");
-    await warnOfShortage(ledger, desk.address, tokens, log);
+    await warnOfShortage({ ledger, log }, desk.address, tokens);
     await warnOfUnusableAccounts({ ledger, log, assets: tokens }, desk.address, "desk");
   }
 

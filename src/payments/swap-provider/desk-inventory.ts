@@ -32,12 +32,17 @@ export async function deskInventory(
 /** So many of the smallest swaps make the least inventory: each account may have a tenth of it. */
 export const SMALLEST_SWAPS = 10n;
 
+/** What warning takes. */
+interface WarningParts {
+  readonly ledger: RoutingLedger;
+  readonly log: Logger;
+}
+
 /** Warns of each asset of which the desk has too little for even the smallest swap, naming what is missing. */
 export async function warnOfShortage(
-  ledger: RoutingLedger,
+  { ledger, log }: WarningParts,
   desk: Address,
   assets: readonly Token[],
-  log: Logger,
 ): Promise<void> {
   const inventory = await deskInventory(ledger, desk, assets);
   assets.forEach((asset, index) => {

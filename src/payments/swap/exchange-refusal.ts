@@ -30,26 +30,31 @@ export async function exchangeRefusal(
   const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
   const lamports = funds[0]?.lamports ?? 0n;
   const held = mint === null ? lamports : (funds[0]?.tokens[0] ?? 0n);
-  if (held < inputAmount) return tooLittle(give, "amount", inputAmount, held);
+  if (held < inputAmount) return tooLittle(give, "amount", { required: inputAmount, available: held });
   const withFee = (mint === null ? inputAmount : 0n) + unsigned.networkFee;
-  if (lamports < withFee) return tooLittle(sol, "fee", withFee, lamports);
+  if (lamports < withFee) return tooLittle(sol, "fee", { required: withFee, available: lamports });
   const withRent = withFee + rent;
-  if (lamports < withRent) return tooLittle(sol, "rent", withRent, lamports);
+  if (lamports < withRent) return tooLittle(sol, "rent", { required: withRent, available: lamports });
 
   const fault = await ledger.tryTransaction(plan ?? { feePayer: sender, moves: [] }, unsigned);
   if (fault === null) return null;
   // It could pay, and would be left with less than an account must hold.
   const isLeftWithTooLittle = fault.kind === "fee_payer";
-  return isLeftWithTooLittle
-    ? tooLittle(sol, "rent", withRent + (await ledger.rentMinimum(0)), lamports)
-    : refusalOf(fault, exchange);
+  if (!isLeftWithTooLittle) return refusalOf(fault, exchange);
+  const required = withRent + (await ledger.rentMinimum(0));
+  return tooLittle(sol, "rent", { required, available: lamports });
+}
+
+/** In base units of the asset. */
+interface Shortfall {
+  readonly required: bigint;
+  readonly available: bigint;
 }
 
 function tooLittle(
   { symbol, mint, decimals }: Token,
   component: "amount" | "fee" | "rent",
-  required: bigint,
-  available: bigint,
+  { required, available }: Shortfall,
 ): PaymentError {
   return new PaymentError("INSUFFICIENT_BALANCE", {
     asset: symbol,

@@ -71,7 +71,7 @@ export function walletTransferWorkflow({
         attention,
         landedSignature: context.landedSignature,
       };
-      const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, effects, at);
+      const notices = noticeWrites(id, { ...shown, fee, signature: context.signature }, { effects, at });
       // The first step belongs to the commit that inserts the row, already as it should be.
       if (before === null) return [];
       const wasOver = isOver((before.meta as unknown as TransferMeta).status);

@@ -78,7 +78,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   },
   {
     property: "the routing fee of a transfer is rounded up",
-    file: "src/service/private-routing.ts",
+    file: "src/payments/quotes/private-pricing.ts",
     text: "(amount * BigInt(feeBps) + BPS - 1n) / BPS",
     replacement: "(amount * BigInt(feeBps)) / BPS",
     tests: ["payments/private/fees.test.ts"],
@@ -100,13 +100,13 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "one quote is used by one private order",
     file: "src/payments/private/accept-order.ts",
-    text: "set: { usedBy: id }, expectedVersion: quote.version }",
-    replacement: "set: { usedBy: id } }",
+    text: "before: [usedQuote(quote, transaction.id), ...share.makeRoom],",
+    replacement: "before: [...share.makeRoom],",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "no address of the service's own is a sender",
-    file: "src/payments/private/accept-order.ts",
+    file: "src/payments/private/order-parties.ts",
     text: "if (ours.has(sender)) throw",
     replacement: "if (ours.size === 0) throw",
     tests: ["payments/private/refusals.test.ts"],

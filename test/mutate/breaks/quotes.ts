@@ -25,17 +25,16 @@ export const QUOTE_BREAKS: readonly Break[] = [
   },
   {
     property: "of the same bytes one wallet transaction is made",
-    file: "src/payments/transactions/create-transaction.ts",
-    text: "const known = await storage.attemptLike(verified.signature, verified.messageHash);",
-    replacement:
-      "const known = verified.bytes.length > 0 ? null : await storage.attemptLike(verified.signature, verified.messageHash);",
+    file: "src/payments/wallet/accept-transfer.ts",
+    text: "await signed.refuseKnown(verified, declared.accountId);",
+    replacement: "",
     tests: ["payments/wallet/answered-once.test.ts"],
   },
   {
     property: "one quote is used by one wallet transaction",
-    file: "src/payments/transactions/create-transaction.ts",
-    text: "set: { usedBy: id }, expectedVersion: quote.version }",
-    replacement: "set: { usedBy: id } }",
+    file: "src/payments/wallet/accept-signed.ts",
+    text: "usedQuote(request.quote, transaction.id),",
+    replacement: "",
     tests: ["payments/wallet/answered-once.test.ts"],
   },
   {

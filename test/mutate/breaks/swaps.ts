@@ -12,13 +12,13 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "the routing fee of a private swap is rounded up",
     file: "src/payments/quotes/price-swap.ts",
-    text: "(amount * BigInt(feeBps) + BPS - 1n) / BPS",
-    replacement: "(amount * BigInt(feeBps)) / BPS",
+    text: "(inputs.amount * BigInt(feeBps) + BPS - 1n) / BPS",
+    replacement: "(inputs.amount * BigInt(feeBps)) / BPS",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
     property: "a confirmed swap that a fork has undone is not begun again",
-    file: "src/payments/swap/route-exchange.ts",
+    file: "src/payments/swap/route-swap.ts",
     text: 'if (view.transaction.status === "confirmed") return giveUp("LIQUIDITY_UNAVAILABLE");',
     replacement: "",
     tests: ["payments/swap/swap-promises.test.ts"],
@@ -46,11 +46,9 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "a swap whose bytes are known already is a duplicate",
-    file: "src/payments/transactions/create-transaction.ts",
-    text:
-      "const known = await storage.attemptLike(signed.verified.signature, signed.verified.messageHash);\n" +
-      "    if (known !== null)",
-    replacement: "const known = null;\n    if (known !== null)",
+    file: "src/payments/swap/accept-swap.ts",
+    text: "await signed.refuseKnown(swap.verified, declared.accountId);",
+    replacement: "",
     tests: ["payments/swap/swap-promises.test.ts"],
   },
   {
@@ -76,14 +74,14 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "a private swap below its least output is not made",
-    file: "src/payments/swap/route-exchange.ts",
-    text: "if (outputAmount < quote.minOutputAmount) return",
-    replacement: "if (outputAmount < 0n) return",
+    file: "src/payments/swap/route-swap.ts",
+    text: "if (offer.outputAmount < quote.minOutputAmount) return",
+    replacement: "if (offer.outputAmount < 0n) return",
     tests: ["payments/swap/private-swap.test.ts"],
   },
   {
     property: "a private swap gives what the fees have left",
-    file: "src/payments/swap/route-exchange.ts",
+    file: "src/payments/swap/route-swap.ts",
     text: "quote.inputAmount - quote.networkFee - quote.routingFee - quote.rent",
     replacement: "quote.inputAmount - quote.networkFee - quote.routingFee",
     tests: ["payments/swap/private-swap.test.ts"],
@@ -105,8 +103,8 @@ export const SWAP_BREAKS: readonly Break[] = [
   {
     property: "inventory is set aside for a quote for two minutes at most",
     file: "src/payments/quotes/price-swap.ts",
-    text: "LONGEST_HOLD_MS = 2 * 60_000",
-    replacement: "LONGEST_HOLD_MS = 3 * 60_000",
+    text: "MAX_HOLD_MS = 2 * 60_000",
+    replacement: "MAX_HOLD_MS = 3 * 60_000",
     tests: ["payments/swap/reservations.test.ts"],
   },
   {

@@ -84,7 +84,11 @@ describe("what a plan names", () => {
   const payee = { index: 0, address: sender, amount: 5n, accountPayer: address };
 
   test("makes its own marker and then fails unless that plan was made, before anything is paid", () => {
-    const { moves } = payoutPlan(terms, usdc, [payee], { words: "leaf", follows: "the plan" });
+    const { moves } = payoutPlan(
+      terms,
+      { asset: usdc, payees: [payee] },
+      { words: "leaf", follows: "the plan" },
+    );
     expect(moves.map(({ does }) => does)).toEqual(["mark", "follow", "transfer"]);
     expect(moves.slice(0, 2)).toMatchObject([{ words: "leaf" }, { planWords: "the plan" }]);
   });

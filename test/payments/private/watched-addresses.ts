@@ -8,7 +8,7 @@ import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import { watchDeposits } from "../../../src/payments/private/watch-deposits.ts";
+import { DepositWatch } from "../../../src/payments/private/watch-deposits.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { VirtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook, type NotedLook } from "../../kit/watch-look.ts";
@@ -94,17 +94,19 @@ export async function watchedWorld(
     },
   };
   const begin = (): Watcher =>
-    watchDeposits({
-      storage,
-      ledger: ledger as Ledger,
-      assets: assetsWith(MAINNET_STABLECOINS),
-      clock,
-      hasPaidWithoutUs: async (address) => {
-        if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
-        return world.spentElsewhere.has(address);
+    new DepositWatch(
+      {
+        storage,
+        ledger: ledger as Ledger,
+        assets: assetsWith(MAINNET_STABLECOINS),
+        clock,
+        hasPaidWithoutUs: async (address) => {
+          if (world.unreadable.has(address)) throw new LedgerUnavailable("no node answers");
+          return world.spentElsewhere.has(address);
+        },
       },
-      intervalMs: 1_000,
-    });
+      1_000,
+    );
   let watcher = begin();
   const world: WatchedWorld = {
     ...{ clock, storage, addresses: watches.map(({ key }) => key), holdings: new Map(), looks: [] },

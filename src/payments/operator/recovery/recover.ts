@@ -105,7 +105,7 @@ export function createRecover({
     amounts: readonly bigint[],
   ): Promise<readonly RecoveredHolding[]> => {
     const [strays, others] = await Promise.all([
-      strayDeposits({ ledger, assets }, address, assets.tokens, "finalized"),
+      strayDeposits({ ledger, assets }, address, { among: assets.tokens, commitment: "finalized" }),
       otherMints({ ledger, assets }, address),
     ]);
     const own = assets.tokens.flatMap(({ symbol, mint, decimals }, index) => {
@@ -141,10 +141,15 @@ export function createRecover({
     const heldReason = spent.length > 0 ? UNKNOWN_SPENDING : RECOVERED;
     const { depositWindowMs } = terms;
     const sponsor = terms.sponsor.address;
-    const cost = await routingCost(ledger, { sponsor, treasury: terms.treasury }, assets.named(SOL_MINT), {
-      recipients: 1,
-      pricedAccounts: 0,
-    });
+    const cost = await routingCost(
+      ledger,
+      { sponsor, treasury: terms.treasury },
+      {
+        asset: assets.named(SOL_MINT),
+        recipients: 1,
+        pricedAccounts: 0,
+      },
+    );
     const now = clock.now();
     const transaction: TransactionRecord = {
       ...{ id: transactionId, accountId: NOBODYS_ACCOUNT, quoteId: "", type: "send", mode: "private" },

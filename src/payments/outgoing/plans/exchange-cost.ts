@@ -31,7 +31,7 @@ export async function exchangeCost(
     ...{ from: treasury, to: treasury, accountPayer: sponsor },
   });
   const [others, fee, emptyRent, markerRent] = await Promise.all([
-    routingCost(ledger, { sponsor, treasury }, give, { recipients: 0, pricedAccounts: 0 }),
+    routingCost(ledger, { sponsor, treasury }, { asset: give, recipients: 0, pricedAccounts: 0 }),
     ledger.feeOf({
       feePayer: sponsor,
       moves: [{ does: "mark", base: treasury, seed: ANY_SEED, payer: sponsor }, ...moves],

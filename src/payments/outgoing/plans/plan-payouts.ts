@@ -35,6 +35,13 @@ export interface Payee {
   readonly accountPayer: Address;
 }
 
+/** Who is paid what, and for how many of them the quote has priced a token account. */
+export interface PaidShares {
+  readonly asset: Token;
+  readonly recipients: readonly RecipientRecord[];
+  readonly pricedAccounts: number;
+}
+
 /**
  * The sponsor makes only so many token accounts as the quote has priced. Everybody else's is at the cost of the deposit
  * address, which has nothing to spare: who closed an account after the quote fails alone and costs nobody anything.
@@ -42,9 +49,7 @@ export interface Payee {
 export async function payeesOf(
   ledger: RoutingLedger,
   { address, sponsor }: RoutingTerms,
-  asset: Token,
-  recipients: readonly RecipientRecord[],
-  pricedAccounts: number,
+  { asset, recipients, pricedAccounts }: PaidShares,
 ): Promise<readonly Payee[]> {
   const mint = ledgerMint(asset);
   const owners = recipients.map((recipient) => recipient.address as Address);
@@ -95,11 +100,16 @@ export interface PayoutWords {
   readonly follows: string | null;
 }
 
+/** Who is paid by one transaction, and in what. */
+export interface PaidTogether {
+  readonly asset: Token;
+  readonly payees: readonly Payee[];
+}
+
 /** One payout: the marker first, then each payee's transfer, and nothing else, so that extra money cannot break it. */
 export function payoutPlan(
   terms: RoutingTerms,
-  asset: Token,
-  payees: readonly Payee[],
+  { asset, payees }: PaidTogether,
   { words, follows }: PayoutWords,
 ): StoredPlan {
   const loans = loanOf(terms, asset);

@@ -76,7 +76,7 @@ export async function findReturn(
   let fault: TransactionFault | null = null;
   for (const sources of waysToTake(associated, strays)) {
     for (const isClosing of [true, false]) {
-      const moves = returnMoves(holding, { address, sponsor, to }, sources, isClosing);
+      const moves = returnMoves(holding, { address, sponsor, to }, { sources, isClosing });
       const amount = sources.reduce((sum, each) => sum + each.amount, 0n);
       const plan: StoredPlan = {
         feePayer: sponsor,
@@ -114,11 +114,23 @@ function waysToTake(
   return [all, strays.slice(0, MOST_ACCOUNTS), associated];
 }
 
+/** Who the tokens are taken from, at whose cost, and who gets them. */
+interface ReturnParties {
+  readonly address: Address;
+  readonly sponsor: Address;
+  readonly to: Address;
+}
+
+/** The accounts that are emptied, and whether they are closed too. */
+interface TakenSources {
+  readonly sources: readonly Source[];
+  readonly isClosing: boolean;
+}
+
 function returnMoves(
   { mint, decimals, program }: Holding,
-  { address, sponsor, to }: { readonly address: Address; readonly sponsor: Address; readonly to: Address },
-  sources: readonly Source[],
-  isClosing: boolean,
+  { address, sponsor, to }: ReturnParties,
+  { sources, isClosing }: TakenSources,
 ): readonly StoredMove[] {
   return sources.flatMap(({ fromAccount, amount }, index): StoredMove[] => {
     const transfer: StoredMove = {

@@ -29,12 +29,24 @@ function markersFor(payouts: number, plans: number): number {
   return plans + payouts * (1 + SPLITS * MARKERS_PER_REPLACEMENT) + 1 + REFUNDS * MARKERS_PER_REPLACEMENT;
 }
 
+/** Who pays for routing, and where fees go. */
+export interface CostParties {
+  readonly sponsor: Address;
+  readonly treasury: Address;
+}
+
+/** What is routed, and to how many. */
+export interface CostedOrder {
+  readonly asset: Token;
+  readonly recipients: number;
+  readonly pricedAccounts: number;
+}
+
 /** `pricedAccounts` of the recipients have no token account yet. Everything is counted as if it went as badly as it may. */
 export async function routingCost(
   ledger: RoutingLedger,
-  { sponsor, treasury }: { readonly sponsor: Address; readonly treasury: Address },
-  asset: Token,
-  { recipients, pricedAccounts }: { readonly recipients: number; readonly pricedAccounts: number },
+  { sponsor, treasury }: CostParties,
+  { asset, recipients, pricedAccounts }: CostedOrder,
 ): Promise<RoutingCost> {
   const mint = ledgerMint(asset);
   const payouts = recipients === 0 ? 0 : payoutsFor(asset, recipients);
