@@ -1,61 +1,29 @@
 /** The durable interpreter: makes registered charts survive anything that stops the process. Knows nothing of payments. */
-import { z } from "zod";
 import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xstate";
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
-import type { AnyTable, TableSet } from "../../storage/table.ts";
+import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
-import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
+import type { Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
-import { createCommitQueue } from "./commit-queue.ts";
+import { checkEngineOptions } from "./engine-options.ts";
+import type { EngineOptions } from "./engine-options.ts";
 import { instanceCommands } from "./instance-commands.ts";
 import type { InstanceCommands } from "./instance-commands.ts";
-import { createPerformTask } from "./perform-task.ts";
-import { shardOf, WatchPolling } from "./poll-watches.ts";
+import { performTask } from "./perform-task.ts";
+import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads } from "./reading/reads.ts";
 import type { InstanceReads } from "./reading/reads.ts";
 import { Waiting } from "./reading/waiting.ts";
 import type { WaitTarget } from "./reading/waiting.ts";
-import { createSteps } from "./steps.ts";
+import { RegisteredWorkflows } from "./registered-workflows.ts";
+import { Steps } from "./steps.ts";
 import type { CommittedStep, Companions, SendResult } from "./steps.ts";
+import { Subscribers } from "./subscribers.ts";
 import { taskCommands } from "./troubled-tasks.ts";
 import type { TaskCommands } from "./troubled-tasks.ts";
-import { createWorker } from "./worker.ts";
-import type { KindWatching, Watcher } from "./watcher.ts";
-import type { Worker, WorkerLimits } from "./worker.ts";
-import { withChildren } from "./workflow.ts";
-import type { AnyWorkflow, Workflow } from "./workflow.ts";
-
-/** What `createEngine` is given. */
-export interface EngineOptions<W> {
-  /** Where everything is remembered. The engine does not close it. */
-  readonly storage: EngineStorage;
-  /**
-   * Tables of your own, by their names: `{ orders }` for what `defineTable("orders", …)` gave. They are installed, or
-   * migrated, before the first commit, which rejects with `StorageUnusable` where that cannot be.
-   */
-  readonly tables?: TableSet<W>;
-  /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
-  readonly workflows: readonly AnyWorkflow[];
-  /** How watched things are polled, by watch kind. */
-  readonly watchers?: Readonly<Record<string, Watcher>>;
-  /** Default: the machine's own clock. */
-  readonly clock?: Clock;
-  /** Default: the operating system's. Names this process among the holders of leases. */
-  readonly random?: Random;
-  /** Default: warnings and errors go to stderr, the rest nowhere. */
-  readonly logger?: Logger;
-  /** Tasks without a lane in hand at once. More helps while effects wait for the network. Default 64. */
-  readonly slots?: number;
-  /** Tasks with a lane in hand at once. Default 64. */
-  readonly lanedSlots?: number;
-  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
-  readonly leaseMs?: number;
-  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
-  readonly pollMs?: number;
-  /** A task whose holders vanished this often is set aside as a dead letter. Default 5. */
-  readonly maxCrashes?: number;
-}
+import { Worker } from "./worker.ts";
+import type { KindWatching } from "./watcher.ts";
+import type { Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
@@ -122,137 +90,78 @@ const DEFAULT_STOP_MS = 5_000;
 
 const NEVER_ABORTED = new AbortController().signal;
 
-const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
-
-const optionsSchema = z.strictObject({
-  storage: objectWith<object>(
-    ["commit", "claim", "install"],
-    "a storage, such as memoryStorage() or sqliteStorage(path)",
-  ),
-  tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
-  workflows: z.array(
-    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
-      error: "expected what workflow() returns",
-    }),
-  ),
-  watchers: z
-    .record(
-      z.string(),
-      z.object({
-        intervalMs: z.number().int().min(1),
-        batchSize: z.number().int().min(1).max(10_000).optional(),
-        poll: functionOption(),
-      }),
-    )
-    .optional(),
-  ...runtimeOptions,
-  slots: count(10_000).default(64),
-  lanedSlots: count(10_000).default(64),
-  leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
-  pollMs: z.number().int().min(10).max(60_000).default(1_500),
-  maxCrashes: count(1_000).default(5),
-});
-
 /**
  * Builds an engine; nothing runs before `run()`. Throws `InvalidOptions` listing every wrong option, two workflows of
  * the same name and version, and watch kinds that no watcher polls.
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
-  const checked = checkOptions("createEngine", optionsSchema.superRefine(checkWorkflows), options);
-  const { clock, random, logger: log, slots, lanedSlots, leaseMs, pollMs, maxCrashes } = checked;
-  const { watchers = {} } = options;
+  const { clock, random, logger: log, ...limits } = checkEngineOptions(options);
   const storage = withTables(options.storage, Object.values<AnyTable>(options.tables ?? {}));
-
-  const workflows = new Map(options.workflows.flatMap(withChildren).map((each) => [each.key, each]));
-  const newest = new Map<string, AnyWorkflow>();
-  for (const workflow of options.workflows) {
-    if ((newest.get(workflow.name)?.version ?? 0) < workflow.version) newest.set(workflow.name, workflow);
-  }
-  const around = {
-    shardOf,
-    workflowNamed(name: string): AnyWorkflow {
-      const found = newest.get(name);
-      if (found === undefined) throw new Error(`no workflow is named "${name}"`);
-      return found;
-    },
-  };
-
-  const listeners = new Set<(committed: CommittedStep<W>) => void>();
-  const onCommitted = (committed: CommittedStep<W>): void => {
-    worker.disarm(committed.commit);
-    waiting.committed(committed.commit);
-    for (const { kind } of committed.commit.watches ?? []) polling.armed(kind);
-    for (const voice of committed.voiced) {
-      const { instance } = voice;
-      if (voice.kind === "log") log.info({ instance, value: voice.value }, voice.label ?? "the chart says");
-    }
-    for (const listener of listeners) {
-      try {
-        listener(committed);
-      } catch (err) {
-        log.error({ err }, "a subscriber threw");
-      }
-    }
-  };
-
-  const limits: WorkerLimits = { slots, lanedSlots, leaseMs, pollMs, maxCrashes };
+  const workflows = new RegisteredWorkflows(options.workflows);
   const holder = Buffer.from(random.bytes(8)).toString("hex");
-  const worker: Worker = createWorker({
+  const subscribers = new Subscribers<W>(log);
+  const waiting = new Waiting(storage, clock, limits.pollMs);
+  const worker: Worker = new Worker({
     storage,
     clock,
     log,
     holder,
-    workflowKeys: [...workflows.keys()],
+    workflowKeys: workflows.keys,
     limits,
-    perform: (task, signal) => {
+    perform(task, hold) {
       polling.stir();
-      return perform(task, signal);
+      return performTask(performing, task, hold);
     },
   });
-  const queue = createCommitQueue<W>(storage);
-  const steps = createSteps<W>({
+  const steps: Steps<W> = new Steps<W>({
     storage,
-    queue,
     workflows,
     clock,
-    hands: worker.hands,
-    around,
-    onCommitted,
-  });
-  const perform = createPerformTask({ steps, workflows, now: () => clock.now() });
-  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
-  const waiting = new Waiting(storage, clock, pollMs);
-  const reads = instanceReads(storage);
-  // What a command has made due is claimed at once.
-  const commanded: EngineStorage = {
-    ...storage,
-    async commit(items) {
-      const results = await storage.commit(items);
-      worker.wake();
-      return results;
+    hands: worker,
+    onCommitted(committed) {
+      const { commit } = committed;
+      worker.disarm(commit);
+      waiting.committed(commit);
+      for (const { kind } of commit.watches ?? []) polling.armed(kind);
+      subscribers.tell(committed);
     },
-  };
-  const polling = new WatchPolling(watchers, { storage, clock, log, holder, leaseMs, send });
+  });
+  const performing = { steps, workflows, clock };
+  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const { leaseMs } = limits;
+  const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
+  return engineOf({ storage, clock, worker, steps, polling, waiting, subscribers });
+}
+
+/** The parts of an engine, tied together. */
+interface EngineParts<W> {
+  readonly storage: EngineStorage;
+  readonly clock: Clock;
+  readonly worker: Worker;
+  readonly steps: Steps<W>;
+  readonly polling: WatchPolling;
+  readonly waiting: Waiting;
+  readonly subscribers: Subscribers<W>;
+}
+
+function engineOf<W>(parts: EngineParts<W>): Engine<W> {
+  const { storage, clock, worker, steps, polling, waiting, subscribers } = parts;
+  const reads = instanceReads(storage);
+  const commanded = wakingStorage(storage, worker);
   let stopListening: () => void = () => {};
-  const stop = async ({
-    timeoutMs = DEFAULT_STOP_MS,
-  }: { readonly timeoutMs?: number } = {}): Promise<void> => {
+  const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
     stopListening();
     await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
   };
-
   return {
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
-    send: (_workflow, id, event, companions = {}) => steps.send(id, event, companions),
+    send: (_workflow, ...sent) => steps.send(...sent),
     ...reads,
     ...taskCommands(commanded, () => clock.now()),
-    ...instanceCommands(commanded, send, reads),
+    ...instanceCommands(commanded, (id, event) => steps.send(id, event), reads),
     waitFor: (id, until, { signal = NEVER_ABORTED } = {}) => waiting.waitFor(id, until, signal),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
     run() {
       stopListening();
@@ -269,43 +178,14 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   };
 }
 
-function checkTables(tables: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
-  for (const [name, table] of Object.entries(tables)) {
-    const given = (table as Partial<AnyTable> | null)?.name;
-    if (given === name) continue;
-    const message =
-      given === undefined
-        ? "expected what defineTable() returns"
-        : `holds the table ${given}: each table stands under its own name`;
-    context.addIssue({ code: "custom", path: [name], message });
-  }
-}
-
-function checkWorkflows(
-  {
-    workflows,
-    watchers,
-  }: { workflows: readonly AnyWorkflow[]; watchers?: Record<string, unknown> | undefined },
-  context: z.RefinementCtx,
-): void {
-  const seen = new Set<string>();
-  workflows.forEach((workflow, index) => {
-    if (seen.has(workflow.key)) {
-      context.addIssue({
-        code: "custom",
-        path: ["workflows", index],
-        message: `${workflow.key} is registered twice`,
-      });
-    }
-    seen.add(workflow.key);
-    for (const kind of Object.keys(workflow.watches)) {
-      if (watchers?.[kind] === undefined) {
-        context.addIssue({
-          code: "custom",
-          path: ["watchers", kind],
-          message: `${workflow.key} watches it, nobody polls it`,
-        });
-      }
-    }
-  });
+/** What a command commits makes due is claimed at once. */
+function wakingStorage(storage: EngineStorage, worker: Worker): EngineStorage {
+  return {
+    ...storage,
+    async commit(items) {
+      const results = await storage.commit(items);
+      worker.wake();
+      return results;
+    },
+  };
 }

@@ -5,7 +5,7 @@ import type { Clock, Logger } from "../runtime.ts";
 import { lookAtBatch, LookGivenUp } from "./look-at-batch.ts";
 import { Pause } from "./pause.ts";
 import type { SendResult } from "./steps.ts";
-import { createTurns } from "./turns.ts";
+import { Turns } from "./turns.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
@@ -36,7 +36,7 @@ export class KindPolling {
   readonly #around: PollingSurroundings;
   readonly #turns: WatchTurns;
   readonly #pause: Pause;
-  readonly #inTurn = createTurns();
+  readonly #turnsToList = new Turns();
   readonly #stopping = new AbortController();
   readonly #looks = new Set<Promise<void>>();
   /** Steps made because of what was told, so far. */
@@ -111,7 +111,7 @@ export class KindPolling {
    * to look at.
    */
   #list(isDue: (dueAt: number) => boolean): Promise<boolean> {
-    return this.#inTurn("list", async () => {
+    return this.#turnsToList.take("list", async () => {
       const { storage, clock, holder, leaseMs, log } = this.#around;
       const kind = this.#kind;
       const began = clock.now();

@@ -34,12 +34,11 @@ export interface TellParams {
   readonly otherwise?: EventObject;
 }
 
-/** A message as a task of its target. */
+/** A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. */
 export function messageTask(
-  id: string,
+  { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
   { instance, workflow }: Recipient,
   message: Message,
-  at: number,
 ): TaskRecord {
   const { start, event, otherwise } = message;
   const payload = {
@@ -55,7 +54,7 @@ export function messageTask(
     kind: "message",
     name,
     payload: JSON.stringify(payload),
-    dueAt: at,
+    dueAt,
     lane: null,
   };
 }

@@ -1,6 +1,9 @@
 /** A pause that can be ended early; an end that comes before the pause has begun ends it as it begins. */
 import type { Clock } from "../runtime.ts";
 
+// Handed to every abort of a sleep: a reason of its own for each would cost more than the sleep.
+const AWAKE = "awake";
+
 export class Pause {
   readonly #clock: Clock;
   #isEnded = false;
@@ -10,10 +13,20 @@ export class Pause {
     this.#clock = clock;
   }
 
+  /** Whether the next pause has been ended already. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
   /** Ends the present pause, or the next one. */
   end(): void {
     this.#isEnded = true;
     this.#wake();
+  }
+
+  /** The next pause is not ended by what came before this call. */
+  reset(): void {
+    this.#isEnded = false;
   }
 
   /** Resolves after `ms`, when it is ended, or when the signal aborts. */
@@ -35,7 +48,7 @@ export class Pause {
   async #asleep(signal: AbortSignal, sleep: (awake: AbortSignal) => Promise<void>): Promise<void> {
     if (!this.#isEnded && !signal.aborted) {
       const awake = new AbortController();
-      const wake = (): void => awake.abort();
+      const wake = (): void => awake.abort(AWAKE);
       this.#wake = wake;
       signal.addEventListener("abort", wake, { once: true });
       await sleep(awake.signal);

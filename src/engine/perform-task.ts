@@ -1,157 +1,102 @@
 /** What doing a task means: an effect runs its handler, a timer and a message become a step of their instance. */
 import type { EventObject } from "xstate";
-import type { ClaimedTask, CommitResult } from "../../storage/storage.ts";
-import type { Hold } from "./hold.ts";
+import type { ClaimedTask } from "../../storage/storage.ts";
 import { childDone, childFailed } from "./chart.ts";
-import { delayedFromText, messageFromText, messageTask } from "./messages.ts";
-import { invocationFromText, runBody, runPromise } from "./run-actor.ts";
-import type { Companions, Steps } from "./steps.ts";
+import { deliverMessage } from "./deliver-message.ts";
+import { endTask, endTaskOrThrow, throwRefusal } from "./end-task.ts";
+import type { Refusal, TaskSurroundings } from "./end-task.ts";
+import type { Hold } from "./hold.ts";
+import { invocationFromText } from "./invocation-task.ts";
+import { delayedFromText, messageTask } from "./messages.ts";
+import { runBody, runPromise } from "./run-actor.ts";
 import { fromJson } from "./values.ts";
-import type { AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
-
-/** Brings one claimed task to its end. Throws when it has to be tried again later. */
-export type PerformTask = (task: ClaimedTask, hold: Hold) => Promise<void>;
+import type { AnyEffect, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
-const MOST_LOOKS = 3;
+const MAX_LOOKS = 3;
 
-export function createPerformTask<W>({
-  steps,
-  workflows,
-  now,
-}: {
-  readonly steps: Steps<W>;
-  readonly workflows: ReadonlyMap<string, AnyWorkflow>;
-  readonly now: () => number;
-}): PerformTask {
-  /**
-   * Commits the end of the task with whatever follows from it; an event that changes nothing still ends the task.
-   * Answers why the commit was refused, or null when the task has ended, be it in the hands of another holder.
-   */
-  const settle = async (
-    { id, token, instance }: ClaimedTask,
-    event: EventObject | undefined,
-    companions: Omit<Companions<W>, "consumes"> = {},
-  ): Promise<Refusal | null> => {
-    const together = { consumes: { task: id, token }, ...companions };
-    if (event !== undefined) {
-      const sent = await steps.send(instance, event, together);
-      if (sent.kind === "stepped") return null;
-      if (sent.kind === "refused") return unlessTaken(sent.result);
-    }
-    const result = await steps.commit(together);
-    return result.ok ? null : unlessTaken(result);
-  };
+/** Brings one claimed task to its end. Throws when it has to be tried again later. */
+export function performTask<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+  switch (task.kind) {
+    case "effect":
+      return runEffect(around, task, hold);
+    case "timer":
+      return fireTimer(around, task);
+    case "invocation":
+      return runInvocation(around, task, hold);
+    case "message":
+      return deliverMessage(around, task);
+  }
+}
 
-  const settleOrThrow = async (...settled: Parameters<typeof settle>): Promise<void> => {
-    const refused = await settle(...settled);
-    if (refused !== null) throw refusalError(refused);
-  };
+async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+  const { steps, workflows } = around;
+  const workflow = workflows.get(task.workflow);
+  const handler = workflow?.effects.get(task.name);
+  // What it brings back could not be committed, and it would be done again and again.
+  await steps.checkKnown(task);
+  const run = runOf(task, hold);
+  if (handler === undefined) return runOwnBody(around, task, run);
+  const handle = handlerOf<W>(handler);
+  const params = fromJson(JSON.parse(task.payload));
+  let refused: Refusal | null = null;
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
+    const { event, starts = [], writes = [] } = outcome;
+    refused = await endTask(steps, task, { event, starts, writes });
+    if (refused === null) return;
+  }
+  throwRefusal(refused);
+}
 
-  const runEffect = async (task: ClaimedTask, hold: Hold): Promise<void> => {
-    const workflow = workflows.get(task.workflow);
-    const handler = workflow?.effects.get(task.name);
-    // What it brings back could not be committed, and it would be done again and again.
-    await steps.checkKnown(task);
-    const effectRun = runOf(task, hold);
-    if (handler === undefined) {
-      const body = workflow?.bodies.get(task.name);
-      if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
-      const sent = await runBody(body, task, effectRun);
-      const arms = sent.map((event, index) =>
-        messageTask(`${task.id}:sent:${index}`, task, { event }, now()),
-      );
-      return settleOrThrow(task, undefined, { arms });
-    }
-    const run = (typeof handler === "function" ? handler : handler.run) as unknown as EffectHandler<
-      unknown,
-      EventObject,
-      W
-    >;
-    const params = fromJson(JSON.parse(task.payload));
-    let refused: Refusal | null = null;
-    for (let look = 0; look < MOST_LOOKS; look++) {
-      const outcome: EffectOutcome<EventObject, W> = (await run(params, effectRun)) ?? {};
-      const { event, starts = [], writes = [] } = outcome;
-      refused = await settle(task, event, { starts, writes });
-      if (refused === null) return;
-    }
-    if (refused !== null) throw refusalError(refused);
-  };
+/** An effect that has no handler runs the body that the chart gives its action. */
+async function runOwnBody<W>(
+  { steps, workflows, clock }: TaskSurroundings<W>,
+  task: ClaimedTask,
+  run: EffectRun,
+): Promise<void> {
+  const body = workflows.get(task.workflow)?.bodies.get(task.name);
+  if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
+  const sent = await runBody(body, task, run);
+  const dueAt = clock.now();
+  const arms = sent.map((event, index) =>
+    messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event }),
+  );
+  return endTaskOrThrow(steps, task, { arms });
+}
 
-  const runInvocation = async (task: ClaimedTask, hold: Hold): Promise<void> => {
-    const invocation = invocationFromText(task.payload);
-    const { id, src } = invocation;
-    const actor = workflows.get(task.workflow)?.actors.get(src);
-    if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
-    await steps.checkKnown(task);
-    const end = await Promise.race([
-      runPromise(actor.create, invocation, runOf(task, hold)),
-      // One that does not listen to its signal would keep its place for an end that no chart waits for.
-      hold.untilDisarmed(),
-    ]);
-    if (end === undefined || hold.isDisarmed) return;
-    if (end.kind === "done") return settleOrThrow(task, childDone(id, end.output));
-    if (task.failures < actor.retries) throw end.error;
-    // A chart that does not handle the error throws it back, and the promise is run again after a pause.
-    return settleOrThrow(task, childFailed(id, end.error));
-  };
+async function runInvocation<W>(
+  { steps, workflows }: TaskSurroundings<W>,
+  task: ClaimedTask,
+  hold: Hold,
+): Promise<void> {
+  const invocation = invocationFromText(task.payload);
+  const { id, src } = invocation;
+  const actor = workflows.get(task.workflow)?.actors.get(src);
+  if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
+  await steps.checkKnown(task);
+  const end = await Promise.race([
+    runPromise(actor.create, invocation, runOf(task, hold)),
+    // One that does not listen to its signal would keep its place for an end that no chart waits for.
+    hold.untilDisarmed(),
+  ]);
+  if (end === undefined || hold.isDisarmed) return;
+  if (end.kind === "done") return endTaskOrThrow(steps, task, { event: childDone(id, end.output) });
+  if (task.failures < actor.retries) throw end.error;
+  // A chart that does not handle the error throws it back, and the promise is run again after a pause.
+  return endTaskOrThrow(steps, task, { event: childFailed(id, end.error) });
+}
 
-  const fireTimer = async (task: ClaimedTask): Promise<void> => {
-    const { to, event } = delayedFromText(task.payload);
-    if (to === undefined) return settleOrThrow(task, event);
-    return settleOrThrow(task, undefined, { arms: [messageTask(`${task.id}:sent`, to, { event }, now())] });
-  };
+async function fireTimer<W>({ steps, clock }: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
+  const { to, event } = delayedFromText(task.payload);
+  if (to === undefined) return endTaskOrThrow(steps, task, { event });
+  const message = messageTask({ id: `${task.id}:sent`, dueAt: clock.now() }, to, { event });
+  return endTaskOrThrow(steps, task, { arms: [message] });
+}
 
-  const deliverMessage = async (task: ClaimedTask): Promise<void> => {
-    const { start, event, otherwise } = messageFromText(task.payload);
-    const consumes = { task: task.id, token: task.token };
-    if (start !== undefined) {
-      const started = workflows.get(start.workflow);
-      if (started === undefined) throw new Error(`${start.workflow} is not registered`);
-      const request = { workflow: started, id: task.instance, input: start.input };
-      // A start and an event in one message would be two steps; the engine's own actions never ask for both.
-      const result = await steps.commit({ consumes, starts: [request] });
-      if (result.ok || result.conflict === "token") return;
-      if (result.conflict === "exists") return settleOrThrow(task, undefined);
-      throw refusalError(result);
-    }
-    if (event === undefined) return settleOrThrow(task, undefined);
-    const sent = await steps.send(task.instance, event, { consumes });
-    switch (sent.kind) {
-      case "stepped":
-        return;
-      case "refused": {
-        const refused = unlessTaken(sent.result);
-        if (refused !== null) throw refusalError(refused);
-        return;
-      }
-      case "unchanged":
-        return settleOrThrow(task, undefined);
-      case "absent":
-        // Its start may still be on the way; the message waits for it.
-        throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
-      case "ended": {
-        if (otherwise === undefined) return settleOrThrow(task, undefined);
-        const back = messageTask(`${task.id}:back`, otherwise, { event: otherwise.event }, now());
-        const result = await steps.commit({ consumes, arms: [back] });
-        if (!result.ok && unlessTaken(result) !== null) throw refusalError(result);
-      }
-    }
-  };
-
-  return (task, hold) => {
-    switch (task.kind) {
-      case "effect":
-        return runEffect(task, hold);
-      case "timer":
-        return fireTimer(task);
-      case "invocation":
-        return runInvocation(task, hold);
-      case "message":
-        return deliverMessage(task);
-    }
-  };
+function handlerOf<W>(effect: AnyEffect): EffectHandler<unknown, EventObject, W> {
+  const run = typeof effect === "function" ? effect : effect.run;
+  return run as unknown as EffectHandler<unknown, EventObject, W>;
 }
 
 function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hold: Hold): EffectRun {
@@ -165,15 +110,4 @@ function runOf({ id: key, instance, dueAt, crashes, failures }: ClaimedTask, hol
     crashes,
     failures,
   };
-}
-
-type Refusal = Exclude<CommitResult, { ok: true }>;
-
-/** When another holder has the task now, its outcome counts and nothing is left to do here. */
-function unlessTaken(result: Refusal): Refusal | null {
-  return result.conflict === "token" ? null : result;
-}
-
-function refusalError(result: Refusal): Error {
-  return new Error(`the commit was refused: ${JSON.stringify(result)}`);
 }

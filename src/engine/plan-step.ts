@@ -1,15 +1,17 @@
 /** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
 import type { EventObject } from "xstate";
-import type { HistoryRecord, InstanceRecord, StepRecord } from "../../storage/storage.ts";
+import type { HistoryRecord, InstanceRecord, StepRecord, TaskRecord } from "../../storage/storage.ts";
 import { childFailed } from "./chart.ts";
 import type { ChartSnapshot, ParentLink } from "./chart.ts";
 import type { ChildStart } from "./child-instances.ts";
 import { consequencesOf } from "./consequences.ts";
-import type { Consequences, StepSurroundings } from "./consequences.ts";
+import type { Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
+import type { StepFacts } from "./step-facts.ts";
 import { eventToText, UnstorableValue } from "./values.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** The parts of a commit that one step fills. */
 export interface StepCommit {
@@ -22,22 +24,25 @@ export interface StepCommit {
 }
 
 /** An instance to be started; `parent` when another one starts it. */
-export interface PlannedStart {
-  readonly id: string;
-  readonly input: unknown;
+export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
 }
 
+/** An event at an instance as it stands. */
+export interface ArrivedEvent {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  readonly version: number;
+  readonly snapshot: ChartSnapshot;
+  readonly event: EventObject;
+}
+
 /** The first step of a new instance, and those of the children it starts. */
-export function planStart(
-  workflow: AnyWorkflow,
-  { id, input, parent }: PlannedStart,
-  at: number,
-  around: StepSurroundings,
-): StepCommit[] {
+export function planStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+  const { workflow, id, input, parent } = start;
   const step = workflow.chart.start(input, parent);
   const { after } = step;
-  const facts = { workflow, id, version: 1, before: null, step, event: null, at };
+  const facts: StepFacts = { workflow, id, version: 1, before: null, step, event: null, at, workflows };
   const event = parent === undefined ? { type: "$started", input } : { type: "$started", input, parent };
   const first: StepCommit = {
     after,
@@ -51,30 +56,28 @@ export function planStart(
     },
     step: null,
     history: historyRow(facts, event),
-    follows: consequencesOf(facts, around),
+    follows: consequencesOf(facts),
   };
-  return withChildren(first, at, around);
+  return withFirstSteps(first, workflows);
 }
 
 /** The step that an event makes of an instance, with those of the children it starts; null when it changes nothing. */
 export function planStep(
-  workflow: AnyWorkflow,
-  instance: { readonly id: string; readonly version: number; readonly snapshot: ChartSnapshot },
-  event: EventObject,
+  arrived: ArrivedEvent,
   at: number,
-  around: StepSurroundings,
+  workflows: RegisteredWorkflows,
 ): StepCommit[] | null {
-  const { id, snapshot: before } = instance;
+  const { workflow, id, version: expectedVersion, snapshot: before, event } = arrived;
   const step = workflow.chart.step(before, event);
   if (step === null) return null;
   const { after } = step;
-  const facts = { workflow, id, version: instance.version + 1, before, step, event, at };
+  const facts: StepFacts = { workflow, id, version: expectedVersion + 1, before, step, event, at, workflows };
   const next: StepCommit = {
     after,
     start: null,
     step: {
       id,
-      expectedVersion: instance.version,
+      expectedVersion,
       workflow: workflow.key,
       hash: workflow.hash,
       status: storedStatus(after),
@@ -82,32 +85,33 @@ export function planStep(
       at,
     },
     history: historyRow(facts, event),
-    follows: consequencesOf(facts, around),
+    follows: consequencesOf(facts),
   };
-  return withChildren(next, at, around);
+  return withFirstSteps(next, workflows);
 }
 
-function withChildren(parent: StepCommit, at: number, around: StepSurroundings): StepCommit[] {
+/** The step of a parent, followed by the first steps of the children it starts. */
+function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): StepCommit[] {
   const { children } = parent.follows;
   if (children.length === 0) return [parent];
   const born: StepCommit[] = [];
   const arms = [...parent.follows.arms];
   for (const child of children) {
     try {
-      born.push(...planStart(child.workflow, child, at, around));
+      born.push(...planStart(child, parent.history.at, workflows));
     } catch (error) {
       // What cannot be stored is a fault of the chart that its author has to see.
       if (error instanceof UnstorableValue) throw error;
-      arms.push(stillborn(child, error, at, parent.history.version));
+      arms.push(notBegun(child, error, parent.history));
     }
   }
   return [{ ...parent, follows: { ...parent.follows, arms } }, ...born];
 }
 
-/** The news that a child could not begin: its context or an entry action threw. */
-function stillborn({ parent, index }: ChildStart, error: unknown, at: number, version: number) {
+/** Tells the parent that a child could not begin: its context or an entry action threw. */
+function notBegun({ parent, index }: ChildStart, error: unknown, { version, at }: HistoryRecord): TaskRecord {
   const event = childFailed(parent.id, error, parent.run);
-  return messageTask(`${parent.instance}:${version}:${index}`, parent, { event }, at);
+  return messageTask({ id: `${parent.instance}:${version}:${index}`, dueAt: at }, parent, { event });
 }
 
 /** In the store an instance takes events or it does not; the snapshot says how it ended. */
@@ -115,13 +119,6 @@ function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
   return status === "active" ? "active" : "done";
 }
 
-interface HistoryFacts {
-  readonly id: string;
-  readonly version: number;
-  readonly at: number;
-  readonly step: { readonly after: ChartSnapshot };
-}
-
-function historyRow({ id, version, at, step }: HistoryFacts, event: EventObject): HistoryRecord {
+function historyRow({ id, version, at, step }: StepFacts, event: EventObject): HistoryRecord {
   return { instance: id, version, at, event: eventToText(event), value: JSON.stringify(step.after.value) };
 }

@@ -1,21 +1,9 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
-import { createHash } from "node:crypto";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { KindPolling } from "./kind-polling.ts";
 import type { PollingSurroundings } from "./kind-polling.ts";
 import { Pause } from "./pause.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
-
-/** Keys of one kind are spread over so many shards, and thereby over at most so many processes. */
-const SHARDS_PER_KIND = 16;
-
-/** Every shard of a kind, for those who read watches without polling them. */
-export const ALL_SHARDS: readonly number[] = Array.from({ length: SHARDS_PER_KIND }, (_, shard) => shard);
-
-/** The shard of a key: the same in every process. */
-export function shardOf(key: string): number {
-  return createHash("sha256").update(key).digest().readUInt32BE(0) % SHARDS_PER_KIND;
-}
 
 /** What polling needs. */
 type Surroundings = PollingSurroundings & {

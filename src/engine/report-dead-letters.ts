@@ -1,25 +1,31 @@
-/** Says aloud that tasks were set aside: nobody will do them any more, and whatever waits for them waits for ever. */
+/** Logs dead letters: tasks that no process will try again until a person retries or drops them. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
 
-// Whoever has more than these has one cause to look for, not a hundred and one.
-const MOST_REPORTED = 100;
+// More than these have one common cause; a longer log would not make it clearer.
+const MAX_REPORTED = 100;
 
-/**
- * Each call looks at the dead letters and logs those that the call before did not see. The first call says again what
- * earlier processes left behind, because it is still true.
- */
-export function createDeadLetterReport(storage: EngineStorage, log: Logger): () => Promise<void> {
-  let reported: ReadonlySet<string> = new Set();
-  return async () => {
-    const dead = await storage.deadLetters(MOST_REPORTED);
+/** Logs each dead letter once. After a restart it is logged again, because it is still there. */
+export class DeadLetterReport {
+  readonly #storage: Pick<EngineStorage, "deadLetters">;
+  readonly #log: Logger;
+  #reported: ReadonlySet<string> = new Set();
+
+  constructor(storage: Pick<EngineStorage, "deadLetters">, log: Logger) {
+    this.#storage = storage;
+    this.#log = log;
+  }
+
+  /** Reads the dead letters and logs those that the call before did not see. Rejects when storage cannot be read. */
+  async update(): Promise<void> {
+    const dead = await this.#storage.deadLetters(MAX_REPORTED);
     for (const { id, instance, workflow, name } of dead) {
-      if (reported.has(id)) continue;
-      log.error(
+      if (this.#reported.has(id)) continue;
+      this.#log.error(
         { task: id, instance, workflow, name },
         "a task was set aside: its holders vanished one by one",
       );
     }
-    reported = new Set(dead.map(({ id }) => id));
-  };
+    this.#reported = new Set(dead.map(({ id }) => id));
+  }
 }

@@ -2,27 +2,15 @@
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { withinRun } from "./current-run.ts";
+import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
 import type { PromiseCreator } from "./xstate/actor-logic.ts";
 import type { ActionBody } from "./xstate/chart-shape.ts";
 
-/** An invocation as its task stores it. */
-export interface Invocation {
-  /** The id of the actor within its chart. */
-  readonly id: string;
-  readonly src: string;
-  readonly input: unknown;
-}
-
 /** How a promise ended. */
 export type PromiseEnd =
   { readonly kind: "done"; readonly output: unknown } | { readonly kind: "failed"; readonly error: unknown };
-
-export function invocationFromText(text: string): Invocation {
-  const { id, src, input } = JSON.parse(text) as Invocation;
-  return { id, src, input: fromJson(input) };
-}
 
 /** Runs a promise to its end. Never rejects. */
 export async function runPromise(
@@ -31,7 +19,7 @@ export async function runPromise(
   run: EffectRun,
 ): Promise<PromiseEnd> {
   const system = { get: () => undefined };
-  // Whoever asks an actor for its identity gets the one that survives a crash.
+  // Code that asks an actor for its identity gets one that stays the same after a crash.
   const self = { id, sessionId: run.key, system };
   const scope = {
     input,

@@ -10,15 +10,16 @@ import type {
 } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
-import type { CommitQueue } from "./commit-queue.ts";
-import type { StepSurroundings, Voiced } from "./consequences.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import type { Voiced } from "./consequences.ts";
+import type { Hands } from "./hands.ts";
 import { planStart, planStep } from "./plan-step.ts";
 import type { StepCommit } from "./plan-step.ts";
-import { createRecentInstances } from "./recent-instances.ts";
-import type { KnownInstance } from "./recent-instances.ts";
+import { RecentInstances } from "./recent-instances.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
-import { createTurns } from "./turns.ts";
-import type { AnyWorkflow, StartRequest } from "./workflow.ts";
+import { Turns } from "./turns.ts";
+import type { StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
@@ -41,94 +42,100 @@ export type SendResult =
 /** A commit that is durable, as listeners are told of it. */
 export interface CommittedStep<W> {
   readonly commit: Commit<W>;
-  /** What the charts of its steps have logged and emitted, in order. Said once, and lost with the process. */
+  /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */
   readonly voiced: readonly Voiced[];
-}
-
-/** Places kept for tasks while the commit that arms them is on its way. */
-export interface Places {
-  readonly count: number;
-  /** The commit is durable: the ending task has left its place; starts the leased tasks, no more than `count`. */
-  fill(tasks: readonly ClaimedTask[]): void;
-  /** The commit was refused. */
-  giveUp(): void;
-}
-
-/** The hands of this process: tasks that become due in a commit can be leased to them in that very commit. */
-export interface Hands {
-  /** Leases are taken in the name of this holder. */
-  readonly holder: string;
-  readonly leaseMs: number;
-  /** Keeps places for as many due tasks as this process takes at once; the task `ending` leaves its own to one. */
-  reserve(wanted: number, ending: string | undefined): Places;
-  /** Something became due at this time that nobody holds. */
-  dueAt(time: number): void;
-}
-
-export interface Steps<W> {
-  /** Starts instances together with writes and the end of a task, in one commit. */
-  commit(companions: Companions<W>): Promise<CommitResult>;
-  /** Hands an event to an instance. Of racing senders one wins each version; the others decide anew. */
-  send(id: string, event: EventObject, companions?: Companions<W>): Promise<SendResult>;
-  /** Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have. */
-  checkKnown(task: ClaimedTask): Promise<void>;
 }
 
 // Senders of one process take turns, so a lost race means that another process got through, and may again for as long
 // as it has more to send. This many in a row is no race but a fault.
-const MOST_LOST_RACES = 1_000;
+const MAX_LOST_RACES = 1_000;
 
-/** An instance was written by a chart that this process does not have. Nothing of it is touched. */
-export class UnknownWorkflow extends Error {
-  override readonly name = "UnknownWorkflow";
-}
-
-export function createSteps<W>({
-  storage,
-  queue,
-  workflows,
-  clock,
-  hands,
-  around,
-  onCommitted,
-}: {
-  readonly storage: EngineStorage;
-  readonly queue: CommitQueue<W>;
-  readonly workflows: ReadonlyMap<string, AnyWorkflow>;
+/** What making steps needs. */
+export interface StepsSurroundings<W> {
+  readonly storage: Pick<EngineStorage, "load" | "commit">;
+  readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   readonly hands: Hands;
-  readonly around: StepSurroundings;
+  /** Called after each durable commit, in order. */
   readonly onCommitted: (committed: CommittedStep<W>) => void;
-}): Steps<W> {
-  const inTurn = createTurns();
-  const recent = createRecentInstances();
-  const workflowOf = (instance: KnownInstance): AnyWorkflow => {
-    const workflow = workflows.get(instance.workflow);
-    if (workflow === undefined || workflow.hash !== instance.hash) {
-      throw new UnknownWorkflow(
-        workflow === undefined
-          ? `instance ${instance.id} was written by ${instance.workflow}, which is not registered`
-          : `instance ${instance.id} was written by another chart of ${instance.workflow}: a changed chart needs a new version`,
-      );
-    }
-    return workflow;
-  };
+}
 
-  const commitParts = async (
-    step: readonly StepCommit[],
-    { consumes, writes = [], starts = [], arms: companionArms = [] }: Companions<W>,
-    at: number,
-  ): Promise<CommitResult> => {
-    const begun = starts.map(({ workflow, id, input }) => planStart(workflow, { id, input }, at, around));
+/** The steps of all instances in this process. */
+export class Steps<W> {
+  readonly #storage: Pick<EngineStorage, "load">;
+  readonly #queue: CommitQueue<W>;
+  readonly #workflows: RegisteredWorkflows;
+  readonly #clock: Clock;
+  readonly #hands: Hands;
+  readonly #onCommitted: (committed: CommittedStep<W>) => void;
+  readonly #turns = new Turns();
+  readonly #recent = new RecentInstances();
+
+  constructor({ storage, workflows, clock, hands, onCommitted }: StepsSurroundings<W>) {
+    this.#storage = storage;
+    this.#queue = new CommitQueue<W>(storage);
+    this.#workflows = workflows;
+    this.#clock = clock;
+    this.#hands = hands;
+    this.#onCommitted = onCommitted;
+  }
+
+  /** Starts instances together with writes and the end of a task, in one commit. */
+  commit(companions: Companions<W>): Promise<CommitResult> {
+    return this.#commit([], companions, this.#clock.now());
+  }
+
+  /** Hands an event to an instance. Of racing senders one wins each version; the others decide again. */
+  send(id: string, event: EventObject, companions: Companions<W> = {}): Promise<SendResult> {
+    return this.#turns.take(id, () => this.#sendNow(id, event, companions));
+  }
+
+  /** Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have. */
+  async checkKnown(task: ClaimedTask): Promise<void> {
+    if (this.#recent.has(task.instance)) return;
+    const instance = await this.#storage.load(task.instance);
+    if (instance === null) return;
+    this.#workflows.of(instance);
+    this.#recent.keep(instance);
+  }
+
+  async #sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
+    for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
+      const known = this.#recent.take(id);
+      const instance = known ?? (await this.#storage.load(id));
+      if (instance === null) return { kind: "absent" };
+      const snapshot = snapshotFromText(instance.snapshot);
+      if (instance.status === "done") return { kind: "ended", snapshot };
+      const at = this.#clock.now();
+      const workflow = this.#workflows.of(instance);
+      const arrived = { workflow, id, version: instance.version, snapshot, event };
+      const step = planStep(arrived, at, this.#workflows);
+      if (step === null) {
+        // The cached instance may be out of date, and the event may change the stored one.
+        if (known !== undefined) continue;
+        return { kind: "unchanged", snapshot };
+      }
+      const result = await this.#commit(step, companions, at);
+      if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
+      if (result.conflict !== "version") return { kind: "refused", result };
+    }
+    throw new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
+  }
+
+  async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
+    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
+    const begun = starts.map(({ workflow, id, input }) =>
+      planStart({ workflow, id, input }, at, this.#workflows),
+    );
     const parts = begun.length === 0 ? step : firstThenChildren(step, begun);
     const follows = together(parts);
     const { disarms, ends, watches, unwatches } = follows;
     const next = step[0]?.step ?? null;
     const arms = [...companionArms, ...follows.arms];
     const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
-    const places = hands.reserve(due.length, consumes?.task);
-    const taken = due.slice(0, places.count);
-    const lease = { holder: hands.holder, until: at + hands.leaseMs };
+    const reserved = this.#hands.reserve(due.length, consumes?.task);
+    const taken = due.slice(0, reserved.count);
+    const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
     const commit: Commit<W> = {
       starts: parts.flatMap(({ start }) => start ?? []),
       arms: arms.map((task) => (taken.includes(task) ? { task, lease } : { task })),
@@ -144,65 +151,25 @@ export function createSteps<W>({
     };
     let result: CommitResult;
     try {
-      result = await queue.commit(commit);
+      result = await this.#queue.commit(commit);
     } catch (error) {
-      places.giveUp();
+      this.#hands.giveUp(reserved);
       throw error;
     }
     if (!result.ok) {
-      places.giveUp();
+      this.#hands.giveUp(reserved);
       return result;
     }
-    for (const part of parts) remember(part);
-    places.fill(taken.map(asFirstClaim));
-    for (const task of arms) if (!taken.includes(task)) hands.dueAt(task.dueAt);
-    onCommitted({ commit, voiced: follows.voiced });
+    for (const part of parts) this.#remember(part);
+    this.#hands.fill(reserved, taken.map(asFirstClaim));
+    for (const task of arms) if (!taken.includes(task)) this.#hands.dueAt(task.dueAt);
+    this.#onCommitted({ commit, voiced: follows.voiced });
     return result;
-  };
+  }
 
-  const remember = ({ step, start }: StepCommit): void => {
-    if (step !== null) recent.keep({ version: step.expectedVersion + 1, ...step });
-    if (start !== null) recent.keep({ version: 1, ...start });
-  };
-
-  return {
-    commit: (companions) => commitParts([], companions, clock.now()),
-
-    async checkKnown(task) {
-      if (recent.has(task.instance)) return;
-      const instance = await storage.load(task.instance);
-      if (instance === null) return;
-      workflowOf(instance);
-      recent.keep(instance);
-    },
-    send: (id, event, companions = {}) => inTurn(id, () => sendNow(id, event, companions)),
-  };
-
-  async function sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
-    for (let lost = 0; lost < MOST_LOST_RACES; lost++) {
-      const known = recent.take(id);
-      const instance = known ?? (await storage.load(id));
-      if (instance === null) return { kind: "absent" };
-      const snapshot = snapshotFromText(instance.snapshot);
-      if (instance.status === "done") return { kind: "ended", snapshot };
-      const at = clock.now();
-      const step = planStep(
-        workflowOf(instance),
-        { id, version: instance.version, snapshot },
-        event,
-        at,
-        around,
-      );
-      if (step === null) {
-        // What is known may be out of date, and then the event may yet have something to say.
-        if (known !== undefined) continue;
-        return { kind: "unchanged", snapshot };
-      }
-      const result = await commitParts(step, companions, at);
-      if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
-      if (result.conflict !== "version") return { kind: "refused", result };
-    }
-    throw new Error(`instance ${id} was changed by others ${MOST_LOST_RACES} times in a row`);
+  #remember({ step, start }: StepCommit): void {
+    if (step !== null) this.#recent.keep({ version: step.expectedVersion + 1, ...step });
+    if (start !== null) this.#recent.keep({ version: 1, ...start });
   }
 }
 

@@ -1,19 +1,18 @@
-/** One after another, by key: whoever would only get in the other's way waits for its turn. */
+/** One after another, by key: callers that would only lose a race against each other wait for their turn. */
 
-/** Does `act` once everything asked for before it under the same key has ended, however it ended. */
-export type InTurn = <T>(key: string, act: () => Promise<T>) => Promise<T>;
+/** A set of queues, one per key. A key without a caller takes no memory. */
+export class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
 
-/** A set of queues, one per key, that takes no room for keys nobody waits at. */
-export function createTurns(): InTurn {
-  const last = new Map<string, Promise<unknown>>();
-  return (key, act) => {
-    const before = last.get(key);
+  /** Calls `act` when every earlier call under the same key has ended, with success or not. */
+  take<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
     const turn = before === undefined ? act() : before.then(act, act);
-    last.set(key, turn);
+    this.#last.set(key, turn);
     const leave = (): void => {
-      if (last.get(key) === turn) last.delete(key);
+      if (this.#last.get(key) === turn) this.#last.delete(key);
     };
     turn.then(leave, leave);
     return turn;
-  };
+  }
 }

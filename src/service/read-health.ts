@@ -1,7 +1,7 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { KindWatching } from "../engine/index.ts";
-import { ALL_SHARDS } from "../engine/poll-watches.ts";
+import { ALL_SHARDS } from "../engine/shards.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 

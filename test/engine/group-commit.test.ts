@@ -1,7 +1,7 @@
 /** Commits asked for in one turn travel together, and each has an answer of its own. */
 import { describe, expect, test } from "vitest";
 import { startOf } from "paystate/engine";
-import { createCommitQueue } from "../../src/engine/commit-queue.ts";
+import { CommitQueue } from "../../src/engine/commit-queue.ts";
 import type { Commit, CommitResult } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
@@ -15,7 +15,7 @@ describe("the commit queue", () => {
   test("commits of one turn share one transaction, at most 256 of them, in order", async () => {
     const batches: number[] = [];
     const seen: unknown[] = [];
-    const queue = createCommitQueue<unknown>({
+    const queue = new CommitQueue<unknown>({
       commit: async (items) => {
         batches.push(items.length);
         seen.push(...items);
@@ -30,7 +30,7 @@ describe("the commit queue", () => {
 
   test("each hears its own answer", async () => {
     const refused: CommitResult = { ok: false, conflict: "token" };
-    const queue = createCommitQueue<unknown>({
+    const queue = new CommitQueue<unknown>({
       commit: async (items) => items.map(({ consumes }) => (Number(consumes?.task) % 2 === 0 ? ok : refused)),
     });
     const answers = await Promise.all(numbered(10).map((item) => queue.commit(item)));
@@ -39,7 +39,7 @@ describe("the commit queue", () => {
 
   test("a storage that fails is told to everybody of the batch, and the next batch is tried", async () => {
     let fails = true;
-    const queue = createCommitQueue<unknown>({
+    const queue = new CommitQueue<unknown>({
       commit: async (items) => {
         if (fails) throw new Error("disk full");
         return items.map(() => ok);
@@ -52,7 +52,7 @@ describe("the commit queue", () => {
   });
 
   test("a storage that answers too few is not believed", async () => {
-    const queue = createCommitQueue<unknown>({ commit: async () => [ok] });
+    const queue = new CommitQueue<unknown>({ commit: async () => [ok] });
     const [first, second] = await Promise.allSettled(numbered(2).map((item) => queue.commit(item)));
     expect(first).toMatchObject({ status: "fulfilled" });
     expect(second).toMatchObject({ status: "rejected" });

@@ -49,7 +49,7 @@ test("the table of endpoints is the table of routes, scopes included", () => {
 test.each([
   ["createPaymentService", "src/service/payment-service-options.ts", "PaymentServiceOptions"],
   ["createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
-  ["createEngine", "src/engine/engine.ts", "EngineOptions"],
+  ["createEngine", "src/engine/engine-options.ts", "EngineOptions"],
 ])("the options of %s are all there", (factory, file, name) => {
   const listed = tableBelow(`**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
   expect(listed.toSorted()).toEqual(fieldsOf(file, name).toSorted());

@@ -49,11 +49,17 @@ export function inertSystem(bookId: () => string): InertSystem {
   };
 }
 
+interface ActorTraits {
+  readonly src?: string;
+  readonly systemId?: string;
+  readonly parent?: InertActor;
+}
+
 /** The actor that stands for a running child, or for the chart itself. */
 export function inertActor(
   id: string,
   system: InertSystem,
-  { src, systemId, parent }: { src?: string; systemId?: string; parent?: InertActor } = {},
+  { src, systemId, parent }: ActorTraits = {},
 ): InertActor {
   const actor: InertActor = {
     id,

@@ -96,17 +96,14 @@ class XStateChart implements Chart {
     return { self, parent: above, emitted, runs, inert };
   }
 
-  #chartStep({ before, snapshot, scope, children, parent }: Stepped): ChartStep {
+  #chartStep(stepped: Stepped): ChartStep {
+    const { before, snapshot, scope, children } = stepped;
     if (snapshot.status === "error") throw snapshot.error;
     const collected = new StepActions(this.#shape, scope, children);
     for (const action of scope.emitted) collected.add(action);
+    const left = collected.children(snapshot.children as Readonly<Record<string, unknown>>);
     return {
-      after: stored(
-        snapshot,
-        collected.children(snapshot.children as Readonly<Record<string, unknown>>),
-        scope.runs,
-        parent,
-      ),
+      after: stored(stepped, left),
       metaBefore: before === null ? null : mergedMeta(before),
       metaAfter: mergedMeta(snapshot),
       actions: collected.actions,
@@ -135,20 +132,20 @@ class XStateChart implements Chart {
   }
 }
 
+/** A step as the machine has made it. */
 interface Stepped {
   readonly before: AnyMachineSnapshot | null;
   readonly snapshot: AnyMachineSnapshot;
   readonly scope: Scope;
+  /** Those of before the step. */
   readonly children: Readonly<Record<string, ChildLink>>;
   readonly parent: ParentLink | undefined;
 }
 
 /** Everything of a snapshot that has to be kept; what is empty is left out. */
 function stored(
-  snapshot: AnyMachineSnapshot,
+  { snapshot, scope: { runs }, parent }: Stepped,
   children: Readonly<Record<string, ChildLink>>,
-  runs: Readonly<Record<string, number>>,
-  parent: ParentLink | undefined,
 ): ChartSnapshot {
   const { value, context, status, output, historyValue } = snapshot as unknown as ChartSnapshot & {
     readonly historyValue: HistoryValue;

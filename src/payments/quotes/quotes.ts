@@ -1,7 +1,7 @@
 /** Quotes: a price that is promised for a short while, and with a sender the transaction to sign. */
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { createTurns } from "../../engine/turns.ts";
+import { Turns } from "../../engine/turns.ts";
 import { PaymentError } from "../../errors.ts";
 import { answerOnce } from "../accounts/answer-once.ts";
 import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
@@ -44,7 +44,7 @@ export class Quotes {
   readonly #with: QuoteParts;
   readonly #transfers: TransferPricing;
   readonly #swaps: SwapPricing;
-  readonly #inTurn = createTurns();
+  readonly #turns = new Turns();
 
   constructor(parts: QuoteParts) {
     this.#with = parts;
@@ -149,7 +149,7 @@ export class Quotes {
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();
     const queue = this.#with.exchanger?.queueOf({ give, get }) ?? null;
-    return queue === null ? act() : this.#inTurn(queue, act);
+    return queue === null ? act() : this.#turns.take(queue, act);
   }
 
   #assetLike(putative: unknown): Token | undefined {

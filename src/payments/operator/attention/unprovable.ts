@@ -1,5 +1,5 @@
 /** Wallet transactions of which the chain does not tell whether they have landed. */
-import { ALL_SHARDS } from "../../../engine/poll-watches.ts";
+import { ALL_SHARDS } from "../../../engine/shards.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
 import { matterId } from "./matter.ts";

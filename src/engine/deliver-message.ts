@@ -1,0 +1,57 @@
+/** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
+import type { EventObject } from "xstate";
+import type { ClaimedTask } from "../../storage/storage.ts";
+import { consumedBy, endTaskOrThrow, throwRefusal, unlessTaken } from "./end-task.ts";
+import type { TaskSurroundings } from "./end-task.ts";
+import { messageFromText, messageTask } from "./messages.ts";
+import type { Message } from "./messages.ts";
+import type { Steps } from "./steps.ts";
+
+/** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
+export async function deliverMessage<W>(around: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
+  const { start, event, otherwise } = messageFromText(task.payload);
+  // A start and an event in one message would be two steps; the engine's own actions never ask for both.
+  if (start !== undefined) return startTarget(around, task, start);
+  if (event === undefined) return endTaskOrThrow(around.steps, task, {});
+  const isTaken = await tellTarget(around.steps, task, event);
+  if (isTaken) return;
+  if (otherwise === undefined) return endTaskOrThrow(around.steps, task, {});
+  const id = `${task.id}:back`;
+  const back = messageTask({ id, dueAt: around.clock.now() }, otherwise, { event: otherwise.event });
+  return endTaskOrThrow(around.steps, task, { arms: [back] });
+}
+
+async function startTarget<W>(
+  { steps, workflows }: TaskSurroundings<W>,
+  task: ClaimedTask,
+  { workflow: key, input }: NonNullable<Message["start"]>,
+): Promise<void> {
+  const workflow = workflows.get(key);
+  if (workflow === undefined) throw new Error(`${key} is not registered`);
+  const starts = [{ workflow, id: task.instance, input }];
+  const result = await steps.commit({ consumes: consumedBy(task), starts });
+  if (result.ok) return;
+  // The instance is there already, as the sender wants it.
+  if (result.conflict === "exists") return endTaskOrThrow(steps, task, {});
+  throwRefusal(unlessTaken(result));
+}
+
+/** False when the target has ended, and the task with it has not. */
+async function tellTarget<W>(steps: Steps<W>, task: ClaimedTask, event: EventObject): Promise<boolean> {
+  const sent = await steps.send(task.instance, event, { consumes: consumedBy(task) });
+  switch (sent.kind) {
+    case "stepped":
+      return true;
+    case "refused":
+      throwRefusal(unlessTaken(sent.result));
+      return true;
+    case "unchanged":
+      await endTaskOrThrow(steps, task, {});
+      return true;
+    case "absent":
+      // Its start may still be on the way; the message waits for it.
+      throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
+    case "ended":
+      return false;
+  }
+}

@@ -1,0 +1,59 @@
+/** The task of a named action: an effect of the host, or a message where the action is the engine's `start` or `tell`. */
+import type { TaskRecord } from "../../storage/storage.ts";
+import type { ChartAction } from "./chart.ts";
+import { messageTask } from "./messages.ts";
+import type { StartParams, TellParams } from "./messages.ts";
+import { taskIdOf } from "./step-facts.ts";
+import type { StepFacts } from "./step-facts.ts";
+import { eventToJson, toJson } from "./values.ts";
+
+type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;
+
+/** Pure. Throws `UnstorableValue` when the params, the context or the event cannot be stored. */
+export function effectTask(facts: StepFacts, action: EffectAction, index: number): TaskRecord {
+  const { workflow, at } = facts;
+  const { name, params } = action.effect;
+  const handler = workflow.effects.get(name);
+  if (handler === undefined && !workflow.bodies.has(name)) {
+    if (name === "start") return startMessage(facts, params as StartParams, index);
+    if (name === "tell") return tellMessage(facts, params as TellParams, index);
+  }
+  const payload = handler === undefined ? scopeOf(action) : toJson(params ?? null, `params of ${name}`);
+  return {
+    id: taskIdOf(facts, index),
+    instance: facts.id,
+    workflow: workflow.key,
+    kind: "effect",
+    name,
+    payload: JSON.stringify(payload),
+    dueAt: at,
+    lane: typeof handler === "object" ? handler.lane(params) : null,
+  };
+}
+
+/** What the body of an action is called with. */
+function scopeOf({ effect: { name, params }, scope }: EffectAction): object {
+  return {
+    ...(params === undefined ? {} : { params: toJson(params, `params of ${name}`) }),
+    context: toJson(scope.context, "context"),
+    event: eventToJson(scope.event),
+  };
+}
+
+function startMessage(facts: StepFacts, { machine, id, input }: StartParams, index: number): TaskRecord {
+  const { key } = facts.workflows.named(machine);
+  const start = { workflow: key, input };
+  return messageTask(
+    { id: taskIdOf(facts, index), dueAt: facts.at },
+    { instance: id, workflow: key },
+    { start },
+  );
+}
+
+function tellMessage(facts: StepFacts, params: TellParams, index: number): TaskRecord {
+  const { machine, id, event, otherwise } = params;
+  const sender = { instance: facts.id, workflow: facts.workflow.key };
+  const bounce = otherwise === undefined ? {} : { otherwise: { ...sender, event: otherwise } };
+  const to = { instance: id, workflow: facts.workflows.named(machine).key };
+  return messageTask({ id: taskIdOf(facts, index), dueAt: facts.at }, to, { event, ...bounce });
+}

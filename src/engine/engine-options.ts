@@ -1,0 +1,123 @@
+/** What an engine is given, and how it is checked. */
+import { z } from "zod";
+import type { EngineStorage } from "../../storage/storage.ts";
+import type { AnyTable, TableSet } from "../../storage/table.ts";
+import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
+import type { Watcher } from "./watcher.ts";
+import type { WorkerLimits } from "./worker.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+/** What `createEngine` is given. */
+export interface EngineOptions<W> {
+  /** Where everything is remembered. The engine does not close it. */
+  readonly storage: EngineStorage;
+  /**
+   * Tables of your own, by their names: `{ orders }` for what `defineTable("orders", …)` gave. They are installed, or
+   * migrated, before the first commit, which rejects with `StorageUnusable` where that cannot be.
+   */
+  readonly tables?: TableSet<W>;
+  /** Every workflow whose instances this process may run; two versions of one chart may stand side by side. */
+  readonly workflows: readonly AnyWorkflow[];
+  /** How watched things are polled, by watch kind. */
+  readonly watchers?: Readonly<Record<string, Watcher>>;
+  /** Default: the machine's own clock. */
+  readonly clock?: Clock;
+  /** Default: the operating system's. Names this process among the holders of leases. */
+  readonly random?: Random;
+  /** Default: warnings and errors go to stderr, the rest nowhere. */
+  readonly logger?: Logger;
+  /** Tasks without a lane in hand at once. More helps while effects wait for the network. Default 64. */
+  readonly slots?: number;
+  /** Tasks with a lane in hand at once. Default 64. */
+  readonly lanedSlots?: number;
+  /** How long a vanished process holds up its tasks; heartbeats go out at a third of it. Default 15,000 ms. */
+  readonly leaseMs?: number;
+  /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
+  readonly pollMs?: number;
+  /** A task whose holders vanished this often is set aside as a dead letter. Default 5. */
+  readonly maxCrashes?: number;
+}
+
+const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
+
+const optionsSchema = z.strictObject({
+  storage: objectWith<object>(
+    ["commit", "claim", "install"],
+    "a storage, such as memoryStorage() or sqliteStorage(path)",
+  ),
+  tables: z.record(z.string(), z.custom<AnyTable>()).superRefine(checkTables).optional(),
+  workflows: z.array(
+    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
+      error: "expected what workflow() returns",
+    }),
+  ),
+  watchers: z
+    .record(
+      z.string(),
+      z.object({
+        intervalMs: z.number().int().min(1),
+        batchSize: z.number().int().min(1).max(10_000).optional(),
+        poll: functionOption(),
+      }),
+    )
+    .optional(),
+  ...runtimeOptions,
+  slots: count(10_000).default(64),
+  lanedSlots: count(10_000).default(64),
+  leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
+  pollMs: z.number().int().min(10).max(60_000).default(1_500),
+  maxCrashes: count(1_000).default(5),
+});
+
+/** The options that have a default, filled in. */
+export interface CheckedEngineOptions extends WorkerLimits {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Throws `InvalidOptions` listing every wrong option. */
+export function checkEngineOptions<W>(options: EngineOptions<W>): CheckedEngineOptions {
+  return checkOptions("createEngine", optionsSchema.superRefine(checkWorkflows), options);
+}
+
+function checkTables(tables: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+  for (const [name, table] of Object.entries(tables)) {
+    const given = (table as Partial<AnyTable> | null)?.name;
+    if (given === name) continue;
+    const message =
+      given === undefined
+        ? "expected what defineTable() returns"
+        : `holds the table ${given}: each table stands under its own name`;
+    context.addIssue({ code: "custom", path: [name], message });
+  }
+}
+
+interface WatchedWorkflows {
+  readonly workflows: readonly AnyWorkflow[];
+  readonly watchers?: Readonly<Record<string, unknown>> | undefined;
+}
+
+function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
+  const seen = new Set<string>();
+  workflows.forEach((workflow, index) => {
+    if (seen.has(workflow.key)) {
+      context.addIssue({
+        code: "custom",
+        path: ["workflows", index],
+        message: `${workflow.key} is registered twice`,
+      });
+    }
+    seen.add(workflow.key);
+    for (const kind of Object.keys(workflow.watches)) {
+      if (watchers?.[kind] === undefined) {
+        context.addIssue({
+          code: "custom",
+          path: ["watchers", kind],
+          message: `${workflow.key} watches it, nobody polls it`,
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,47 @@
+/** A promise actor that a chart invokes, as a task: how it is named and stored. */
+import type { TaskRecord } from "../../storage/storage.ts";
+import type { ChartAction } from "./chart.ts";
+import { taskIdOf } from "./step-facts.ts";
+import type { StepFacts } from "./step-facts.ts";
+import { fromJson, toJson } from "./values.ts";
+
+/** An invocation as its task stores it. */
+export interface Invocation {
+  /** The id of the actor within its chart. */
+  readonly id: string;
+  readonly src: string;
+  readonly input: unknown;
+}
+
+/** The name of the task that runs the promise actor of this id. */
+export function invocationName(id: string): string {
+  return `invoke.${id}`;
+}
+
+/** Pure. Throws `UnstorableValue` when the input cannot be stored. */
+export function invocationTask(
+  facts: StepFacts,
+  { id, src, input }: Extract<ChartAction, { readonly kind: "startChild" }>,
+  index: number,
+): TaskRecord {
+  const { workflow, at } = facts;
+  const actor = workflow.actors.get(src);
+  const lane = actor?.kind === "promise" ? actor.lane?.(input as never) : undefined;
+  const stored = input === undefined ? {} : { input: toJson(input, `input of "${id}"`) };
+  return {
+    id: taskIdOf(facts, index),
+    instance: facts.id,
+    workflow: workflow.key,
+    kind: "invocation",
+    name: invocationName(id),
+    payload: JSON.stringify({ id, src, ...stored }),
+    dueAt: at,
+    lane: lane ?? null,
+  };
+}
+
+/** The invocation that `invocationTask` stored. */
+export function invocationFromText(text: string): Invocation {
+  const { id, src, input } = JSON.parse(text) as Invocation;
+  return { id, src, input: fromJson(input) };
+}

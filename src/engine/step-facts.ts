@@ -1,0 +1,25 @@
+/** One step of an instance, with everything that its consequences depend on. */
+import type { EventObject } from "xstate";
+import type { ChartSnapshot, ChartStep } from "./chart.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { AnyWorkflow } from "./workflow.ts";
+
+export interface StepFacts {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  /** The version of the instance after the step. */
+  readonly version: number;
+  /** Null for the first step of an instance, like `event`. */
+  readonly before: ChartSnapshot | null;
+  readonly step: ChartStep;
+  readonly event: EventObject | null;
+  /** In milliseconds since the Unix epoch. */
+  readonly at: number;
+  /** Where the targets of `start` and `tell` are found. */
+  readonly workflows: RegisteredWorkflows;
+}
+
+/** The id of the task that the action at this place of the step arms. */
+export function taskIdOf({ id, version }: StepFacts, index: number): string {
+  return `${id}:${version}:${index}`;
+}
