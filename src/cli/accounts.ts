@@ -11,11 +11,10 @@ import { TIERS } from "./dev-data.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import { DATABASE_OPTIONS, withDatabase } from "./open-database.ts";
 import type { DatabasePlace } from "./open-database.ts";
+import type { Print } from "./print.ts";
 import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
-
-type Print = (text: string) => void;
 
 const WHERE = {
   ...DATABASE_OPTIONS,
@@ -24,7 +23,8 @@ const WHERE = {
 } as const;
 
 const DAY_MS = 86_400_000;
-const ACCOUNTS_AT_A_TIME = 500;
+const EXPIRY_DAYS = { least: 1, most: 3_650 };
+const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
 const ACTS_ON_KEYS = ["create", "list", "revoke"];
 
@@ -33,7 +33,7 @@ const onPayments = (place: DatabasePlace, act: (storage: PaymentStorage) => Prom
 
 /** `paystate accounts create NAME --tier TIER`, `paystate accounts list`. */
 export async function accounts(args: readonly string[], print: Print): Promise<void> {
-  const { values, positionals } = readArguments(args, { ...WHERE, tier: { type: "string" } } as const);
+  const { values, positionals } = readArguments(args, { ...WHERE, tier: { type: "string" } });
   const [act, ...rest] = actOf("accounts", positionals, ACTS_ON_ACCOUNTS);
   if (act === "list") {
     atMost("accounts list", rest, 0);
@@ -55,8 +55,9 @@ export async function accounts(args: readonly string[], print: Print): Promise<v
 export async function keys(args: readonly string[], print: Print): Promise<void> {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
-    ...{ scopes: { type: "string" }, "expires-in": { type: "string" } },
-  } as const);
+    scopes: { type: "string" },
+    "expires-in": { type: "string" },
+  });
   const [act, ...rest] = actOf("keys", positionals, ACTS_ON_KEYS);
   const [id] = atMost(`keys ${act}`, rest, 1);
   if (id === undefined) {
@@ -68,13 +69,19 @@ export async function keys(args: readonly string[], print: Print): Promise<void>
       print(values.json ? JSON.stringify(all) : keysPage(all));
     });
   }
-  if (act === "revoke") return onPayments(values, (storage) => revoke(storage, id, values.json, print));
+  if (act === "revoke") {
+    return onPayments(values, async (storage) => {
+      await revoke(storage, id);
+      const said = { keyId: id, revoked: true };
+      print(values.json ? JSON.stringify(said) : `${id} is revoked: its next request is refused.`);
+    });
+  }
   const scopes = scopesOf(values.scopes);
   const days = values["expires-in"];
   const expiresAt =
     days === undefined
       ? {}
-      : { expiresAt: systemClock.now() + wholeNumber("--expires-in", days, 1, 3_650) * DAY_MS };
+      : { expiresAt: systemClock.now() + wholeNumber("--expires-in", days, EXPIRY_DAYS) * DAY_MS };
   return onPayments(values, async (storage) => {
     await knownAccount(storage, id);
     const environment = await environmentOf(storage);
@@ -84,14 +91,11 @@ export async function keys(args: readonly string[], print: Print): Promise<void>
   });
 }
 
-async function revoke(storage: PaymentStorage, keyId: string, json: boolean, print: Print): Promise<void> {
+async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   const found = await storage.apiKey(keyId);
   if (found === null) throw new Error(`there is no key ${keyId}: paystate keys list ACCOUNT_ID shows them`);
   // What was revoked before keeps its time.
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
-  print(
-    json ? JSON.stringify({ keyId, revoked: true }) : `${keyId} is revoked: its next request is refused.`,
-  );
 }
 
 /** Nothing here authenticates, so no environment is taken. */
@@ -144,9 +148,9 @@ async function knownAccount(storage: PaymentStorage, id: string): Promise<Accoun
 async function allAccounts(storage: PaymentStorage): Promise<readonly AccountRecord[]> {
   const all: AccountRecord[] = [];
   for (;;) {
-    const page = await storage.accountsAfter(all.at(-1)?.id ?? "", ACCOUNTS_AT_A_TIME);
+    const page = await storage.accountsAfter(all.at(-1)?.id ?? "", MAX_ACCOUNTS_AT_A_TIME);
     all.push(...page);
-    if (page.length < ACCOUNTS_AT_A_TIME) return all;
+    if (page.length < MAX_ACCOUNTS_AT_A_TIME) return all;
   }
 }
 

@@ -20,14 +20,13 @@ export interface DevReady {
   readonly tokens: readonly { readonly symbol: string; readonly mint: string; readonly decimals: number }[];
 }
 
-export function devReady(facts: {
-  readonly baseUrl: string;
-  readonly rpcUrl: string;
-  readonly webSocketUrl: string;
-  readonly apiKeys: DevReady["apiKeys"];
+/** What the parts of a development service are called and where they listen. */
+export interface DevFacts extends Pick<DevReady, "baseUrl" | "rpcUrl" | "webSocketUrl" | "apiKeys"> {
   readonly wallets: readonly LocalWallet[];
   readonly tokens: readonly Token[];
-}): DevReady {
+}
+
+export function devReady(facts: DevFacts): DevReady {
   return {
     baseUrl: facts.baseUrl,
     inspectorUrl: `${facts.baseUrl}${INSPECTOR_PATH}`,

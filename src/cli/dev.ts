@@ -28,9 +28,9 @@ export interface DevArguments {
   readonly debug: boolean;
 }
 
-// Whoever presses Ctrl-C does not wait for a webhook's receiver; what is not done goes on at the next start.
-const STOP_PATIENCE_MS = 1_000;
-// Nobody else works on this database, so after a kill the next start need not wait long for the leases of the last.
+// A person who presses Ctrl-C does not wait for a webhook's receiver; what is not done goes on at the next start.
+const MAX_STOP_MS = 1_000;
+// No other process works on this database, so after a kill the next start need not wait long for the leases of the last.
 const LEASE_MS = 2_000;
 
 /** Starts everything and resolves when it is ready; Ctrl-C or SIGTERM stops it cleanly. */
@@ -77,7 +77,7 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
   data.writeSetup({ ...setup, apiKeys, port: api.port, rpcPort: Number(new URL(rpc.url).port) });
   stopOnSignal(async () => {
     await closeServer(api.server);
-    await service.stop({ timeoutMs: STOP_PATIENCE_MS });
+    await service.stop({ timeoutMs: MAX_STOP_MS });
     await ledger.close();
     await storage.close();
     await chain.close();

@@ -13,18 +13,24 @@ export function isLoopback(ip: string): boolean {
   return LOOPBACK.test(ip);
 }
 
-/** How long a request in hand may hold up the end. A browser's spare connection, which never asks, would do so for ever. */
-const CLOSE_PATIENCE_MS = 500;
+/** How long an open request may delay the end. A browser's spare connection, which never asks, would delay it without end. */
+const MAX_CLOSE_MS = 500;
+
+/** A port that an option names. */
+export interface PortWish {
+  readonly option: string;
+  readonly wanted: number;
+  readonly last: number | undefined;
+}
 
 /**
  * Runs `take` with the wanted port; for 0 first with the port of the last start, so that addresses stay the same.
  * Rejects with a sentence that names the option to change.
  */
 export async function takePort<T>(
-  port: { readonly option: string; readonly wanted: number; readonly last: number | undefined },
+  { option, wanted, last }: PortWish,
   take: (port: number) => Promise<T>,
 ): Promise<T> {
-  const { option, wanted, last } = port;
   try {
     if (wanted === 0 && last !== undefined) return await take(last).catch(() => take(0));
     return await take(wanted);
@@ -36,7 +42,7 @@ export async function takePort<T>(
   }
 }
 
-/** The port that somebody else has; the listener of the chain says it in the cause of its own error. */
+/** The port that another program has; the listener of the chain says it in the cause of its own error. */
 function portInUse(error: unknown): number | null {
   const { code, port, cause } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code === "EADDRINUSE" && port !== undefined) return port;
@@ -59,7 +65,7 @@ export async function listenOn(
 /** Stops listening, closes idle connections, lets running requests finish for a moment, then closes all. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const patience = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE_MS);
+    const patience = setTimeout(() => server.closeAllConnections(), MAX_CLOSE_MS);
     server.close(() => {
       clearTimeout(patience);
       resolve();

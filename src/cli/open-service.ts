@@ -27,14 +27,14 @@ export interface OpenService {
   readonly close: () => Promise<void>;
 }
 
-/** The one that was named; without a name that of the default folder. */
-export async function openService({
-  data,
-  service,
-}: {
+/** Which service is meant: by its folder, or by the module that exports it. */
+export interface ServicePlace {
   readonly data?: string | undefined;
   readonly service?: string | undefined;
-}): Promise<OpenService> {
+}
+
+/** The one that was named; without a name that of the default folder. */
+export async function openService({ data, service }: ServicePlace): Promise<OpenService> {
   if (service === undefined) return openDevService(data ?? ".paystate");
   if (data !== undefined) throw new UsageError("expected --data or --service, not both");
   return openOwnService(service);

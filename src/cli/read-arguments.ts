@@ -24,8 +24,14 @@ export function readArguments<O extends Options>(args: readonly string[], option
   }
 }
 
+/** What a number may be, both ends included. */
+export interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
 /** The number that an option's text stands for. Throws `UsageError` outside the bounds. */
-export function wholeNumber(option: string, text: string, least: number, most: number): number {
+export function wholeNumber(option: string, text: string, { least, most }: Bounds): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new UsageError(`${option} ${text}: expected a whole number from ${least} to ${most}`);

@@ -1,15 +1,16 @@
-/** `paystate reconcile`: the database against the chain, and what of it nobody can explain. */
+/** `paystate reconcile`: the database against the chain, and what of it is not explained. */
 import type { AddressFindings, Finding } from "../payments/reconcile/findings.ts";
 import type { AssetSums } from "../payments/reconcile/addresses.ts";
 import type { ReconciledPurse } from "../payments/reconcile/purses.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { ReconciledWallet, WalletFinding } from "../payments/reconcile/wallet.ts";
 import type { OperatorService } from "./open-service.ts";
+import type { Print } from "./print.ts";
 
 /** Prints what was found, and resolves with whether all of it is explained. */
 export async function reconcile(
   service: OperatorService,
-  print: (text: string) => void,
+  print: Print,
   { json }: { readonly json: boolean },
 ): Promise<boolean> {
   const reconciliation = await service.reconcile();

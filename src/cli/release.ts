@@ -2,13 +2,10 @@
 import { isPaymentError } from "../errors.ts";
 import type { ReturnOrder } from "../payments/private/order-return.ts";
 import type { OperatorService } from "./open-service.ts";
+import type { Print } from "./print.ts";
 
 /** Releases the address of an order and prints what that means. Throws a sentence for what is no order of private mode. */
-export async function release(
-  service: OperatorService,
-  print: (text: string) => void,
-  transactionId: string,
-): Promise<void> {
+export async function release(service: OperatorService, transactionId: string, print: Print): Promise<void> {
   const released = await service.releaseDeposit(transactionId).catch(inASentence);
   const { address, heldReason, explained } = released;
   const held = heldReason === null ? "" : ` It was held: ${heldReason}.`;
@@ -18,12 +15,16 @@ export async function release(
   );
 }
 
+/** Tokens of another mint at the address of an order, and where they go. */
+export interface TokenReturn extends ReturnOrder {
+  readonly transactionId: string;
+}
+
 /** Orders that tokens of another mint be sent on, and prints what goes where. Throws a sentence for what cannot be. */
 export async function returnTokens(
   service: OperatorService,
-  print: (text: string) => void,
-  transactionId: string,
-  order: ReturnOrder,
+  { transactionId, ...order }: TokenReturn,
+  print: Print,
 ): Promise<void> {
   const ordered = await service.returnTokens(transactionId, order).catch(inASentence);
   const { address, mint, to, amount, left } = ordered;

@@ -9,9 +9,8 @@ import { NOTICE_EVENTS, noticeBody } from "../payments/webhooks/sending/notice-b
 import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 import { signatureHeaders } from "../payments/webhooks/sending/signature.ts";
 import type { OperatorService } from "./open-service.ts";
+import type { Print } from "./print.ts";
 import { UsageError } from "./usage-error.ts";
-
-type Print = (text: string) => void;
 
 /** The event of that name. Throws a sentence that lists them all. */
 export function eventOf(text: string): NoticeEvent {
@@ -20,7 +19,7 @@ export function eventOf(text: string): NoticeEvent {
   throw new UsageError(`there is no event "${text}": expected ${NOTICE_EVENTS.join(", ")}`);
 }
 
-/** An address of the caller's own machine or network is fine here: nobody else chooses it. */
+/** An address of the caller's own machine or network is fine here: only the caller chooses it. */
 export function targetOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
@@ -36,7 +35,9 @@ export async function triggerAt(
   const now = systemClock.now();
   const body = noticeBody(sampleNotice(event, newId("tx_test", now, systemRandom), now));
   const signed = signatureHeaders({
-    ...{ body, secret, noticeId: newId("evt", now, systemRandom) },
+    body,
+    secret,
+    noticeId: newId("evt", now, systemRandom),
     timestampSeconds: Math.floor(now / 1_000),
   });
   const answer = await fetch(url, {
@@ -52,10 +53,17 @@ export async function triggerAt(
   return tell(event, { to: url.href, status: answer.status, isTaken: answer.status === 200 }, print);
 }
 
+/** What is sent to which webhook. */
+export interface WebhookTrigger {
+  readonly event: NoticeEvent;
+  readonly webhookId: string;
+  readonly accountId: string;
+}
+
 /** Sends to a registered webhook by its service. Throws a sentence when the account has no such webhook. */
 export async function triggerWebhook(
   service: OperatorService,
-  { event, webhookId, accountId }: { event: NoticeEvent; webhookId: string; accountId: string },
+  { event, webhookId, accountId }: WebhookTrigger,
   print: Print,
 ): Promise<boolean> {
   const { testWebhook } = service;
@@ -72,11 +80,13 @@ export async function triggerWebhook(
   return tell(event, { to: webhookId, status: httpStatus ?? `nothing (${error ?? ""})`, isTaken }, print);
 }
 
-function tell(
-  event: NoticeEvent,
-  { to, status, isTaken }: { to: string; status: number | string; isTaken: boolean },
-  print: Print,
-): boolean {
+interface ReceiverAnswer {
+  readonly to: string;
+  readonly status: number | string;
+  readonly isTaken: boolean;
+}
+
+function tell(event: NoticeEvent, { to, status, isTaken }: ReceiverAnswer, print: Print): boolean {
   const verdict = isTaken ? "taken" : "not taken, 200 is expected";
   print(`${event} was sent to ${to}, which answered ${status}: ${verdict}.`);
   return isTaken;

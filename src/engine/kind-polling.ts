@@ -23,7 +23,7 @@ export interface PollingSurroundings {
 const LOOKS_AT_ONCE = 4;
 const DEFAULT_BATCH_SIZE = 256;
 /** The longest time between two listings, so that a watch which another process armed is found soon. */
-const LONGEST_LISTING_PAUSE_MS = 1_000;
+const MAX_LISTING_PAUSE_MS = 1_000;
 /** Listing takes at most one part in so many of the time, however many watches there are. */
 const LISTING_SHARE = 20;
 /** Looks that fail one after the other are warned of this often. */
@@ -60,7 +60,7 @@ export class KindPolling {
     const { clock, leaseMs } = this.#around;
     const { signal } = this.#stopping;
     // At most a third of the lease, so that it is renewed in time.
-    const pauseMs = Math.min(LONGEST_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
+    const pauseMs = Math.min(MAX_LISTING_PAUSE_MS, this.#watcher.intervalMs, Math.ceil(leaseMs / 3));
     while (!signal.aborted) {
       this.#wasWoken = false;
       const began = clock.now();

@@ -21,9 +21,9 @@ export class Subscribers<W> {
   /** A subscriber that throws is logged and disturbs neither the others nor the commit. */
   tell(committed: CommittedStep<W>): void {
     for (const voice of committed.voiced) {
-      const { instance } = voice;
-      if (voice.kind === "log")
-        this.#log.info({ instance, value: voice.value }, voice.label ?? "the chart says");
+      if (voice.kind !== "log") continue;
+      const { instance, value, label = "the chart says" } = voice;
+      this.#log.info({ instance, value }, label);
     }
     for (const subscriber of this.#subscribers) {
       try {

@@ -84,15 +84,15 @@ function underWay(task: PendingTask): Html {
     : html`It waits for ${what(task)}, which is due at ${dueMoment(dueAt)}${died}.`;
 }
 
-const MOST_KEYS = 3;
+const MAX_KEYS = 3;
 
 function watched(watches: readonly WatchRecord[]): Html[] {
   const kinds = new Map<string, string[]>();
   for (const { kind, key } of watches) kinds.set(kind, [...(kinds.get(kind) ?? []), key]);
   return [...kinds].map(([kind, keys]) => {
-    const more = keys.length > MOST_KEYS ? ` and ${keys.length - MOST_KEYS} more` : "";
+    const more = keys.length > MAX_KEYS ? ` and ${keys.length - MAX_KEYS} more` : "";
     const shown = keys
-      .slice(0, MOST_KEYS)
+      .slice(0, MAX_KEYS)
       .map((key, index) => html`${index > 0 ? ", " : ""}<code>${key}</code>`);
     return html`It waits for news of ${shown}${more}; ${kind} is polled.`;
   });

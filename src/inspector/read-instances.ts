@@ -47,12 +47,12 @@ export interface QueueStanding {
   readonly earliest: readonly { readonly workflow: string; readonly dueAt: number }[];
 }
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 // A filter may pass over many rows: this many are looked at for one page, and the next page goes on from there.
-const MOST_LOOKED_AT = 2_000;
-const MOST_STEPS = 200;
-const MOST_PENDING = 100;
-const MOST_TROUBLED = 50;
+const MAX_LOOKED_AT = 2_000;
+const MAX_STEPS = 200;
+const MAX_PENDING = 100;
+const MAX_TROUBLED = 50;
 
 export class InstanceReads {
   readonly #storage: InspectedStorage;
@@ -65,18 +65,18 @@ export class InstanceReads {
 
   async list(query: ListQuery): Promise<InstanceList> {
     const instances: InstanceRecord[] = [];
-    let { before = null }: { before?: ListQuery["before"] | null } = query;
+    let before = query.before ?? null;
     let isEnd = false;
-    for (let seen = 0; !isEnd && instances.length < PAGE && seen < MOST_LOOKED_AT;) {
-      const page = await this.#storage.newestInstances({ before, limit: PAGE });
-      isEnd = page.length < PAGE;
+    for (let seen = 0; !isEnd && instances.length < PAGE_SIZE && seen < MAX_LOOKED_AT;) {
+      const page = await this.#storage.newestInstances({ before, limit: PAGE_SIZE });
+      isEnd = page.length < PAGE_SIZE;
       seen += page.length;
       for (const each of page) {
-        if (instances.length === PAGE) break;
+        if (instances.length === PAGE_SIZE) break;
         before = { createdAt: each.createdAt, id: each.id };
         if (fits(each, query)) instances.push(each);
       }
-      if (instances.length === PAGE) isEnd = false;
+      if (instances.length === PAGE_SIZE) isEnd = false;
     }
     const troubles = await this.#troubles();
     return {
@@ -90,18 +90,18 @@ export class InstanceReads {
   async find(id: string): Promise<FoundInstance | null> {
     const instance = await this.#storage.load(id);
     if (instance === null) return null;
-    const after = Math.max(0, instance.version - MOST_STEPS);
+    const after = Math.max(0, instance.version - MAX_STEPS);
     const [history, pending] = await Promise.all([
-      this.#storage.history(id, { after, limit: MOST_STEPS }),
-      this.#storage.pending(id, MOST_PENDING),
+      this.#storage.history(id, { after, limit: MAX_STEPS }),
+      this.#storage.pending(id, MAX_PENDING),
     ]);
     return { instance, history, pending };
   }
 
   async queue(): Promise<QueueStanding> {
     const [deadLetters, failing, earliest] = await Promise.all([
-      this.#storage.deadLetters(MOST_TROUBLED),
-      this.#storage.failingTasks(1, MOST_TROUBLED),
+      this.#storage.deadLetters(MAX_TROUBLED),
+      this.#storage.failingTasks(1, MAX_TROUBLED),
       this.#storage.earliestTasks(),
     ]);
     return { deadLetters, failing, earliest };

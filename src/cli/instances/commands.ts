@@ -6,13 +6,11 @@ import { taskCommands } from "../../engine/troubled-tasks.ts";
 import { systemClock } from "../../runtime.ts";
 import { DATABASE_OPTIONS, withDatabase } from "../open-database.ts";
 import type { DatabasePlace, OpenDatabase } from "../open-database.ts";
+import type { Command } from "../print.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
 import { historyPage, instancePage, instancesPage, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
-
-type Print = (text: string) => void;
-type Command = (args: readonly string[], print: Print) => Promise<void>;
 
 const WHERE = {
   ...DATABASE_OPTIONS,
@@ -22,7 +20,8 @@ const WHERE = {
 
 const STATUSES = ["active", "done", "stopped", "error", "all"] as const;
 const MAX_TROUBLES = 1_000;
-const MAX_LIMIT = 1_000;
+const LIMITS = { least: 1, most: 1_000 };
+const STEPS = { least: 0, most: 999_999 };
 
 const inDatabase = (
   place: DatabasePlace,
@@ -42,15 +41,18 @@ function unknown(id: string, { file }: OpenDatabase): Error {
 const ps: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
-    ...{ workflow: { type: "string" }, state: { type: "string" }, status: { type: "string" } },
-    ...{ failing: { type: "boolean", default: false } },
-    ...{ after: { type: "string" }, limit: { type: "string", default: "100" } },
-  } as const);
+    workflow: { type: "string" },
+    state: { type: "string" },
+    status: { type: "string" },
+    failing: { type: "boolean", default: false },
+    after: { type: "string" },
+    limit: { type: "string", default: "100" },
+  });
   if (positionals[0] !== undefined) throw new UsageError(`ps takes no argument "${positionals[0]}"`);
   const { status = values.failing ? "all" : "active", workflow, state, after } = values;
   oneOf("--status", status, STATUSES);
   const query: InstanceQuery = {
-    limit: wholeNumber("--limit", values.limit, 1, MAX_LIMIT),
+    limit: wholeNumber("--limit", values.limit, LIMITS),
     failing: values.failing,
     ...(status === "all" ? {} : { status: status as NonNullable<InstanceQuery["status"]> }),
     ...(workflow === undefined ? {} : { workflow }),
@@ -79,11 +81,12 @@ const show: Command = async (args, print) => {
 const history: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
-    ...{ after: { type: "string", default: "0" }, limit: { type: "string", default: "100" } },
-  } as const);
+    after: { type: "string", default: "0" },
+    limit: { type: "string", default: "100" },
+  });
   const id = onlyId("history", positionals);
-  const after = wholeNumber("--after", values.after, 0, 999_999);
-  const limit = wholeNumber("--limit", values.limit, 1, MAX_LIMIT);
+  const after = wholeNumber("--after", values.after, STEPS);
+  const limit = wholeNumber("--limit", values.limit, LIMITS);
   await inDatabase(values, async (open, reads) => {
     const steps = await reads.history(id, { after, limit });
     if (steps.length === 0 && (await reads.read(id)) === null) throw unknown(id, open);

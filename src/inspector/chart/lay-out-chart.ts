@@ -199,8 +199,7 @@ function edgesIn(node: ElkNode): ElkExtendedEdge[] {
   return [...(node.edges ?? []), ...(node.children ?? []).flatMap(edgesIn)];
 }
 
-function boxOf(shape: { x?: number; y?: number; width?: number; height?: number } = {}): Box {
-  const { x = 0, y = 0, width = 0, height = 0 } = shape;
+function boxOf({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box> = {}): Box {
   return { x, y, width, height };
 }
 

@@ -16,9 +16,9 @@ export function healthPage(
     title: "Health",
     main: html`<h1>Health</h1>
       <h2>Set aside</h2>
-      ${troubled(links, deadLetters, redact, "No task was set aside.")}
+      ${troubled(deadLetters, "No task was set aside.", { links, redact })}
       <h2>Failing</h2>
-      ${troubled(links, failing, redact, "No task fails.")}
+      ${troubled(failing, "No task fails.", { links, redact })}
       <h2>Next due</h2>
       ${
         earliest.length === 0
@@ -48,7 +48,12 @@ export function healthPage(
   };
 }
 
-function troubled(links: Links, tasks: readonly TroubledTask[], redact: Redact, none: string): Html {
+interface Shown {
+  readonly links: Links;
+  readonly redact: Redact;
+}
+
+function troubled(tasks: readonly TroubledTask[], none: string, { links, redact }: Shown): Html {
   if (tasks.length === 0) return html`<p class="empty">${none}</p>`;
   return html`<div class="scroll">
     <table>

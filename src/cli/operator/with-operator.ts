@@ -1,0 +1,58 @@
+/** What the operator's commands share: which service is asked, who acts, and how an answer is printed. */
+import type { ActedBy } from "../../payments/acted-by.ts";
+import type { Operator } from "../../payments/operator/operator.ts";
+import { openService } from "../open-service.ts";
+import type { ServicePlace } from "../open-service.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** The options of every one of them. */
+export const SERVICE_OPTIONS = {
+  data: { type: "string" },
+  service: { type: "string" },
+  json: { type: "boolean", default: false },
+  debug: { type: "boolean", default: false },
+} as const;
+
+/** The options of those that change anything. */
+export const ACTING_OPTIONS = {
+  ...SERVICE_OPTIONS,
+  actor: { type: "string" },
+  reason: { type: "string" },
+} as const;
+
+/** Opens the named service, lets `act` use its operator's part, and closes it. */
+export async function withOperator(
+  place: ServicePlace,
+  act: (operator: Operator) => Promise<void>,
+): Promise<void> {
+  const { service, close } = await openService(place);
+  if (service.operator === undefined) {
+    throw new Error("the exported `service` has no operator: expected what createPaymentService returns");
+  }
+  await act(service.operator);
+  await close();
+}
+
+/** Throws `UsageError` when one of the two is missing. */
+export function actedBy({ actor, reason }: Partial<Record<keyof ActedBy, string | undefined>>): ActedBy {
+  if (actor === undefined) throw new UsageError("expected --actor NAME: who acts stands in the audit log");
+  if (reason === undefined) throw new UsageError("expected --reason TEXT: why stands in the audit log");
+  return { actor, reason };
+}
+
+/** The one argument that a command takes; `what` names it. */
+export function onlyArgument(command: string, what: string, [first, second]: readonly string[]): string {
+  if (first === undefined) throw new UsageError(`${command} expects ${what}`);
+  if (second !== undefined) throw new UsageError(`${command} takes ${what}, and no "${second}"`);
+  return first;
+}
+
+/** Throws `UsageError` when there is any. */
+export function noArgument(command: string, [first]: readonly string[]): void {
+  if (first !== undefined) throw new UsageError(`${command} takes no argument "${first}"`);
+}
+
+/** What a command prints: one line of JSON, or the page for people. */
+export function shown(json: boolean, value: unknown, page: string): string {
+  return json ? JSON.stringify(value) : page;
+}

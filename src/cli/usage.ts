@@ -1,0 +1,86 @@
+/** What `paystate --help` prints. */
+
+export const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--json] [--debug]
+    Starts a local chain, a database, the payment service and its HTTP handler.
+      --port N       where the API listens, default 3210; 0 takes any free port
+      --rpc-port N   where the chain's JSON-RPC listens, default 8899; 0 takes any free port
+      --data DIR     where everything is kept, default .paystate; started again on it, all goes on
+      --slot-ms N    how long a slot of the chain lasts, default 400
+      --json         exactly one line on stdout once ready, for programs; logs go to stderr
+      --debug        logs everything, and shows where an error comes from
+
+paystate machines [NAME …] [--format mermaid|svg|json]
+    Prints the state charts, all or the named ones; as svg one, which takes the package elkjs.
+
+paystate reconcile [--data DIR | --service FILE] [--json]
+    Holds every deposit address of private mode against the chain and says what became of every base unit. Freezes an
+    address that has paid what the database does not know of. Ends with 0 when everything is explained, with 1 when
+    something is not, and with 2 when the chain cannot be read, and nothing can be said.
+      --data DIR      the folder of a paystate dev, default .paystate; whether it runs or not
+      --service FILE  your own service instead: a module that exports it as \`service\`
+      --json          one line of JSON
+
+paystate release TRANSACTION_ID [--mint MINT [--to OWNER]] [--data DIR | --service FILE]
+    Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
+      --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
+      --to OWNER     to this wallet, default the sender's
+
+The operator's room. Each takes --data DIR or --service FILE as above, and --json for one line of JSON. What changes
+anything also takes --actor NAME and --reason TEXT, which are kept in the audit log.
+
+paystate attention
+    Lists what needs a person, oldest first, and what can be done about it.
+
+paystate resolve ID --action retry|drop|release|refundTo|writeOff|settle [--address ADDRESS] [--signature SIGNATURE]
+paystate approve ID
+    Decides about a matter; confirms what another person has asked for, where it takes two.
+
+paystate pause|resume [--mode wallet|private] [--asset ASSET] [--type send|swap|payroll] [--account ID]
+paystate suspend|restore ACCOUNT_ID
+paystate paused
+    Takes nothing new, or does again; lists what is paused and who is suspended. What is under way goes on.
+
+paystate limits [--asset ASSET [--per-transaction AMOUNT] [--per-day AMOUNT] [--direction in|out] [--account ID]]
+    Sets limits on amounts, for one account or for every account; with an asset alone ends them. Then lists them all.
+
+paystate audit [--after ID] [--limit N]
+    Prints the audit log, oldest first.
+
+paystate recover FILE [--to ADDRESS]
+    Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
+      --to ADDRESS   sends it there, but for addresses that have paid already
+
+Accounts and their keys, straight on a database file; a service may be at work on it. Each takes --json.
+      --data DIR       the folder of a paystate dev, default .paystate
+      --database FILE  your own database instead
+
+paystate accounts create NAME --tier free|pro|enterprise
+paystate accounts list
+
+paystate keys create ACCOUNT_ID [--scopes SCOPE,…] [--expires-in DAYS]
+paystate keys list ACCOUNT_ID
+paystate keys revoke KEY_ID
+    A key is shown once, when it is made. One that is revoked is refused from its next request on.
+
+paystate trigger EVENT --to URL [--secret SECRET]
+paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
+    Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.
+
+Instances of any database file, also while a service runs on it. Each takes --database FILE, or --data DIR for
+the folder of a paystate dev (default .paystate), and --json for one line of JSON.
+
+paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N]
+    Lists instances: workflow, state, and what fails of them.
+      --status STATUS   active (default), done, stopped, error or all
+      --failing         only those with a task that fails or was set aside
+
+paystate show ID
+    One instance: state, context, output or error, and what it waits for.
+
+paystate history ID [--after STEP] [--limit N]
+    The steps of an instance, oldest first.
+
+paystate retry ID
+    Makes what fails or was set aside of an instance due now.
+
+paystate --help`;
