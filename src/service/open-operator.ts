@@ -20,7 +20,7 @@ import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import { createOperator } from "../payments/operator/operator.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
-import { createRecover } from "../payments/operator/recovery/recover.ts";
+import { Recovery } from "../payments/operator/recovery/recover.ts";
 import type { Recover } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
@@ -97,10 +97,10 @@ function evidenceControl(service: OperatedService): EvidenceControl {
 }
 
 function recovery(service: OperatedService, routing: PrivateRouting, writeAct: WriteAct): Recover {
-  const recover = createRecover({ ...service, routing, writeAct });
+  const recovering = new Recovery({ ...service, routing, writeAct });
   return async (ids, by) => {
     await service.bindToChain();
-    return recover(ids, by);
+    return recovering.recover(ids, by);
   };
 }
 

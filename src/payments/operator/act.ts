@@ -1,4 +1,4 @@
-/** Who acts and why: every act of an operator says so, and is written down in the commit that carries it out. */
+/** Reads who acts, why, and what is asked for; makes the row of the audit log that each act commits together with its effect. */
 import { z } from "zod";
 import type { ActedBy } from "../acted-by.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
@@ -29,9 +29,9 @@ export interface Act {
   readonly what: Readonly<Record<string, unknown>>;
 }
 
-const MAX_LENGTH = 200;
+const MAX_CHARACTERS = 200;
 
-const words = z.string().trim().min(1).max(MAX_LENGTH);
+const words = z.string().trim().min(1).max(MAX_CHARACTERS);
 const actedBy = z.strictObject({ actor: words, reason: words });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
@@ -49,17 +49,16 @@ export function readCommand<Schema extends z.ZodType>(schema: Schema, given: unk
   throw new OperatorRefused(sentences.join("; "));
 }
 
-/** Makes the rows of the audit log. */
+/** Makes the row of the audit log for one act; it belongs into the commit that carries the act out. */
 export type WriteAct = (act: Act) => PaymentWrite;
 
-/** The row of one act; it belongs into the commit that carries the act out. */
-export function createWriteAct({
-  clock,
-  random,
-}: {
+/** Where the time and the id of a row come from. */
+export interface AuditRuntime {
   readonly clock: Clock;
   readonly random: Random;
-}): WriteAct {
+}
+
+export function createWriteAct({ clock, random }: AuditRuntime): WriteAct {
   return ({ by: { actor, reason }, act, what }) => {
     const at = clock.now();
     const id = newId("audit", at, random);

@@ -4,3 +4,8 @@
 export class OperatorRefused extends Error {
   override readonly name = "OperatorRefused";
 }
+
+/** The refusal of what needs private mode while it is off. */
+export function privateModeIsOff(): OperatorRefused {
+  return new OperatorRefused("private mode is off: start a service with privateRouting");
+}

@@ -1,4 +1,4 @@
-/** The operator's room: what an operator sees, decides and sets, each act of it kept in the audit log. */
+/** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { InstanceReads, KindWatching } from "../../engine/index.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
@@ -10,25 +10,25 @@ import type { WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
 import type { Matter } from "./attention/matter.ts";
 import { attentionSources, sourcesOfThisProcess } from "./attention/sources.ts";
-import { createMatterReport } from "./attention/tell-matters.ts";
-import type { MatterReport, OnAttention } from "./attention/tell-matters.ts";
+import { MatterReport } from "./attention/matter-report.ts";
+import type { OnAttention } from "./attention/tell-matters.ts";
 import { readAuditLog } from "./audit-log.ts";
 import type { AuditEntry, AuditPage } from "./audit-log.ts";
-import { OperatorRefused } from "./operator-refused.ts";
-import { createGateBook } from "./gates/gate-book.ts";
-import { createLimiting } from "./gates/limiting.ts";
+import { privateModeIsOff } from "./operator-refused.ts";
+import { GateBook } from "./gates/gate-book.ts";
+import { Limits } from "./gates/limiting.ts";
 import type { Limiting } from "./gates/limiting.ts";
-import { createPausing } from "./gates/pausing.ts";
+import { Pauses } from "./gates/pausing.ts";
 import type { Pausing } from "./gates/pausing.ts";
-import { createSuspending } from "./gates/suspending.ts";
+import { Suspensions } from "./gates/suspending.ts";
 import type { Suspending } from "./gates/suspending.ts";
 import type { Recover } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
-import { createDepositResolving } from "./resolve/resolve-deposits.ts";
+import { DepositResolving } from "./resolve/resolve-deposits.ts";
 import type { DepositControl } from "./resolve/resolve-deposits.ts";
-import { createTaskResolving } from "./resolve/resolve-tasks.ts";
+import { TaskResolving } from "./resolve/resolve-tasks.ts";
 import type { OperatorPurses, PurseWatch } from "../purses/purses.ts";
-import { createResolver } from "./resolve/resolve.ts";
+import { MatterResolver } from "./resolve/resolve.ts";
 import type { Resolver } from "./resolve/resolve.ts";
 
 /**
@@ -58,7 +58,7 @@ export interface Operator extends Pausing, Suspending, Limiting, Resolver, Opera
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
 
-/** The room, and what the service does for it while it runs. */
+/** The operator's commands, and what the service does for them while it runs. */
 export interface OperatorParts {
   readonly operator: Operator;
   readonly report: MatterReport;
@@ -66,14 +66,8 @@ export interface OperatorParts {
   readonly countMatters: () => Promise<number>;
 }
 
-const MAX_LISTED = 1_000;
-const MAX_COUNTED = 200;
-
-const refuseRecovery: Recover = async () => {
-  throw new OperatorRefused("private mode is off: start a service with privateRouting");
-};
-
-export function createOperator(deps: {
+/** What the operator's commands are made of. */
+export interface OperatorDeps {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
@@ -93,33 +87,53 @@ export function createOperator(deps: {
   readonly onAttention: OnAttention | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
-}): OperatorParts {
+}
+
+const MAX_LISTED = 1_000;
+const MAX_COUNTED = 200;
+
+const refuseRecovery: Recover = async () => {
+  throw privateModeIsOff();
+};
+
+export function createOperator(deps: OperatorDeps): OperatorParts {
   const { storage, clock, assets, control } = deps;
   const writeAct = createWriteAct(deps);
-  const gates = createGateBook({ storage, writeAct });
   const surroundings = { ...deps, isRouting: control !== null };
   const stored = attentionSources(surroundings);
-  const lookForStored = createLookForMatters({ sources: stored, storage, clock });
   const sources = [...stored, ...sourcesOfThisProcess(surroundings)];
   const lookForMatters = createLookForMatters({ sources, storage, clock });
-  const resolver = createResolver({
+  const setting = { gates: new GateBook({ storage, writeAct }), clock, assets };
+  const pauses = new Pauses(setting);
+  const suspensions = new Suspensions(setting);
+  const limits = new Limits(setting);
+  const resolver = new MatterResolver({
     ...{ ...deps, lookForMatters, writeAct },
-    tasks: createTaskResolving({ storage, clock, writeAct }),
-    deposits: createDepositResolving({ ...deps, writeAct }),
+    tasks: new TaskResolving({ storage, clock, writeAct }),
+    deposits: new DepositResolving({ ...deps, writeAct }),
   });
   return {
     operator: {
-      ...createPausing({ gates, clock, assets }),
-      ...createSuspending({ gates, clock }),
-      ...createLimiting({ gates, clock, assets }),
-      ...resolver,
+      pause: (scope, by) => pauses.pause(scope, by),
+      resume: (scope, by) => pauses.resume(scope, by),
+      paused: () => pauses.paused(),
+      suspendAccount: (accountId, by) => suspensions.suspendAccount(accountId, by),
+      restoreAccount: (accountId, by) => suspensions.restoreAccount(accountId, by),
+      suspendedAccounts: () => suspensions.suspendedAccounts(),
+      setLimits: (wanted, by) => limits.setLimits(wanted, by),
+      limits: () => limits.limits(),
+      resolve: (id, command, by) => resolver.resolve(id, command, by),
+      approve: (id, by) => resolver.approve(id, by),
       instances: instanceReads(storage),
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),
       auditLog: (page) => readAuditLog(storage, page),
     },
-    report: createMatterReport({ ...deps, lookForMatters: lookForStored }),
+    report: new MatterReport({
+      ...deps,
+      lookForMatters: createLookForMatters({ sources: stored, storage, clock }),
+    }),
     countMatters: async () => (await lookForMatters(MAX_COUNTED)).matters.length,
   };
 }

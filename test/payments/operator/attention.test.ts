@@ -4,7 +4,7 @@ import { createLookForMatters } from "../../../src/payments/operator/attention/l
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
 import { sourcesOfThisProcess } from "../../../src/payments/operator/attention/sources.ts";
 import type { SourceSurroundings } from "../../../src/payments/operator/attention/sources.ts";
-import { createMatterReport } from "../../../src/payments/operator/attention/tell-matters.ts";
+import { MatterReport } from "../../../src/payments/operator/attention/matter-report.ts";
 import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
@@ -292,7 +292,7 @@ async function reports(adapter: (typeof adapters)[number]) {
   const news: string[] = [];
   const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
   const report = (host: OnAttention = onAttention, on: PaymentStorage = storage) =>
-    createMatterReport({
+    new MatterReport({
       ...{ storage: on, clock, log: silentLogger, onAttention: host },
       lookForMatters: createLookForMatters({ sources: [source], storage, clock }),
     });

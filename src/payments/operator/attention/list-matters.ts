@@ -1,13 +1,16 @@
-/** All that needs a person, from every source, oldest first. */
+/** Lists all that needs a person, from every source, oldest first. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
 import type { AttentionSource, FoundMatter, Matter, MatterKind } from "./matter.ts";
 
+/** A matter with the time since when it waits, in milliseconds since the Unix epoch. */
+export type DatedMatter = FoundMatter & { readonly since: number };
+
 /** What a look found. */
 export interface Look {
   /** Oldest first. */
-  readonly matters: readonly (FoundMatter & { readonly since: number })[];
+  readonly matters: readonly DatedMatter[];
   /** Kinds of which there may be more than were looked for. */
   readonly truncated: ReadonlySet<MatterKind>;
 }
@@ -15,15 +18,14 @@ export interface Look {
 /** Looks for up to `limit` matters of each source. */
 export type LookForMatters = (limit: number) => Promise<Look>;
 
-export function createLookForMatters({
-  sources,
-  storage,
-  clock,
-}: {
+/** Where matters are looked for, and what is stored of those that were seen before. */
+export interface MatterSources {
   readonly sources: readonly AttentionSource[];
   readonly storage: Pick<PaymentStorage, "matters">;
   readonly clock: Clock;
-}): LookForMatters {
+}
+
+export function createLookForMatters({ sources, storage, clock }: MatterSources): LookForMatters {
   return async (limit) => {
     const found = await Promise.all(sources.map((source) => source(limit)));
     const all = found.flat();
@@ -42,6 +44,6 @@ export function createLookForMatters({
 }
 
 /** A matter as it is shown. */
-export function shownMatter({ since, ...matter }: Look["matters"][number]): Matter {
+export function shownMatter({ since, ...matter }: DatedMatter): Matter {
   return { ...matter, since: isoTime(since) };
 }

@@ -1,22 +1,22 @@
-/** What needs a person: the shape of one matter, and of the functions that find them. */
+/** A matter is something that needs a person. Its shape, and that of the functions that find matters. */
 
 /** Why a person is needed. */
 export type MatterKind =
   /** A deposit address is held: nothing is signed for it. */
   | "held"
-  /** Nobody can tell from the chain what became of a transaction. */
+  /** The chain does not show what became of a transaction. */
   | "unprovable"
   /** A task was set aside because each process that took it ended without giving it back. */
   | "dead_letter"
   /** A task has failed many times in a row and is still tried. */
   | "failing_task"
-  /** Tasks are due that no process at work knows the workflow of. */
+  /** Tasks are due, and no running process knows their workflow. */
   | "orphan"
-  /** A purse of the service's own will soon be empty. */
+  /** A wallet of the service will soon be empty. */
   | "low_purse"
   /** Money has moved that the database cannot explain. */
   | "unexplained"
-  /** Nothing has been heard of something that is watched for too long. */
+  /** Something is watched, and for too long nothing was read about it. */
   | "stuck_watch"
   /** A webhook did not take notices, and they are no longer sent. */
   | "abandoned_webhook";
@@ -55,4 +55,9 @@ export type AttentionSource = (limit: number) => Promise<readonly FoundMatter[]>
 /** The id of a matter. */
 export function matterId(kind: MatterKind, key: string): string {
   return `${kind}:${key}`;
+}
+
+/** What a matter's id names behind its kind, such as a deposit address or a task. */
+export function matterKey({ id, kind }: Pick<FoundMatter, "id" | "kind">): string {
+  return id.slice(kind.length + 1);
 }

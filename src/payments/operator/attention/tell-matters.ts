@@ -3,7 +3,8 @@ import type { MatterRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock, Logger } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { Look, LookForMatters } from "./list-matters.ts";
+import { callHost } from "../call-host.ts";
+import type { DatedMatter, Look } from "./list-matters.ts";
 import { shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 
@@ -22,72 +23,52 @@ export interface AttentionNews {
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
-export interface MatterReport {
-  /** One look, and everything there is to tell. Rejects when the storage does. */
-  look(): Promise<void>;
-  /** Looks twice a minute until `stop`. */
-  run(): void;
-  /** Ends the looks, and waits up to `timeoutMs` for what the host is being told. */
-  stop(timeoutMs: number): Promise<void>;
-}
-
-const LOOK_MS = 30_000;
-/** Of each source; more are told as these are resolved. */
-const MAX_TOLD = 200;
-const CALLBACK_MS = 10_000;
-/** How long another process leaves what one began to tell. */
-const TELLING_MS = 60_000;
-
-export function createMatterReport({
-  storage,
-  clock,
-  log,
-  lookForMatters,
-  onAttention,
-}: {
-  readonly storage: Pick<PaymentStorage, "openMatters" | "matters" | "commit">;
+/** Where it is stored what the host was told, and how the host is told. */
+export interface MatterTellingParts {
+  readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly lookForMatters: LookForMatters;
   readonly onAttention: OnAttention | null;
-}): MatterReport {
-  const commit = async (write: PaymentWrite): Promise<boolean> =>
-    (await storage.commit([{ writes: [write] }]))[0]?.ok === true;
+}
 
-  /** Rejects unless the host has taken it in time. */
-  const callHost = async (news: AttentionNews): Promise<void> => {
-    const ended = new AbortController();
-    const deadline = clock.sleep(CALLBACK_MS, ended.signal).then((): void => {
-      if (!ended.signal.aborted) throw new Error(`onAttention did not end within ${CALLBACK_MS} ms`);
-    });
-    try {
-      await Promise.race([Promise.resolve(onAttention?.(news)), deadline]);
-    } finally {
-      ended.abort();
-    }
-  };
+const CALLBACK_MS = 10_000;
+/** How long other processes leave a matter alone that one process has begun to tell. */
+const TELLING_MS = 60_000;
 
-  /** Whether the host knows now. It is told outside of any commit, so that it may take its time. */
-  const tell = async (news: AttentionNews): Promise<boolean> => {
-    const { kind, id, transactionId, accountId, message } = news.matter;
-    const fields = { kind, id, transactionId, accountId };
-    try {
-      await callHost(news);
-    } catch (err) {
-      log.error({ ...fields, err }, "onAttention failed; it is called again for this matter");
-      return false;
-    }
-    if (news.state === "waiting") log.warn(fields, `needs a person: ${message}`);
-    else log.info(fields, "a matter that needed a person is over");
-    return true;
-  };
+/**
+ * The rows of matters. A process takes the right to tell by a commit that expects the version it has read, tells outside of
+ * any commit, so that the host may take its time, and then stores that it has told.
+ */
+export class MatterTelling {
+  readonly #parts: MatterTellingParts;
+
+  constructor(parts: MatterTellingParts) {
+    this.#parts = parts;
+  }
+
+  /** Tells what a look found for the first time, and the end of those `open` rows that it did not find any more. */
+  async tellAll(open: readonly MatterRecord[], { matters, truncated }: Look): Promise<void> {
+    const { storage } = this.#parts;
+    const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));
+    const known = new Map(rows.map((row) => [row.id, row]));
+    for (const found of matters) await this.#tellBeginning(found, known.get(found.id));
+    const found = new Set(matters.map(({ id }) => id));
+    const gone = open.filter(({ id, kind }) => !found.has(id) && !truncated.has(kind as MatterKind));
+    for (const row of gone) await this.#tellEnd(row);
+  }
+
+  async #tellBeginning(found: DatedMatter, row: MatterRecord | undefined): Promise<void> {
+    const begun = await this.#begin(found, row);
+    if (begun === null) return;
+    const isTold = await this.#tell({ state: "waiting", matter: shownMatter(found) });
+    const toldAt = isTold ? this.#parts.clock.now() : null;
+    const set = { toldAt, tellingUntil: isTold ? null : begun.tellingUntil };
+    await this.#commit({ table: "matters", id: begun.id, set, expectedVersion: begun.version });
+  }
 
   /** The row of a matter that begins, held by this process; null when another holds it, or it was told. */
-  const begin = async (
-    found: Look["matters"][number],
-    row: MatterRecord | undefined,
-  ): Promise<MatterRecord | null> => {
-    const now = clock.now();
+  async #begin(found: DatedMatter, row: MatterRecord | undefined): Promise<MatterRecord | null> {
+    const now = this.#parts.clock.now();
     const isKnown = row?.state === "waiting";
     if (isKnown && (row.toldAt !== null || (row.tellingUntil ?? 0) > now)) return null;
     const { id, kind, transactionId = null, accountId = null, message, since } = found;
@@ -100,84 +81,47 @@ export function createMatterReport({
       row === undefined
         ? { table: "matters", insert: next }
         : { table: "matters", id, set, expectedVersion: row.version };
-    return (await commit(write)) ? next : null;
-  };
+    return (await this.#commit(write)) ? next : null;
+  }
 
-  const tellBeginning = async (
-    found: Look["matters"][number],
-    row: MatterRecord | undefined,
-  ): Promise<void> => {
-    const begun = await begin(found, row);
-    if (begun === null) return;
-    const isTold = await tell({ state: "waiting", matter: shownMatter(found) });
-    const set = { toldAt: isTold ? clock.now() : null, tellingUntil: isTold ? null : begun.tellingUntil };
-    await commit({ table: "matters", id: begun.id, set, expectedVersion: begun.version });
-  };
-
-  const tellEnd = async (row: MatterRecord): Promise<void> => {
-    const now = clock.now();
+  async #tellEnd(row: MatterRecord): Promise<void> {
+    const now = this.#parts.clock.now();
     if ((row.tellingUntil ?? 0) > now) return;
     const { id, version } = row;
-    // Whose beginning nobody was told of has no end to be told.
+    // The host was never told of its beginning, so there is no end to tell.
     const isSilent = row.state === "waiting" && row.toldAt === null;
     const over = { state: "over" as const, tellingUntil: null };
     if (isSilent) {
-      await commit({ table: "matters", id, set: over, expectedVersion: version });
+      await this.#commit({ table: "matters", id, set: over, expectedVersion: version });
       return;
     }
     const set = { state: "ending" as const, tellingUntil: now + TELLING_MS };
-    if (!(await commit({ table: "matters", id, set, expectedVersion: version }))) return;
-    if (await tell({ state: "over", matter: shownRow(row) })) {
-      await commit({ table: "matters", id, set: over, expectedVersion: version + 1 });
+    if (!(await this.#commit({ table: "matters", id, set, expectedVersion: version }))) return;
+    if (await this.#tell({ state: "over", matter: shownRow(row) })) {
+      await this.#commit({ table: "matters", id, set: over, expectedVersion: version + 1 });
     }
-  };
+  }
 
-  const report = async (open: readonly MatterRecord[], { matters, truncated }: Look): Promise<void> => {
-    const rows = matters.length === 0 ? [] : await storage.matters(matters.map(({ id }) => id));
-    const known = new Map(rows.map((row) => [row.id, row]));
-    for (const found of matters) await tellBeginning(found, known.get(found.id));
-    const found = new Set(matters.map(({ id }) => id));
-    const gone = open.filter(({ id, kind }) => !found.has(id) && !truncated.has(kind as MatterKind));
-    for (const row of gone) await tellEnd(row);
-  };
-
-  let running: AbortController | null = null;
-  let reporting: Promise<void> = Promise.resolve();
-
-  /** A look reads the chain too, which may take long: `stop` waits only for what is told. */
-  const look = async (signal?: AbortSignal): Promise<void> => {
-    const open = await storage.openMatters(MAX_TOLD * 10);
-    const found = await lookForMatters(MAX_TOLD);
-    if (signal?.aborted === true) return;
-    reporting = report(open, found);
-    await reporting;
-  };
-
-  const keepLooking = async (signal: AbortSignal): Promise<void> => {
-    for (;;) {
-      await clock.sleep(LOOK_MS, signal);
-      if (signal.aborted) return;
-      await look(signal).catch((err: unknown) => {
-        if (!signal.aborted) log.error({ err }, "it could not be looked for what needs a person");
-      });
+  /** Whether the host knows now. */
+  async #tell(news: AttentionNews): Promise<boolean> {
+    const { clock, log, onAttention } = this.#parts;
+    const { kind, id, transactionId, accountId, message } = news.matter;
+    const fields = { kind, id, transactionId, accountId };
+    try {
+      const call = async (): Promise<void> => onAttention?.(news);
+      await callHost(clock, { name: "onAttention", deadlineMs: CALLBACK_MS, call });
+    } catch (err) {
+      log.error({ ...fields, err }, "onAttention failed; it is called again for this matter");
+      return false;
     }
-  };
+    if (news.state === "waiting") log.warn(fields, `needs a person: ${message}`);
+    else log.info(fields, "a matter that needed a person is over");
+    return true;
+  }
 
-  return {
-    look: () => look(),
-    run() {
-      if (running !== null) return;
-      running = new AbortController();
-      void keepLooking(running.signal);
-    },
-    async stop(timeoutMs) {
-      running?.abort();
-      running = null;
-      const patience = new AbortController();
-      await Promise.race([reporting.catch(() => undefined), clock.sleep(timeoutMs, patience.signal)]);
-      patience.abort();
-    },
-  };
+  async #commit(write: PaymentWrite): Promise<boolean> {
+    return (await this.#parts.storage.commit([{ writes: [write] }]))[0]?.ok === true;
+  }
 }
 
 function shownRow({ id, kind, transactionId, accountId, message, since }: MatterRecord): Matter {

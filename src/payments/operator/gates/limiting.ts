@@ -1,16 +1,15 @@
-/** Setting limits on amounts, for one account or for every account. */
+/** Sets limits on amounts, for one account or for every account. */
 import { z } from "zod";
 import { formatAmount, parseAmount } from "../../../amount.ts";
-import type { Clock } from "../../../runtime.ts";
 import type { Assets, Token } from "../../assets/assets.ts";
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateBook } from "./gate-book.ts";
-import { accountIdField, mintOf } from "./pausing.ts";
+import { accountIdField, mintOf } from "./gate-setting.ts";
+import type { GateSetting } from "./gate-setting.ts";
 import { accountOfGate } from "../../intake/rules.ts";
-import type { Direction, Limit } from "../../intake/rules.ts";
+import type { Direction, IntakeRules, Limit } from "../../intake/rules.ts";
 
 /** What is limited. Amounts are decimal strings in whole units of the asset. */
 export interface WantedLimits {
@@ -63,66 +62,85 @@ const wantedLimits = z.strictObject({
   direction: z.enum(["in", "out"]).optional(),
 });
 
-export function createLimiting({
-  gates,
-  clock,
-  assets,
-}: {
-  readonly gates: GateBook;
-  readonly clock: Clock;
-  readonly assets: Assets;
-}): Limiting {
-  return {
-    async setLimits(given, by) {
-      const {
-        accountId = null,
-        asset: named,
-        perTransaction,
-        perDay,
-        direction,
-      } = readCommand(wantedLimits, given);
-      const acted = readActedBy(by);
-      const asset = assets.named(mintOf(assets, named));
-      const most = readAmountOf(asset, "perTransaction", perTransaction);
-      const daily = readAmountOf(asset, "perDay", perDay);
-      if (most !== null && daily !== null && most > daily) {
-        throw new OperatorRefused("perTransaction is more than perDay: a day would never have room for it");
-      }
-      const directions: readonly Direction[] = direction === undefined ? ["in", "out"] : [direction];
-      const isSet = most !== null || daily !== null;
-      const next = (isSet ? directions : []).map((each): Limit => ({
-        mint: asset.mint,
-        direction: each,
-        perTransaction: most === null ? null : String(most),
-        perDay: daily === null ? null : String(daily),
-        ...acted,
-        since: clock.now(),
-      }));
-      await gates.change(
-        accountId,
-        (rules) => {
-          const isReplaced = (limit: Limit): boolean =>
-            limit.mint === asset.mint && directions.includes(limit.direction);
-          const others = rules.limits.filter((limit) => !isReplaced(limit));
-          if (!isSet && others.length === rules.limits.length) {
-            throw new OperatorRefused(
-              `there is no limit on ${asset.symbol} to end: give perTransaction or perDay`,
-            );
-          }
-          return { ...rules, limits: [...others, ...next] };
-        },
-        { by: acted, act: "set_limits", what: { ...given } },
-      );
-    },
+/** A command to set limits, checked and in base units. */
+interface ReadLimits {
+  readonly accountId: string | null;
+  readonly asset: Token;
+  readonly directions: readonly Direction[];
+  readonly perTransaction: bigint | null;
+  readonly perDay: bigint | null;
+}
 
-    async limits() {
-      const entries = [...(await gates.all())].map(([id, { limits }]) => {
-        const accountId = accountOfGate(id);
-        return limits.map((limit) => shown(assets, limit, accountId));
-      });
-      return entries.flat().toSorted((a, b) => ((a.accountId ?? "") < (b.accountId ?? "") ? -1 : 1));
-    },
-  };
+/** The limits that are stored among the rules of each gate. */
+export class Limits implements Limiting {
+  readonly #setting: GateSetting;
+
+  constructor(setting: GateSetting) {
+    this.#setting = setting;
+  }
+
+  async setLimits(given: WantedLimits, by: ActedBy): Promise<void> {
+    const { assets, clock, gates } = this.#setting;
+    const command = readCommand(wantedLimits, given);
+    const acted = readActedBy(by);
+    const wanted = limitsIn(assets, command);
+    const next = limitsOf(wanted).map((limit): Limit => ({ ...limit, ...acted, since: clock.now() }));
+    await gates.change(wanted.accountId, (rules) => ({ ...rules, limits: replaced(rules, wanted, next) }), {
+      by: acted,
+      act: "set_limits",
+      what: { ...given },
+    });
+  }
+
+  async limits(): Promise<readonly LimitEntry[]> {
+    const entries = [...(await this.#setting.gates.all())].map(([id, { limits }]) => {
+      const accountId = accountOfGate(id);
+      return limits.map((limit) => shown(this.#setting.assets, limit, accountId));
+    });
+    return entries.flat().toSorted((a, b) => ((a.accountId ?? "") < (b.accountId ?? "") ? -1 : 1));
+  }
+}
+
+/** Throws `OperatorRefused` that names the field. */
+function limitsIn(assets: Assets, command: WantedLimits): ReadLimits {
+  const { accountId = null, direction, ...named } = command;
+  const asset = assets.named(mintOf(assets, named.asset));
+  const perTransaction = readAmountOf(asset, "perTransaction", named.perTransaction);
+  const perDay = readAmountOf(asset, "perDay", named.perDay);
+  if (perTransaction !== null && perDay !== null && perTransaction > perDay) {
+    throw new OperatorRefused("perTransaction is more than perDay: a day would never have room for it");
+  }
+  const directions: readonly Direction[] = direction === undefined ? ["in", "out"] : [direction];
+  return { accountId, asset, directions, perTransaction, perDay };
+}
+
+/** One limit for each direction; none where neither amount is given, which ends those before. */
+function limitsOf({
+  asset,
+  directions,
+  perTransaction,
+  perDay,
+}: ReadLimits): readonly Omit<Limit, "since" | keyof ActedBy>[] {
+  if (perTransaction === null && perDay === null) return [];
+  return directions.map((direction) => ({
+    mint: asset.mint,
+    direction,
+    perTransaction: perTransaction === null ? null : String(perTransaction),
+    perDay: perDay === null ? null : String(perDay),
+  }));
+}
+
+/** The limits of a gate with `next` in place of those on the same asset and direction. */
+function replaced(
+  { limits }: IntakeRules,
+  { asset, directions }: ReadLimits,
+  next: readonly Limit[],
+): readonly Limit[] {
+  const others = limits.filter((each) => each.mint !== asset.mint || !directions.includes(each.direction));
+  if (next.length === 0 && others.length === limits.length) {
+    throw new OperatorRefused(`there is no limit on ${asset.symbol} to end: give perTransaction or perDay`);
+  }
+  return [...others, ...next];
 }
 
 function shown(

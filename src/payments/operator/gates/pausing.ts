@@ -1,12 +1,11 @@
-/** Pausing and resuming what is newly taken; what is under way ends, and reads and cancels work. */
+/** Pauses and resumes new transactions and quotes; open ones go on to their end, and reads and cancels keep working. */
 import { z } from "zod";
-import type { Clock } from "../../../runtime.ts";
 import { isoTime } from "../../iso-time.ts";
-import type { Assets } from "../../assets/assets.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateBook } from "./gate-book.ts";
+import { accountIdField, mintOf } from "./gate-setting.ts";
+import type { GateSetting } from "./gate-setting.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 import type { Pause, PauseScope } from "../../intake/rules.ts";
 
@@ -30,18 +29,15 @@ export interface PausedEntry extends ActedBy {
   readonly since: string;
 }
 
-/** Pausing what is newly taken. */
+/** Pausing new transactions and quotes. */
 export interface Pausing {
-  /** Pauses; a scope that is paused already is refused, so that nobody resumes what another has paused. */
+  /** Pauses; a scope that is paused already is refused, so that no operator resumes another's pause. */
   pause(scope: PausedScope, by: ActedBy): Promise<PausedEntry>;
   /** Ends the pause of exactly this scope; refused when there is none. */
   resume(scope: PausedScope, by: ActedBy): Promise<void>;
   /** Every pause, oldest first. */
   paused(): Promise<readonly PausedEntry[]>;
 }
-
-/** An account's id, as hosts may choose them. */
-export const accountIdField = z.string().min(1).max(128);
 
 const pausedScope = z.strictObject({
   mode: z.enum(["wallet", "private"]).optional(),
@@ -50,83 +46,74 @@ const pausedScope = z.strictObject({
   accountId: accountIdField.optional(),
 });
 
-export function createPausing({
-  gates,
-  clock,
-  assets,
-}: {
-  readonly gates: GateBook;
-  readonly clock: Clock;
-  readonly assets: Assets;
-}): Pausing {
-  const read = (given: PausedScope): { scope: PauseScope; accountId: string | null } => {
+/** The pauses that are stored among the rules of each gate. */
+export class Pauses implements Pausing {
+  readonly #setting: GateSetting;
+
+  constructor(setting: GateSetting) {
+    this.#setting = setting;
+  }
+
+  async pause(given: PausedScope, by: ActedBy): Promise<PausedEntry> {
+    const { scope, accountId } = this.#read(given);
+    const { actor, reason } = readActedBy(by);
+    const pause: Pause = { ...scope, actor, reason, since: this.#setting.clock.now() };
+    const entry = this.#shown(pause, accountId);
+    await this.#setting.gates.change(
+      accountId,
+      (rules) => {
+        if (rules.pauses.some((each) => isSameScope(each, scope))) {
+          throw new OperatorRefused(`${inWords(entry)} is paused already`);
+        }
+        return { ...rules, pauses: [...rules.pauses, pause] };
+      },
+      { by: { actor, reason }, act: "pause", what: { ...given } },
+    );
+    return entry;
+  }
+
+  async resume(given: PausedScope, by: ActedBy): Promise<void> {
+    const { scope, accountId } = this.#read(given);
+    const acted = readActedBy(by);
+    await this.#setting.gates.change(
+      accountId,
+      (rules) => {
+        const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
+        if (pauses.length === rules.pauses.length) {
+          throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
+        }
+        return { ...rules, pauses };
+      },
+      { by: acted, act: "resume", what: { ...given } },
+    );
+  }
+
+  async paused(): Promise<readonly PausedEntry[]> {
+    const all = [...(await this.#setting.gates.all())].flatMap(([id, { pauses }]) =>
+      pauses.map((pause) => this.#shown(pause, accountOfGate(id))),
+    );
+    return all.toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  }
+
+  #read(given: PausedScope): { scope: PauseScope; accountId: string | null } {
     const { mode, asset, type, accountId = null } = readCommand(pausedScope, given);
-    const mint = asset === undefined ? undefined : mintOf(assets, asset);
+    const mint = asset === undefined ? undefined : mintOf(this.#setting.assets, asset);
     const scope: PauseScope = {
       ...(mode === undefined ? {} : { mode }),
       ...(mint === undefined ? {} : { mint }),
       ...(type === undefined ? {} : { type }),
     };
     return { scope, accountId };
-  };
+  }
 
-  const shown = ({ mint, since, ...pause }: Pause, accountId: string | null): PausedEntry => ({
-    ...pause,
-    ...(mint === undefined ? {} : { asset: assets.ofMint(mint)?.symbol ?? mint }),
-    ...(accountId === null ? {} : { accountId }),
-    since: isoTime(since),
-  });
-
-  return {
-    async pause(given, by) {
-      const { scope, accountId } = read(given);
-      const { actor, reason } = readActedBy(by);
-      const pause: Pause = { ...scope, actor, reason, since: clock.now() };
-      const entry = shown(pause, accountId);
-      await gates.change(
-        accountId,
-        (rules) => {
-          if (rules.pauses.some((each) => isSameScope(each, scope))) {
-            throw new OperatorRefused(`${inWords(entry)} is paused already`);
-          }
-          return { ...rules, pauses: [...rules.pauses, pause] };
-        },
-        { by: { actor, reason }, act: "pause", what: given as Readonly<Record<string, unknown>> },
-      );
-      return entry;
-    },
-
-    async resume(given, by) {
-      const { scope, accountId } = read(given);
-      const acted = readActedBy(by);
-      await gates.change(
-        accountId,
-        (rules) => {
-          const pauses = rules.pauses.filter((each) => !isSameScope(each, scope));
-          if (pauses.length === rules.pauses.length) {
-            throw new OperatorRefused(`${inWords(given)} is not paused: name exactly what was paused`);
-          }
-          return { ...rules, pauses };
-        },
-        { by: acted, act: "resume", what: given as Readonly<Record<string, unknown>> },
-      );
-    },
-
-    async paused() {
-      const all = [...(await gates.all())].flatMap(([id, { pauses }]) =>
-        pauses.map((pause) => shown(pause, accountOfGate(id))),
-      );
-      return all.toSorted((a, b) => (a.since < b.since ? -1 : 1));
-    },
-  };
-}
-
-/** The mint that a symbol or a mint names. Throws `OperatorRefused` for what is no asset of the service. */
-export function mintOf(assets: Assets, asset: string): string {
-  const found = assets.tokens.find(({ symbol, mint }) => symbol === asset || mint === asset);
-  if (found !== undefined) return found.mint;
-  const expected = assets.tokens.map(({ symbol }) => symbol).join(", ");
-  throw new OperatorRefused(`asset: ${asset} is none of ${expected}`);
+  #shown({ mint, since, ...pause }: Pause, accountId: string | null): PausedEntry {
+    return {
+      ...pause,
+      ...(mint === undefined ? {} : { asset: this.#setting.assets.ofMint(mint)?.symbol ?? mint }),
+      ...(accountId === null ? {} : { accountId }),
+      since: isoTime(since),
+    };
+  }
 }
 
 function isSameScope(one: PauseScope, other: PauseScope): boolean {

@@ -1,11 +1,10 @@
-/** Suspending an account: nothing new is taken for it; its reads, its cancels and what is under way go on. */
-import type { Clock } from "../../../runtime.ts";
+/** Suspends accounts: a suspended account starts nothing new; its reads, its cancels and its open transactions go on. */
 import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import type { GateBook } from "./gate-book.ts";
-import { accountIdField } from "./pausing.ts";
+import { accountIdField } from "./gate-setting.ts";
+import type { GateSetting } from "./gate-setting.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */
@@ -25,52 +24,51 @@ export interface Suspending {
   suspendedAccounts(): Promise<readonly SuspendedAccount[]>;
 }
 
-export function createSuspending({
-  gates,
-  clock,
-}: {
-  readonly gates: GateBook;
-  readonly clock: Clock;
-}): Suspending {
-  return {
-    async suspendAccount(given, by) {
-      const accountId = readCommand(accountIdField, given);
-      const acted = readActedBy(by);
-      const since = clock.now();
-      await gates.change(
-        accountId,
-        (rules) => {
-          if (rules.suspended !== null) {
-            throw new OperatorRefused(`account ${accountId} is suspended already`);
-          }
-          return { ...rules, suspended: { ...acted, since } };
-        },
-        { by: acted, act: "suspend", what: { accountId } },
-      );
-      return { accountId, ...acted, since: isoTime(since) };
-    },
+/** The suspensions that are stored among the rules of each account's gate. */
+export class Suspensions implements Suspending {
+  readonly #gates: GateSetting["gates"];
+  readonly #clock: GateSetting["clock"];
 
-    async restoreAccount(given, by) {
-      const accountId = readCommand(accountIdField, given);
-      const acted = readActedBy(by);
-      await gates.change(
-        accountId,
-        (rules) => {
-          if (rules.suspended === null) throw new OperatorRefused(`account ${accountId} is not suspended`);
-          return { ...rules, suspended: null };
-        },
-        { by: acted, act: "restore", what: { accountId } },
-      );
-    },
+  constructor({ gates, clock }: Pick<GateSetting, "gates" | "clock">) {
+    this.#gates = gates;
+    this.#clock = clock;
+  }
 
-    async suspendedAccounts() {
-      const found = [...(await gates.all())].flatMap(([id, { suspended }]) => {
-        const accountId = accountOfGate(id);
-        if (suspended === null || accountId === null) return [];
-        const { since, ...by } = suspended;
-        return [{ accountId, ...by, since: isoTime(since) }];
-      });
-      return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
-    },
-  };
+  async suspendAccount(given: string, by: ActedBy): Promise<SuspendedAccount> {
+    const accountId = readCommand(accountIdField, given);
+    const acted = readActedBy(by);
+    const since = this.#clock.now();
+    await this.#gates.change(
+      accountId,
+      (rules) => {
+        if (rules.suspended !== null) throw new OperatorRefused(`account ${accountId} is suspended already`);
+        return { ...rules, suspended: { ...acted, since } };
+      },
+      { by: acted, act: "suspend", what: { accountId } },
+    );
+    return { accountId, ...acted, since: isoTime(since) };
+  }
+
+  async restoreAccount(given: string, by: ActedBy): Promise<void> {
+    const accountId = readCommand(accountIdField, given);
+    const acted = readActedBy(by);
+    await this.#gates.change(
+      accountId,
+      (rules) => {
+        if (rules.suspended === null) throw new OperatorRefused(`account ${accountId} is not suspended`);
+        return { ...rules, suspended: null };
+      },
+      { by: acted, act: "restore", what: { accountId } },
+    );
+  }
+
+  async suspendedAccounts(): Promise<readonly SuspendedAccount[]> {
+    const found = [...(await this.#gates.all())].flatMap(([id, { suspended }]) => {
+      const accountId = accountOfGate(id);
+      if (suspended === null || accountId === null) return [];
+      const { since, ...by } = suspended;
+      return [{ accountId, ...by, since: isoTime(since) }];
+    });
+    return found.toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  }
 }

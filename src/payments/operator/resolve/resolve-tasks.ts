@@ -1,79 +1,73 @@
-/** Trying tasks again, and dropping what nobody does any more. */
+/** Tries tasks again, drops dead letters, and drops what a webhook did not take. */
 import type { Commit } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { PaymentTables } from "../../records.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { Act, WriteAct } from "../act.ts";
 import { droppedUpToFact } from "../attention/abandoned-webhooks.ts";
+import { matterKey } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { Resolving } from "./command.ts";
+import { decidedMeanwhile } from "./decisions.ts";
 
-export interface TaskResolving {
-  /** A dead letter or a failing task is due at once. */
-  retry(resolving: Resolving): Promise<void>;
-  /** A dead letter is removed. */
-  dropTask(resolving: Resolving): Promise<void>;
-  /** What a webhook has not taken so far is no matter any more. */
-  dropDeliveries(resolving: Resolving): Promise<void>;
-}
-
-/** More webhooks than this have no abandoned deliveries at once. */
-const MAX_WEBHOOKS = 100_000;
-
-export function createTaskResolving({
-  storage,
-  clock,
-  writeAct,
-}: {
+/** Where tasks and deliveries are stored, and what writes the audit log. */
+export interface TaskResolvingParts {
   readonly storage: Pick<PaymentStorage, "commit" | "fact" | "abandonedDeliveries">;
   readonly clock: Clock;
   readonly writeAct: WriteAct;
-}): TaskResolving {
-  const commit = async (
-    { matter, by, guard }: Resolving,
-    act: Pick<Act, "act" | "what">,
-    { writes = [], ...parts }: Commit<PaymentTables>,
-  ): Promise<void> => {
-    const audit = writeAct({ by, act: act.act, what: { id: matter.id, ...act.what } });
-    const [result] = await storage.commit([{ ...parts, writes: [guard, ...writes, audit] }]);
-    if (result?.ok === true) return;
-    throw new OperatorRefused(
-      result?.ok === false && result.conflict === "token"
-        ? `${matter.id}: the task is done, or a process is doing it right now`
-        : `${matter.id}: somebody else has just decided about it`,
-    );
-  };
-
-  return {
-    retry: (resolving) =>
-      commit(
-        resolving,
-        { act: "retry", what: {} },
-        { retries: [{ task: keyOf(resolving), dueAt: clock.now() }] },
-      ),
-    dropTask: (resolving) => commit(resolving, { act: "drop", what: {} }, { drops: [keyOf(resolving)] }),
-
-    async dropDeliveries(resolving) {
-      const webhookId = keyOf(resolving);
-      const all = await storage.abandonedDeliveries(MAX_WEBHOOKS);
-      const found = all.find((each) => each.webhookId === webhookId);
-      if (found === undefined) throw new OperatorRefused(`${resolving.matter.id} is over`);
-      const id = droppedUpToFact(webhookId);
-      const value = String(found.newest);
-      const isKnown = (await storage.fact(id)) !== null;
-      const write = isKnown
-        ? ({ table: "facts", id, set: { value } } as const)
-        : ({ table: "facts", insert: { id, value } } as const);
-      await commit(
-        resolving,
-        { act: "drop", what: { webhookId, deliveries: found.count } },
-        { writes: [write] },
-      );
-    },
-  };
 }
 
-/** What a matter's id names behind its kind. */
-function keyOf({ matter: { id, kind } }: Resolving): string {
-  return id.slice(kind.length + 1);
+/** More webhooks than ever have abandoned deliveries at once. */
+const MAX_WEBHOOKS = 100_000;
+
+/** Carries out decisions about tasks, each in one commit with its guard and its audit row. */
+export class TaskResolving {
+  readonly #parts: TaskResolvingParts;
+
+  constructor(parts: TaskResolvingParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a dead letter or a failing task due at once. */
+  async retry(resolving: Resolving): Promise<void> {
+    const retry = { task: matterKey(resolving.matter), dueAt: this.#parts.clock.now() };
+    await this.#commit(resolving, { act: "retry", what: {} }, { retries: [retry] });
+  }
+
+  /** Removes a dead letter. */
+  async dropTask(resolving: Resolving): Promise<void> {
+    await this.#commit(resolving, { act: "drop", what: {} }, { drops: [matterKey(resolving.matter)] });
+  }
+
+  /** Ends the matter of what a webhook has not taken so far. */
+  async dropDeliveries(resolving: Resolving): Promise<void> {
+    const { storage } = this.#parts;
+    const webhookId = matterKey(resolving.matter);
+    const all = await storage.abandonedDeliveries(MAX_WEBHOOKS);
+    const found = all.find((each) => each.webhookId === webhookId);
+    if (found === undefined) throw new OperatorRefused(`${resolving.matter.id} is over`);
+    const id = droppedUpToFact(webhookId);
+    const value = String(found.newest);
+    const isKnown = (await storage.fact(id)) !== null;
+    const write = isKnown
+      ? ({ table: "facts", id, set: { value } } as const)
+      : ({ table: "facts", insert: { id, value } } as const);
+    const what = { webhookId, deliveries: found.count };
+    await this.#commit(resolving, { act: "drop", what }, { writes: [write] });
+  }
+
+  async #commit(
+    { matter, by, guard }: Resolving,
+    { act, what }: Pick<Act, "act" | "what">,
+    { writes = [], ...effects }: Commit<PaymentTables>,
+  ): Promise<void> {
+    const audit = this.#parts.writeAct({ by, act, what: { id: matter.id, ...what } });
+    const commit = { ...effects, writes: [guard, ...writes, audit] };
+    const [result] = await this.#parts.storage.commit([commit]);
+    if (result?.ok === true) return;
+    if (result?.ok === false && result.conflict === "token") {
+      throw new OperatorRefused(`${matter.id}: the task is done, or a process is doing it right now`);
+    }
+    throw decidedMeanwhile(matter.id);
+  }
 }

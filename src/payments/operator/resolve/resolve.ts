@@ -1,4 +1,4 @@
-/** Resolving matters: the command is checked against what waits, a second person is asked for, and it is carried out. */
+/** Resolves matters: checks the command against what waits, asks for a second person where one is needed, and carries it out. */
 import { z } from "zod";
 import type { DecisionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
@@ -6,12 +6,12 @@ import type { Clock } from "../../../runtime.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import type { WriteAct } from "../act.ts";
-import type { Look, LookForMatters } from "../attention/list-matters.ts";
-import type { MatterAction } from "../attention/matter.ts";
+import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
+import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import { resolveCommand } from "./command.ts";
 import type { EvidenceControl, Resolution, ResolveCommand, Resolving } from "./command.ts";
-import { decisionWrite } from "./decisions.ts";
+import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
 import type { DepositResolving } from "./resolve-deposits.ts";
 import type { TaskResolving } from "./resolve-tasks.ts";
 
@@ -19,14 +19,14 @@ import type { TaskResolving } from "./resolve-tasks.ts";
 export interface Resolver {
   /**
    * Decides about a matter. Rejects with `OperatorRefused` for an id that does not wait, an action that the matter does
-   * not take, and whatever the action needs and does not have; then nothing is changed.
+   * not take, and an action that lacks what it needs; then nothing is changed.
    */
   resolve(id: string, command: ResolveCommand, by: ActedBy): Promise<Resolution>;
   /** Confirms what another actor has asked for. Rejects with `OperatorRefused` where nothing waits, and for the same actor. */
   approve(id: string, by: ActedBy): Promise<Resolution>;
 }
 
-/** Where a matter of that id is looked for: more than there ever are. */
+/** How many matters of each source are searched for an id: more than there ever are. */
 const MAX_MATTERS = 10_000;
 
 /** What waits for a second person. */
@@ -37,16 +37,8 @@ const proposal = z.object({
   message: z.string(),
 });
 
-export function createResolver({
-  storage,
-  clock,
-  lookForMatters,
-  writeAct,
-  tasks,
-  deposits,
-  evidence,
-  approvals,
-}: {
+/** What resolving matters needs. */
+export interface ResolverParts {
   readonly storage: Pick<PaymentStorage, "decision" | "commit">;
   readonly clock: Clock;
   readonly lookForMatters: LookForMatters;
@@ -56,109 +48,125 @@ export function createResolver({
   readonly evidence: EvidenceControl;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
-}): Resolver {
-  const find = async (id: string): Promise<Look["matters"][number]> => {
-    const { matters } = await lookForMatters(MAX_MATTERS);
+}
+
+/** Decides about the matters of one database. */
+export class MatterResolver implements Resolver {
+  readonly #parts: ResolverParts;
+
+  constructor(parts: ResolverParts) {
+    this.#parts = parts;
+  }
+
+  async resolve(id: string, given: ResolveCommand, by: ActedBy): Promise<Resolution> {
+    const { storage, deposits, approvals } = this.#parts;
+    const acted = readActedBy(by);
+    const command = readCommand(resolveCommand, given);
+    const { action } = command;
+    const before = await storage.decision(id);
+    const matter = await this.#find(id);
+    if (!matter.actions.includes(action)) {
+      const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
+      throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
+    }
+    const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
+    if (command.action === "refundTo" && approvals === 2) {
+      await this.#propose(matter, acted, await deposits.checkReceiver(resolving, command.address));
+      return resolutionOf(matter, action, "awaits_approval");
+    }
+    await this.#carryOut(resolving, command);
+    return resolutionOf(matter, action, "done");
+  }
+
+  async approve(id: string, by: ActedBy): Promise<Resolution> {
+    const { storage, deposits } = this.#parts;
+    const acted = readActedBy(by);
+    const before = await storage.decision(id);
+    if (before === null || before.proposal === null) {
+      throw new OperatorRefused(`nothing of ${id} waits for an approval`);
+    }
+    const { address, actor, message } = proposal.parse(JSON.parse(before.proposal));
+    if (isSamePerson(actor, acted.actor)) {
+      throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
+    }
+    const matter = await this.#find(id);
+    if (matter.message !== message) {
+      throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
+    }
+    const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
+    const to = await deposits.checkReceiver(resolving, address);
+    await deposits.refundTo(resolving, { to, requestedBy: actor });
+    return resolutionOf(matter, "refundTo", "done");
+  }
+
+  async #find(id: string): Promise<DatedMatter> {
+    const { matters } = await this.#parts.lookForMatters(MAX_MATTERS);
     const found = matters.find((matter) => matter.id === id);
     if (found === undefined) throw new OperatorRefused(`there is no matter ${id}: see attention()`);
     return found;
-  };
+  }
 
-  const guardOf = (id: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite =>
-    decisionWrite(id, before, { proposal: waiting, decidedAt: clock.now() });
+  #guard(id: string, before: DecisionRecord | null, waiting: string | null): PaymentWrite {
+    return decisionWrite(id, before, { proposal: waiting, decidedAt: this.#parts.clock.now() });
+  }
 
-  const done = (
-    { id, transactionId }: Look["matters"][number],
-    action: MatterAction,
-    state: Resolution["state"] = "done",
-  ): Resolution => ({ id, action, state, ...(transactionId === undefined ? {} : { transactionId }) });
-
-  /** Keeps what was asked for until somebody else confirms it. */
-  const propose = async (matter: Look["matters"][number], by: ActedBy, address: string): Promise<void> => {
+  /** Keeps what was asked for until another actor confirms it. */
+  async #propose(matter: DatedMatter, by: ActedBy, address: string): Promise<void> {
+    const { storage, writeAct } = this.#parts;
     const text = JSON.stringify({ address, actor: by.actor, message: matter.message });
-    const guard = guardOf(matter.id, await storage.decision(matter.id), text);
-    const what = { id: matter.id, address };
-    const audit = writeAct({ by, act: "request_refund_to", what });
+    const guard = this.#guard(matter.id, await storage.decision(matter.id), text);
+    const audit = writeAct({ by, act: "request_refund_to", what: { id: matter.id, address } });
     const [result] = await storage.commit([{ writes: [guard, audit] }]);
-    if (result?.ok !== true) {
-      throw new OperatorRefused(`${matter.id}: somebody else has just decided about it`);
-    }
-  };
+    if (result?.ok !== true) throw decidedMeanwhile(matter.id);
+  }
 
-  const carryOut = async (resolving: Resolving, command: ResolveCommand): Promise<void> => {
+  async #carryOut(resolving: Resolving, command: ResolveCommand): Promise<void> {
+    const { tasks, deposits } = this.#parts;
+    const { kind } = resolving.matter;
     switch (command.action) {
       case "retry":
         return tasks.retry(resolving);
       case "drop":
-        return resolving.matter.kind === "dead_letter"
-          ? tasks.dropTask(resolving)
-          : tasks.dropDeliveries(resolving);
+        return kind === "dead_letter" ? tasks.dropTask(resolving) : tasks.dropDeliveries(resolving);
       case "release":
         return deposits.release(resolving);
-      case "refundTo":
-        return deposits.refundTo(resolving, await deposits.checkReceiver(resolving, command.address), null);
+      case "refundTo": {
+        const to = await deposits.checkReceiver(resolving, command.address);
+        return deposits.refundTo(resolving, { to, requestedBy: null });
+      }
       case "writeOff":
-        return resolving.matter.kind === "unprovable"
-          ? writeOffUnprovable(resolving)
-          : deposits.writeOff(resolving);
+        return kind === "unprovable" ? this.#writeOffUnprovable(resolving) : deposits.writeOff(resolving);
       case "settle":
-        return settleBy(resolving, command.signature);
+        return this.#settle(resolving, command.signature);
     }
-  };
+  }
 
-  const settleBy = async ({ matter, by, guard }: Resolving, signature: string): Promise<void> => {
-    const { id, transactionId } = matter;
-    if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
-    const audit = writeAct({ by, act: "settle", what: { id, transactionId, signature } });
-    await evidence.settle({ transactionId, signature, writes: [guard, audit] });
-  };
+  async #settle({ matter, by, guard }: Resolving, signature: string): Promise<void> {
+    const { id } = matter;
+    const transactionId = transactionOf(matter);
+    const audit = this.#parts.writeAct({ by, act: "settle", what: { id, transactionId, signature } });
+    await this.#parts.evidence.settle({ transactionId, signature, writes: [guard, audit] });
+  }
 
-  const writeOffUnprovable = async ({ matter, by, guard }: Resolving): Promise<void> => {
-    const { id, transactionId } = matter;
-    if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
-    const audit = writeAct({ by, act: "write_off", what: { id, transactionId } });
-    await evidence.writeOff({ transactionId, writes: [guard, audit] });
-  };
+  async #writeOffUnprovable({ matter, by, guard }: Resolving): Promise<void> {
+    const { id } = matter;
+    const transactionId = transactionOf(matter);
+    const audit = this.#parts.writeAct({ by, act: "write_off", what: { id, transactionId } });
+    await this.#parts.evidence.writeOff({ transactionId, writes: [guard, audit] });
+  }
+}
 
-  return {
-    async resolve(id, given, by) {
-      const acted = readActedBy(by);
-      const command = readCommand(resolveCommand, given);
-      const { action } = command;
-      const before = await storage.decision(id);
-      const matter = await find(id);
-      if (!matter.actions.includes(action)) {
-        const expected = matter.actions.length === 0 ? "no action" : matter.actions.join(", ");
-        throw new OperatorRefused(`${id} takes ${expected}, and not ${action}`);
-      }
-      const resolving: Resolving = { matter, by: acted, guard: guardOf(id, before, null) };
-      if (command.action === "refundTo" && approvals === 2) {
-        await propose(matter, acted, await deposits.checkReceiver(resolving, command.address));
-        return done(matter, action, "awaits_approval");
-      }
-      await carryOut(resolving, command);
-      return done(matter, action);
-    },
+function transactionOf({ id, transactionId }: FoundMatter): string {
+  if (transactionId === undefined) throw new OperatorRefused(`${id}: it is of no transaction`);
+  return transactionId;
+}
 
-    async approve(id, by) {
-      const acted = readActedBy(by);
-      const before = await storage.decision(id);
-      if (before === null || before.proposal === null) {
-        throw new OperatorRefused(`nothing of ${id} waits for an approval`);
-      }
-      const { address, actor, message } = proposal.parse(JSON.parse(before.proposal));
-      if (isSamePerson(actor, acted.actor)) {
-        throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
-      }
-      const matter = await find(id);
-      if (matter.message !== message) {
-        throw new OperatorRefused(`${id} is not what it was when it was asked for: resolve it again`);
-      }
-      const resolving: Resolving = { matter, by: acted, guard: guardOf(id, before, null) };
-      await deposits.refundTo(resolving, await deposits.checkReceiver(resolving, address), actor);
-      return done(matter, "refundTo");
-    },
-  };
+function resolutionOf(
+  { id, transactionId }: FoundMatter,
+  action: MatterAction,
+  state: Resolution["state"],
+): Resolution {
+  return { id, action, state, ...(transactionId === undefined ? {} : { transactionId }) };
 }
 
 /** Spelled in another case or form, a name is still the same person's. */

@@ -1,0 +1,133 @@
+/** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
+import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord } from "../../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
+import type { Address } from "../../../address.ts";
+import { SOL_MINT } from "../../../address.ts";
+import { LARGEST_AMOUNT } from "../../../amount.ts";
+import { startOf } from "../../../engine/index.ts";
+import type { Engine, StartRequest } from "../../../engine/index.ts";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import type { Clock } from "../../../runtime.ts";
+import type { ActedBy } from "../../acted-by.ts";
+import { smallestAmount } from "../../assets/assets.ts";
+import type { Assets } from "../../assets/assets.ts";
+import { routingCost } from "../../outgoing/plans/routing-cost.ts";
+import { UNKNOWN_SPENDING, unknownSpending } from "../../outgoing/unknown-spending.ts";
+import { AGING_MS, LINGER_MS, QUIET_MS, REFUND_PAUSE_MS, SLOW_MS } from "../../private/accept-order.ts";
+import type { PrivateRouting } from "../../private/private-routing.ts";
+import { sponsorCap } from "../../purses/sponsor-allowance.ts";
+import { shareOfDay } from "../../purses/sponsor-limit.ts";
+import { sponsorPurse } from "../../spending.ts";
+import type { WriteAct } from "../act.ts";
+import { RECOVERED } from "../attention/held-addresses.ts";
+
+/** The account of recovered orders: a journal does not record who ordered. */
+export const RECOVERED_ACCOUNT = "recovered";
+
+/** The asset that a recovered order is stored with: the one that it was about is not known. */
+const ORDERED_MINT = SOL_MINT;
+
+/** A deposit address that was derived from its order's id. */
+export interface DerivedAddress {
+  readonly transactionId: string;
+  readonly address: Address;
+  readonly masterVersion: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly createdAt: number;
+}
+
+/** What restoring needs. */
+export interface RestoringParts {
+  readonly storage: PaymentStorage;
+  readonly ledger: Ledger;
+  readonly engine: Engine<PaymentTables>;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly routing: PrivateRouting;
+  readonly writeAct: WriteAct;
+}
+
+/** Restores the address and returns what it is held for: one that has paid already waits until that is explained. */
+export async function restoreAddress(
+  parts: RestoringParts,
+  derived: DerivedAddress,
+  by: ActedBy,
+): Promise<string> {
+  const { storage, clock, routing, engine, writeAct } = parts;
+  const { transactionId, address } = derived;
+  const spent = await unknownSpending(parts, address);
+  const heldReason = spent.length > 0 ? UNKNOWN_SPENDING : RECOVERED;
+  const sponsor = routing.terms.sponsor.address;
+  const cost = await costOfSend(parts);
+  const now = clock.now();
+  // What sending the money on may cost the sponsor is reserved as for any order, and released as for any order.
+  const reservation: ReservationRecord = {
+    ...{ id: transactionId, version: 1, resource: sponsorPurse(sponsor), amount: sponsorCap(cost) },
+    ...{ createdAt: now, lapsesAt: null, releasedAt: null },
+  };
+  const { depositWindowMs } = routing.terms;
+  const order = { transactionId, sponsor, cost, depositWindowMs };
+  const share = await shareOfDay(storage, order, { mostPerDay: null, now });
+  const writes: PaymentWrite[] = [
+    { table: "transactions", insert: transactionOf(derived) },
+    { table: "deposits", insert: depositOf(derived, heldReason, now) },
+    { table: "reservations", insert: reservation },
+    share.take,
+    writeAct({ by, act: "recover", what: { transactionId, address, heldReason } }),
+  ];
+  const result = await engine.commit({ starts: startsOf(parts, derived, reservation.amount), writes });
+  // Refused where another operator has restored it meanwhile: then nothing is left to do.
+  if (!result.ok && (await storage.transaction(transactionId)) === null) {
+    throw new Error(`deposit address ${address} could not be restored`);
+  }
+  return heldReason;
+}
+
+/** What one send to one recipient may cost the sponsor. */
+function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typeof routingCost> {
+  const { sponsor, treasury } = routing.terms;
+  const parties = { sponsor: sponsor.address, treasury };
+  return routingCost(ledger, parties, assets.named(ORDERED_MINT), { recipients: 1, pricedAccounts: 0 });
+}
+
+/** The row of an order that is over. */
+function transactionOf({ transactionId, address, createdAt }: DerivedAddress): TransactionRecord {
+  return {
+    ...{ id: transactionId, accountId: RECOVERED_ACCOUNT, quoteId: "", type: "send", mode: "private" },
+    // Who sent the money is not known: it goes where an operator says, and nowhere else.
+    ...{ sender: "", mint: ORDERED_MINT, feeMint: ORDERED_MINT, depositAddress: address, requestHash: "" },
+    ...{ status: "failed", reason: RECOVERED.toUpperCase(), signature: null, blockTime: null, fee: 0n },
+    ...{ landedAfterCancel: false, broadcastAt: null, cancelledAt: null, createdAt },
+    ...{ reference: null, attention: null, landedSignature: null },
+  };
+}
+
+function depositOf(derived: DerivedAddress, heldReason: string, now: number): DepositRecord {
+  const { transactionId, address, masterVersion, createdAt } = derived;
+  return {
+    ...{ id: address, transactionId, accountId: RECOVERED_ACCOUNT, masterVersion, mint: ORDERED_MINT },
+    ...{ amount: 0n, expiresAt: createdAt, waitEndedAt: now, heldReason, createdAt },
+  };
+}
+
+/** `allowance` is what the sponsor may spend on the order, in lamports. */
+function startsOf(
+  { assets, routing }: RestoringParts,
+  { transactionId, address, createdAt }: DerivedAddress,
+  allowance: bigint,
+): readonly StartRequest[] {
+  const { orders, addresses, terms } = routing;
+  const smallest = assets.tokens.map((each) => [each.mint, String(smallestAmount(each))] as const);
+  return [
+    startOf(orders, transactionId, { depositAddress: address, fee: "0" }),
+    startOf(addresses, address, {
+      // No deposit is ever enough to be paid out.
+      ...{ address, order: transactionId, mint: ORDERED_MINT, required: String(LARGEST_AMOUNT) },
+      smallest: Object.fromEntries(smallest),
+      ...{ rentMint: SOL_MINT, expiresAt: createdAt, lingerMs: LINGER_MS, agingMs: AGING_MS },
+      ...{ quietMs: QUIET_MS, slowMs: SLOW_MS, refundPauseMs: REFUND_PAUSE_MS },
+      sponsorCap: String(allowance),
+      ...{ isScreened: terms.screen !== null, isRecovered: true },
+    }),
+  ];
+}
