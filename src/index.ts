@@ -15,7 +15,7 @@ export type { OperatorPurses, PurseBody, PurseName } from "./payments/purses/pur
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
-export type { ApiKeys, IssueKey, KeyEnvironment } from "./payments/accounts/api-keys.ts";
+export type { ApiKeys, IssueKey, KeyEnvironment, NewAccount } from "./payments/accounts/api-keys.ts";
 export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
 export type { LimitStanding } from "./payments/accounts/count-hit.ts";
 export type { MasterSecret } from "./payments/secrets/sealing.ts";
@@ -71,7 +71,7 @@ export type {
   WebhookUpdate,
 } from "./payments/requests.ts";
 export type { TestedWebhookBody } from "./payments/webhooks/test-webhook.ts";
-export type { RecoveryBody } from "./payments/webhooks/deliveries.ts";
+export type { RecoveryBody } from "./payments/webhooks/recover-deliveries.ts";
 export type {
   AttemptPhasesBody,
   DeliveryAttemptBody,

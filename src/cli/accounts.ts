@@ -1,5 +1,5 @@
 /** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
-import { createApiKeys } from "../payments/accounts/api-keys.ts";
+import { StoredApiKeys } from "../payments/accounts/api-keys.ts";
 import type { ApiKeys, KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { SCOPES } from "../payments/accounts/caller.ts";
@@ -100,7 +100,7 @@ async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
 
 /** Nothing here authenticates, so no environment is taken. */
 function keysOf(storage: PaymentStorage): Pick<ApiKeys, "createAccount" | "issueKey" | "revokeKey"> {
-  return createApiKeys({ storage, clock: systemClock, random: systemRandom, environments: () => [] });
+  return new StoredApiKeys({ storage, clock: systemClock, random: systemRandom, environments: () => [] });
 }
 
 /** Live keys belong to mainnet and test keys to every other chain; a database says which one is its own. */

@@ -69,6 +69,7 @@ const TOLERANCE_MS = 5 * 60_000;
  * }
  * ```
  */
+// oxlint-disable-next-line max-params -- the published contract: body, headers and secret are what every receiver has
 export async function verifyWebhook(
   body: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,

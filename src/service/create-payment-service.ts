@@ -1,7 +1,8 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
 import { PaymentError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { createApiKeys } from "../payments/accounts/api-keys.ts";
+import { StoredApiKeys } from "../payments/accounts/api-keys.ts";
+import type { ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
@@ -19,8 +20,13 @@ import { cancelTransaction } from "../payments/transactions/cancel-transaction.t
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
 import { settleTransaction, writeOffTransaction } from "../payments/wallet/settle-transaction.ts";
+import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
+import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
 import { subscribeNotices } from "../payments/webhooks/subscribe-notices.ts";
+import { testWebhook } from "../payments/webhooks/test-webhook.ts";
+import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
+import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
 import { paymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
@@ -33,7 +39,7 @@ import type { UseCases } from "./use-cases.ts";
 /** How long `stop` waits by default. */
 const STOP_MS = 5_000;
 
-/** What is advised while private mode is off: nobody knows for how long. */
+/** What is advised while private mode is off: it is not known for how long. */
 const PAUSED_SECONDS = 60;
 
 /** Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option. */
@@ -117,11 +123,14 @@ async function checkChain(
 function accountMethods({
   context,
   chain,
-}: ServiceParts): ReturnType<typeof createApiKeys> &
-  Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
-  const { storage, clock, random, ledger, assets } = context;
+}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
+  const { ledger, assets } = context;
+  const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
-    ...createApiKeys({ storage, clock, random, environments: () => chain.keyEnvironments }),
+    createAccount: (account) => keys.createAccount(account),
+    issueKey: (issue) => keys.issueKey(issue),
+    revokeKey: (keyId) => keys.revokeKey(keyId),
+    authenticate: (authorization) => keys.authenticate(authorization),
     account: (caller) => readAccount(context, caller),
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),
@@ -164,7 +173,7 @@ function transactionMethods(
 
 function webhookMethods(
   { context }: ServiceParts,
-  { hooks, updateWebhook, testWebhook, sent }: UseCases,
+  { webhooks, deliveries }: UseCases,
 ): Methods<
   | "registerWebhook"
   | "webhooks"
@@ -180,18 +189,21 @@ function webhookMethods(
 > {
   const { storage, assets } = context;
   return {
-    registerWebhook: hooks.register,
-    webhooks: hooks.list,
-    webhook: hooks.read,
-    updateWebhook,
-    testWebhook,
-    deleteWebhook: hooks.delete,
-    deliveries: sent.list,
-    redeliver: sent.redeliver,
-    recoverWebhook: sent.recover,
+    registerWebhook: (caller, request, options) => registerWebhook(webhooks, caller, { request, options }),
+    webhooks: (caller) => listWebhooks(storage, caller),
+    webhook: (caller, webhookId) => readWebhook(storage, caller, webhookId),
+    updateWebhook: (caller, webhookId, request, options) =>
+      updateWebhook(webhooks, caller, { webhookId, request, ...options }),
+    testWebhook: (caller, webhookId, request, options) =>
+      testWebhook(webhooks, caller, { webhookId, request, options }),
+    deleteWebhook: (caller, webhookId) => deleteWebhook(webhooks, caller, webhookId),
+    deliveries: (caller, webhookId, query) => listDeliveries(storage, caller, { webhookId, query }),
+    redeliver: (caller, ids, options) => redeliver(deliveries, caller, { ...ids, options }),
+    recoverWebhook: (caller, webhookId, request, options) =>
+      recoverDeliveries(deliveries, caller, { webhookId, request, options }),
     events: (caller, query) => listEvents({ storage }, caller, query),
     transactionEvents: (caller, transactionId, query) =>
-      listTransactionEvents({ storage, assets }, caller, transactionId, query),
+      listTransactionEvents({ storage, assets }, caller, { transactionId, query }),
   };
 }
 
@@ -217,7 +229,8 @@ function operatorMethods(
       const sponsor = terms.sponsor.address;
       return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
     },
-    settleTransaction: (transactionId, signature) => settleTransaction(evidence, transactionId, signature),
+    settleTransaction: (transactionId, signature) =>
+      settleTransaction(evidence, { transactionId, signature }),
     writeOffTransaction: (transactionId) => writeOffTransaction(evidence, transactionId),
   };
 }

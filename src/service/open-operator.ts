@@ -87,7 +87,7 @@ function evidenceControl(service: OperatedService): EvidenceControl {
   return {
     async settle({ transactionId, signature, writes }) {
       await service.bindToChain();
-      await settleTransaction(service, transactionId, signature, writes).catch(asRefusal);
+      await settleTransaction(service, { transactionId, signature }, writes).catch(asRefusal);
     },
     async writeOff({ transactionId, writes }) {
       await service.bindToChain();

@@ -1,9 +1,7 @@
 /** The use cases of a service, each made once over its parts. */
 import type { PaymentWrite } from "../payments/payment-storage.ts";
-import { createAmountChecks } from "../payments/intake/amounts.ts";
-import { createIntake } from "../payments/intake/intake.ts";
-import type { AmountChecks } from "../payments/intake/amounts.ts";
-import type { Intake } from "../payments/intake/intake.ts";
+import { AmountChecks } from "../payments/intake/amounts.ts";
+import { Intake } from "../payments/intake/intake.ts";
 import { journaled } from "../payments/operator/recovery/journal.ts";
 import { OrderAcceptance } from "../payments/private/accept-order.ts";
 import type { CreatedOrderBody } from "../payments/private/accept-order.ts";
@@ -14,22 +12,16 @@ import { TransactionTaking } from "../payments/transactions/create-transaction.t
 import { acceptTransfer } from "../payments/wallet/accept-transfer.ts";
 import { SignedTransactions } from "../payments/wallet/accept-signed.ts";
 import { startTransfer } from "../payments/wallet/wallet-transfer-workflow.ts";
-import { webhookDeliveries } from "../payments/webhooks/deliveries.ts";
-import type { Deliveries } from "../payments/webhooks/deliveries.ts";
-import { webhookTests } from "../payments/webhooks/test-webhook.ts";
-import { webhookUpdates } from "../payments/webhooks/update-webhook.ts";
-import { createWebhooks } from "../payments/webhooks/webhooks.ts";
-import type { Webhooks } from "../payments/webhooks/webhooks.ts";
+import type { DeliveryParts } from "../payments/webhooks/deliveries.ts";
+import type { WebhookContext } from "../payments/webhooks/webhook-context.ts";
 import type { ServiceParts } from "./service-parts.ts";
 
-/** What callers ask a service for. */
+/** What callers ask a service for, and what the functions about webhooks need. */
 export interface UseCases {
   readonly quotes: Quotes;
   readonly taking: TransactionTaking;
-  readonly hooks: Webhooks;
-  readonly updateWebhook: ReturnType<typeof webhookUpdates>;
-  readonly testWebhook: ReturnType<typeof webhookTests>;
-  readonly sent: Deliveries;
+  readonly webhooks: WebhookContext;
+  readonly deliveries: DeliveryParts;
 }
 
 /** What the operator's rules are asked by. */
@@ -44,17 +36,14 @@ export function useCasesOf(parts: ServiceParts): UseCases {
   const { storage, clock } = context;
   const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
     (await engine.commit({ writes })).ok;
-  const gates = { intake: createIntake(context), amounts: createAmountChecks(context) };
+  const gates = { intake: new Intake(context), amounts: new AmountChecks(context) };
   const pricing = routing?.pricing ?? null;
   const { secretOverlapMs } = options.webhooks;
-  const aboutHooks = { ...context, sealing, delivery, commit, secretOverlapMs, rules };
   return {
     quotes: new Quotes({ ...context, ...gates, commit, pricing, exchanger }),
     taking: takingOf(parts, gates),
-    hooks: createWebhooks(aboutHooks),
-    updateWebhook: webhookUpdates(aboutHooks),
-    testWebhook: webhookTests(aboutHooks),
-    sent: webhookDeliveries({ storage, clock, engine, workflow: deliveries }),
+    webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
+    deliveries: { storage, clock, engine, workflow: deliveries },
   };
 }
 

@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApiKeys } from "../../src/payments/accounts/api-keys.ts";
+import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
@@ -29,7 +29,7 @@ const bindTo = async (value: string): Promise<void> => {
 /** Who a service on this database takes the key for. */
 const authenticated = async (key: string): Promise<Caller> => {
   const storage = await sqliteStorage(file);
-  const keys = createApiKeys({
+  const keys = new StoredApiKeys({
     storage,
     clock: systemClock,
     random: systemRandom,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
 import { systemRandom } from "../../src/runtime.ts";
-import { createApiKeys } from "../../src/payments/accounts/api-keys.ts";
+import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { createSealing } from "../../src/payments/secrets/sealing.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -14,7 +14,12 @@ describe("API keys", () => {
   const make = (environments: readonly ("live" | "test")[] = ["test"]) => {
     const storage = memoryStorage();
     const clock = virtualClock();
-    const keys = createApiKeys({ storage, clock, random: systemRandom, environments: () => environments });
+    const keys = new StoredApiKeys({
+      storage,
+      clock,
+      random: systemRandom,
+      environments: () => environments,
+    });
     return { storage, clock, keys };
   };
 

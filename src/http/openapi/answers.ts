@@ -4,7 +4,7 @@ import type { Token } from "../../payments/assets/assets.ts";
 import type { CancelledTransactionBody } from "../../payments/transactions/cancel-transaction.ts";
 import type { CreatedTransferBody } from "../../payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../payments/private/accept-order.ts";
-import type { RecoveryBody } from "../../payments/webhooks/deliveries.ts";
+import type { RecoveryBody } from "../../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../../payments/webhooks/delivery-body.ts";
 import type { EventBody } from "../../payments/webhooks/list-events.ts";
 import type { Page } from "../../payments/page.ts";

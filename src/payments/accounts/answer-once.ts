@@ -25,7 +25,7 @@ export interface Answer<Body> {
   readonly replayed: boolean;
 }
 
-/** A use case that has decided what to commit: `commit` answers false when it has to be decided anew. */
+/** A use case that has decided what to commit: `commit` answers false when it has to decide again. */
 export interface Decision<Body> {
   readonly body: Body;
   /** Commits the effect together with these writes; false when another commit came first. Throws its refusal. */
@@ -35,8 +35,8 @@ export interface Decision<Body> {
 /** Takes back what was counted for a request. */
 type TakeBack = () => Promise<void>;
 
-// A commit that loses a race decides anew and then finds out why; more rounds than this are no race.
-const MOST_ROUNDS = 20;
+/** After a lost race the use case decides again and finds out why; more rounds than this are a fault. */
+const MAX_ROUNDS = 20;
 
 /** One request, as its use case has it. */
 interface Asked {
@@ -65,7 +65,7 @@ export async function answerOnce<Body>(
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
   await keyed.checkKey();
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = await keyed.answerBefore();
     if (before !== null) return before;
     const answer = await keyed.answerNow(decide).catch(async (refusal: unknown) => {

@@ -1,4 +1,4 @@
-/** Exact sliding windows that all processes on one database share. */
+/** Counts requests in exact sliding windows that all processes on one database share. */
 import type { LimitHitRecord, Tier } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
@@ -34,6 +34,13 @@ export interface LimitStanding {
   readonly resetSeconds: number;
 }
 
+/** Where hits are stored, and what a stored hit needs. */
+export interface HitCounting {
+  readonly storage: Pick<PaymentStorage, "commit" | "limitWindow">;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
 /** One counted request. */
 export interface DurableHit {
   readonly standing: LimitStanding;
@@ -42,15 +49,11 @@ export interface DurableHit {
 }
 
 /**
- * Counts one request, in a commit of its own, so that it counts whatever becomes of it. Throws `RATE_LIMIT_EXCEEDED`
- * when the window is full. However many race, on however many processes, no window ever holds more than its limit.
+ * Counts one request, in a commit of its own, so that it counts also when the request is refused. Throws `RATE_LIMIT_EXCEEDED`
+ * when the window is full. No window ever holds more than its limit, however many requests and processes race.
  */
 export async function countHit(
-  {
-    storage,
-    clock,
-    random,
-  }: { readonly storage: PaymentStorage; readonly clock: Clock; readonly random: Random },
+  { storage, clock, random }: HitCounting,
   { accountId, tier }: Caller,
   scope: DurableScope,
 ): Promise<DurableHit> {
@@ -70,7 +73,7 @@ export async function countHit(
   return {
     standing,
     async takeBack() {
-      // Back at the beginning of time it lies in no window.
+      // At time 0 it lies in no window.
       await storage.commit([{ writes: [{ table: "limitHits", id: hit.id, set: { at: 0 } }] }]);
       return limitStanding({ storage, clock }, { accountId, tier }, scope);
     },
@@ -79,7 +82,7 @@ export async function countHit(
 
 /** How an account stands with a limit now, without counting anything. */
 export async function limitStanding(
-  { storage, clock }: { readonly storage: PaymentStorage; readonly clock: Clock },
+  { storage, clock }: Pick<HitCounting, "storage" | "clock">,
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
 ): Promise<LimitStanding> {

@@ -1,11 +1,11 @@
-/** What an account may do, and what is left of it. */
+/** Reads what an account may do, and what is left of its limits. */
 import type { Tier } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
 import { DURABLE_SCOPES, limitStanding } from "./count-hit.ts";
 import type { LimitStanding } from "./count-hit.ts";
-import { MOST_WEBHOOKS } from "./most-webhooks.ts";
+import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */
 export interface AccountBody {
@@ -18,13 +18,16 @@ export interface AccountBody {
   readonly webhooks: { readonly limit: number; readonly current: number };
 }
 
+/** What reading an account needs. */
+export interface AccountReading {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+}
+
 /** See `PaymentService.account`. */
-export async function readAccount(
-  deps: { readonly storage: PaymentStorage; readonly clock: Clock },
-  caller: Caller,
-): Promise<AccountBody> {
+export async function readAccount(deps: AccountReading, caller: Caller): Promise<AccountBody> {
   const { accountId, tier, scopes } = caller;
   const limits = await Promise.all(DURABLE_SCOPES.map((scope) => limitStanding(deps, caller, scope)));
   const current = (await deps.storage.webhooks(accountId)).length;
-  return { accountId, tier, scopes, limits, webhooks: { limit: MOST_WEBHOOKS[tier], current } };
+  return { accountId, tier, scopes, limits, webhooks: { limit: MAX_WEBHOOKS[tier], current } };
 }

@@ -1,4 +1,4 @@
-/** The operator's limits on amounts: per transaction, and per account within a sliding day. */
+/** Checks amounts against the operator's limits: per transaction, and per account within a sliding day. */
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
@@ -20,74 +20,77 @@ interface Counted {
   readonly amount: bigint;
 }
 
-export interface AmountChecks {
+/** Where the volumes of accounts are stored. */
+export interface AmountChecking {
+  readonly storage: Pick<PaymentStorage, "volume">;
+  readonly clock: Clock;
+  readonly assets: Assets;
+}
+
+/** The limits of an admission, applied to the amounts of a quote. */
+export class AmountChecks {
+  readonly #storage: AmountChecking["storage"];
+  readonly #clock: Clock;
+  readonly #assets: Assets;
+
+  constructor({ storage, clock, assets }: AmountChecking) {
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#assets = assets;
+  }
+
   /** Throws `AMOUNT_TOO_LARGE` for more than a single transaction may move. */
-  refuseTooLarge(admission: Admission, amounts: Amounts): void;
+  refuseTooLarge({ rules }: Admission, amounts: Amounts): void {
+    for (const counted of countedOf(amounts)) {
+      const maximum = limitOf(rules, counted, "perTransaction");
+      if (maximum === null || counted.amount <= maximum) continue;
+      const { decimals } = this.#assets.named(counted.mint);
+      throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(maximum, decimals) });
+    }
+  }
+
   /**
    * As `refuseTooLarge`; also throws `VOLUME_LIMIT_EXCEEDED` for more than is left of the account's day. Only `volumes`
    * in the commit is exact; this tells why a commit was refused.
    */
-  check(admission: Admission, amounts: Amounts): Promise<void>;
+  async check(admission: Admission, amounts: Amounts): Promise<void> {
+    this.refuseTooLarge(admission, amounts);
+    for (const counted of countedOf(amounts)) {
+      const limit = limitOf(admission.rules, counted, "perDay");
+      if (limit === null) continue;
+      const used = await this.#storage.volume(scopeOf(amounts.accountId, counted), this.#windowStart());
+      if (used + counted.amount <= limit) continue;
+      const { symbol, decimals } = this.#assets.named(counted.mint);
+      throw new PaymentError("VOLUME_LIMIT_EXCEEDED", {
+        asset: symbol,
+        limit: formatAmount(limit, decimals),
+        used: formatAmount(used, decimals),
+        windowSeconds: DAY_SECONDS,
+      });
+    }
+  }
+
   /**
    * Counts the amounts in the commit that takes the transaction, and refuses that commit when the day has no room: of
    * any number that race, exactly those that fit are taken. Counted whether there is a limit or not, so that a limit that
    * is set later sees the day before it.
    */
-  volumes(admission: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[];
-}
+  volumes({ rules }: Admission, transactionId: string, amounts: Amounts): readonly PaymentWrite[] {
+    return countedOf(amounts).map((counted) => ({
+      table: "volumes",
+      insert: {
+        id: `${transactionId}:${counted.direction}`,
+        scope: scopeOf(amounts.accountId, counted),
+        at: this.#clock.now(),
+        amount: counted.amount,
+      },
+      atMost: { total: limitOf(rules, counted, "perDay"), since: this.#windowStart() },
+    }));
+  }
 
-export function createAmountChecks({
-  storage,
-  clock,
-  assets,
-}: {
-  readonly storage: Pick<PaymentStorage, "volume">;
-  readonly clock: Clock;
-  readonly assets: Assets;
-}): AmountChecks {
-  const windowStart = (): number => clock.now() - DAY_SECONDS * 1_000;
-
-  const refuseTooLarge = ({ rules }: Admission, amounts: Amounts): void => {
-    for (const counted of countedOf(amounts)) {
-      const maximum = limitOf(rules, counted, "perTransaction");
-      if (maximum === null || counted.amount <= maximum) continue;
-      const { decimals } = assets.named(counted.mint);
-      throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(maximum, decimals) });
-    }
-  };
-
-  return {
-    refuseTooLarge,
-
-    async check(admission, amounts) {
-      refuseTooLarge(admission, amounts);
-      for (const counted of countedOf(amounts)) {
-        const limit = limitOf(admission.rules, counted, "perDay");
-        if (limit === null) continue;
-        const used = await storage.volume(scopeOf(amounts.accountId, counted), windowStart());
-        if (used + counted.amount <= limit) continue;
-        const { symbol, decimals } = assets.named(counted.mint);
-        throw new PaymentError("VOLUME_LIMIT_EXCEEDED", {
-          asset: symbol,
-          limit: formatAmount(limit, decimals),
-          used: formatAmount(used, decimals),
-          windowSeconds: DAY_SECONDS,
-        });
-      }
-    },
-
-    volumes: ({ rules }, transactionId, amounts) =>
-      countedOf(amounts).map((counted) => ({
-        table: "volumes",
-        insert: {
-          id: `${transactionId}:${counted.direction}`,
-          scope: scopeOf(amounts.accountId, counted),
-          at: clock.now(),
-          amount: counted.amount,
-        },
-        atMost: { total: limitOf(rules, counted, "perDay"), since: windowStart() },
-      })),
-  };
+  #windowStart(): number {
+    return this.#clock.now() - DAY_SECONDS * 1_000;
+  }
 }
 
 /** What is given and what is got. Fees are not counted: what is given of one asset is what its recipients get. */

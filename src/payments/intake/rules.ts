@@ -1,11 +1,11 @@
-/** What an operator has set for what is newly taken, as it is stored: pauses, a suspension, limits on amounts. */
+/** The rules that operators have set for new quotes and transactions, as stored: pauses, a suspension, limits. */
 import type { GateRecord } from "../records.ts";
 import type { ActedBy } from "../acted-by.ts";
 
 /** Which new transactions and quotes a pause keeps out: those that fit every field that is given. */
 export interface PauseScope {
   readonly mode?: "wallet" | "private";
-  /** A mint; whatever gives or gets it is kept out. */
+  /** A mint; what gives it or gets it is kept out. */
   readonly mint?: string;
   readonly type?: "send" | "swap" | "payroll";
 }

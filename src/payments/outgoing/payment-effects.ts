@@ -212,7 +212,7 @@ export class PaymentEffects {
       throw new Error(`the rent of a marker is said to be ${unsigned.markerRent} lamports, and ${bound}`);
     }
     const purses = { sponsor: sponsor.address, ours: [row.address, treasury] };
-    const cost = await costOfLanding(ledger, purses, plan, unsigned.networkFee);
+    const cost = await costOfLanding(ledger, purses, { plan, networkFee: unsigned.networkFee });
     // A sweep brings back more than it costs.
     if (row.kind !== "sweep" && cost > (await allowanceLeft(storage, row))) {
       return this.#hold(deposit, SPONSOR_CAP);

@@ -1,4 +1,4 @@
-/** What private mode needs to have before it begins: said in the log where it is missing, since topping up comes any time. */
+/** Warns at the start of what the purses of private mode lack. No error: they can be topped up at any time. */
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -12,9 +12,20 @@ import { routingCost } from "../outgoing/plans/routing-cost.ts";
 import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 
-/** With less than so many sends take up, the share of a smaller account has no room for a single one. */
+/** A sponsor that holds less than this many sends may take has no room for one send within the share of a `free` account. */
 export const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
+
+/** The two purses that private mode needs, and where they are looked at. */
+export interface PurseCheck {
+  readonly ledger: Ledger;
+  readonly assets: Assets;
+  readonly log: Logger;
+  readonly sponsor: Address;
+  readonly treasury: Address;
+  /** Lamports, null without a limit. */
+  readonly mostSpentPerDay: bigint | null;
+}
 
 /**
  * Warns of a sponsor with too little, naming what is missing, and of a treasury that cannot be paid as it stands: no
@@ -27,15 +38,7 @@ export async function checkPurses({
   sponsor,
   treasury,
   mostSpentPerDay,
-}: {
-  readonly ledger: Ledger;
-  readonly assets: Assets;
-  readonly log: Logger;
-  readonly sponsor: Address;
-  readonly treasury: Address;
-  /** Lamports, null without a limit. */
-  readonly mostSpentPerDay: bigint | null;
-}): Promise<void> {
+}: PurseCheck): Promise<void> {
   const costs = await sendCosts(ledger, { sponsor, treasury }, assets.tokens);
   const dearest = largest(costs.map(sponsorCap));
   const needed = largest(costs.map(lastingCost));
@@ -65,7 +68,7 @@ export async function checkPurses({
   await warnOfUnusableAccounts({ ledger, log, assets: assets.tokens }, treasury, "treasury");
 }
 
-/** What one send may take of the sponsor's lamports at most, in the asset in which it is dearest. */
+/** The most of the sponsor's lamports that one send may take, in the asset in which it costs most. */
 export async function dearestSend(
   ledger: RoutingLedger,
   parties: { readonly sponsor: Address; readonly treasury: Address },

@@ -1,4 +1,4 @@
-/** What the service's own wallets hold: how much is free, and for how long that lasts at the rate of the last day. */
+/** Reads what the service's own wallets hold: how much is free, and how long that lasts at the rate of the last day. */
 import { formatAmount } from "../../amount.ts";
 import type { Address } from "../../address.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -38,7 +38,7 @@ export interface PurseBody {
   readonly isLow: boolean;
 }
 
-/** The part of the operator's room that is about purses. */
+/** What an operator sees of purses. */
 export interface OperatorPurses {
   /** Every purse of the service, asset by asset. Changes nothing. Rejects with `LedgerUnavailable`. */
   purses(): Promise<readonly PurseBody[]>;
@@ -77,7 +77,7 @@ interface Purse {
   readonly lowBelow: bigint | null;
 }
 
-const LONGEST_MS = 365 * DAY_MS;
+const MAX_LASTING_MS = 365 * DAY_MS;
 
 async function readPurses(deps: PurseReading): Promise<readonly PurseBody[]> {
   const now = deps.clock.now();
@@ -147,14 +147,14 @@ function bodyOf(purse: Purse, now: number): PurseBody {
   return {
     ...{ purse: name, address, asset: asset.symbol },
     ...{ balance: amount(balance), reserved: amount(reserved), spentInADay: amount(spent) },
-    lastsUntil: lastsMs === null || lastsMs > LONGEST_MS ? null : isoTime(now + Number(lastsMs)),
+    lastsUntil: lastsMs === null || lastsMs > MAX_LASTING_MS ? null : isoTime(now + Number(lastsMs)),
     lowBelow: lowBelow === null ? null : amount(lowBelow),
     isLow: lowBelow !== null && free < lowBelow,
   };
 }
 
 /** The chain is asked again only after so long, whether it has answered or not: a reading is some ten questions. */
-const REMEMBERED_MS = 5 * 60_000;
+const MAX_READING_AGE_MS = 5 * 60_000;
 
 /** A purse that is low, and since when this process has seen it so, in milliseconds since the Unix epoch. */
 export interface LowPurse {
@@ -187,7 +187,7 @@ export class PurseWatch {
 
   /** Those that are low, as read five minutes ago at most; while the chain cannot be read, as they were last. */
   async low(): Promise<readonly LowPurse[]> {
-    if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= REMEMBERED_MS) {
+    if (Math.abs(this.#deps.clock.now() - this.#askedAt) >= MAX_READING_AGE_MS) {
       await this.read().catch((error: unknown) => {
         if (!(error instanceof LedgerUnavailable)) throw error;
       });

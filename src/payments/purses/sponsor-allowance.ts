@@ -1,4 +1,4 @@
-/** What the sponsor may spend on one order, and what it has spent: past that an operator has to look. */
+/** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
 import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import type { DepositAddressContext } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../records.ts";
@@ -8,7 +8,7 @@ import type { RoutingLedger, TransactionPlan } from "../../ledger/routing.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 
-/** What a held address says of itself when its order has become too dear. */
+/** The reason that an address is held for when its order has cost too much. */
 export const SPONSOR_CAP = "sponsor_cap";
 
 /**
@@ -27,15 +27,24 @@ export function lastingCost({ networkFees, accountRent }: RoutingCost): bigint {
   return networkFees * FEE_HEADROOM + accountRent;
 }
 
-/**
- * What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others.
- * `ours` are the owners of accounts that are closed again, or that the operator keeps.
- */
+/** Whose lamports are counted. */
+export interface CostBearers {
+  readonly sponsor: Address;
+  /** Owners of accounts that are closed again, or that the operator keeps. */
+  readonly ours: readonly string[];
+}
+
+/** A transaction that is about to be signed. `networkFee` in lamports. */
+export interface PlannedLanding {
+  readonly plan: TransactionPlan;
+  readonly networkFee: bigint;
+}
+
+/** What landing costs the sponsor for good, in lamports: the fee, and rent of the accounts that it makes for others. */
 export async function costOfLanding(
   ledger: RoutingLedger,
-  { sponsor, ours }: { readonly sponsor: Address; readonly ours: readonly string[] },
-  { moves }: TransactionPlan,
-  networkFee: bigint,
+  { sponsor, ours }: CostBearers,
+  { plan: { moves }, networkFee }: PlannedLanding,
 ): Promise<bigint> {
   const owners = new Map<Address, Address[]>();
   for (const move of moves) {

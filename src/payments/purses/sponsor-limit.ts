@@ -1,4 +1,4 @@
-/** What a day may cost the sponsor: counted in the commit that takes an order, and recorded with each signature. */
+/** Limits what a day may cost the sponsor: counted in the commit that takes an order, recorded with each signature. */
 import type { PaymentRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -47,7 +47,7 @@ export async function shareOfDay(
   return { makeRoom: shares.releaseLapsed(), take: { table: "reservations", insert, atMost: { total } } };
 }
 
-/** Gives an order's share back; what it has spent is on record. */
+/** Releases an order's share; what the order has spent is on record. */
 export function releaseShareOfDay(transactionId: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
 }

@@ -1,4 +1,4 @@
-/** What one account may take up of the sponsor with orders that wait for their deposit, so that it cannot shut others out. */
+/** Limits what one account may reserve of the sponsor with orders that wait for their deposit, so that others have room. */
 import type { ReservationRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -12,7 +12,7 @@ export const SPONSOR_SHARE_PERCENT: Readonly<Record<Caller["tier"], bigint>> = {
 
 const PERCENT = 100n;
 
-/** A sponsor that holds so many times what an order reserves has room for one order of any account. */
+/** A sponsor that holds this many times what an order reserves has room for one order of any account. */
 export const SPONSOR_ORDERS = PERCENT / SPONSOR_SHARE_PERCENT.free;
 
 /** The id of an order's reservation within its account's share. */
@@ -37,7 +37,7 @@ export function reserveShare(
   };
 }
 
-/** Ends it: the order was funded, its window closed, or it was cancelled. What it reserved of the sponsor stays. */
+/** Releases the share: the order was funded, its window closed, or it was cancelled. What it reserved of the sponsor stays. */
 export function releaseShare(transactionId: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
 }

@@ -1,4 +1,4 @@
-/** Every deposit address against the chain: each base unit that ever came in is somewhere, or somebody has to look. */
+/** Compares every deposit address with the chain: each base unit that ever came in is explained, or is a finding. */
 import { formatAmount } from "../../amount.ts";
 import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -19,14 +19,14 @@ export interface ReconciledAddresses {
   /** How many addresses were looked at. */
   readonly addresses: number;
   readonly assets: readonly AssetSums[];
-  /** Addresses that need a word, the explained ones that wait for an operator included. */
+  /** Addresses with a finding, those that are explained and wait for an operator included. */
   readonly findings: readonly AddressFindings[];
 }
 
 /** To examine addresses, and to know whose lamports are promised to orders. */
 export type AddressReconciling = Examination & { readonly log: Logger; readonly sponsor: string };
 
-/** What there is to say where no deposit was ever taken. */
+/** The result where no deposit was ever taken. */
 export function noAddresses(assets: Assets): ReconciledAddresses {
   return bodyOf(assets, {
     addresses: 0,
@@ -38,8 +38,8 @@ export function noAddresses(assets: Assets): ReconciledAddresses {
 const PAGE = 100;
 /** Each address takes several calls to the chain; the ledger itself keeps to the rate of its endpoints. */
 const ADDRESSES_AT_ONCE = 8;
-/** The world goes on meanwhile: what cannot be explained is looked at again before it is said. */
-const MOST_LOOKS = 3;
+/** Payments go on meanwhile: what cannot be explained is looked at again before it is reported. */
+const MAX_LOOKS = 3;
 
 /**
  * Goes through all deposit addresses, a page at a time; the money of orders that are under way is explained by their
@@ -78,14 +78,12 @@ export async function reconcileAddresses(deps: AddressReconciling): Promise<Reco
   return bodyOf(assets, { addresses, findings, sums });
 }
 
-function bodyOf(
-  assets: Assets,
-  {
-    addresses,
-    findings,
-    sums,
-  }: Pick<ReconciledAddresses, "addresses" | "findings"> & { readonly sums: readonly Tally[] },
-): ReconciledAddresses {
+/** `sums` in the order of the token list. */
+interface SummedAddresses extends Pick<ReconciledAddresses, "addresses" | "findings"> {
+  readonly sums: readonly Tally[];
+}
+
+function bodyOf(assets: Assets, { addresses, findings, sums }: SummedAddresses): ReconciledAddresses {
   return {
     addresses,
     assets: assets.tokens.map(({ symbol, decimals }, index) => {
@@ -107,7 +105,7 @@ interface Explained {
 async function explain(deps: AddressReconciling, ids: readonly string[]): Promise<readonly Explained[]> {
   const explained = new Map<string, Explained>();
   let doubtful = ids;
-  for (let looks = 0; looks < MOST_LOOKS && doubtful.length > 0; looks++) {
+  for (let looks = 0; looks < MAX_LOOKS && doubtful.length > 0; looks++) {
     for (const each of await look(deps, doubtful)) explained.set(each.examined.facts.deposit.id, each);
     doubtful = doubtful.filter((id) => !areExplained(explained.get(id)?.found ?? []));
   }
@@ -116,7 +114,7 @@ async function explain(deps: AddressReconciling, ids: readonly string[]): Promis
 
 async function look(deps: AddressReconciling, ids: readonly string[]): Promise<readonly Explained[]> {
   const all = await Promise.all(ids.map((id) => examineAddress(deps, id)));
-  // Read after the addresses: an order that has come to rest meanwhile has let go of what was promised to it.
+  // Read after the addresses: an order that has come to rest meanwhile has released what was promised to it.
   const promised = await deps.storage.reservations(sponsorPurse(deps.sponsor));
   const amounts = new Map(promised.map(({ id, amount }) => [id, amount]));
   return all.map((examined) => {

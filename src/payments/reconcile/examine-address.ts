@@ -1,4 +1,4 @@
-/** One deposit address: what the database says of it held against what the chain says. */
+/** Compares what the database has of one deposit address with what the chain shows of it. */
 import type { DepositRecord, EntryRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -12,7 +12,7 @@ import type { Assets, Token } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
-import { recorded, tallyOf } from "./tally.ts";
+import { recordedIn, tallyOf } from "./tally.ts";
 import type { Tally } from "./tally.ts";
 
 /** What examining needs. */
@@ -56,19 +56,19 @@ export interface Examined {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** A node may be behind: so often it is asked again, with this pause. */
-const MOST_LOOKS = 10;
+/** A node may be behind: it is asked up to so many times, with this pause. */
+const MAX_LOOKS = 10;
 const PAUSE_MS = 1_000;
 
 /**
- * Reads the database first and the chain after it, so that whatever is recorded is on the chain that is read. Throws
+ * Reads the database first and the chain after it, so that all that is recorded is on the chain that is read. Throws
  * `LedgerUnavailable` when the chain cannot be read, or only as it was before the last recorded payment: then nothing can
  * be concluded.
  */
 export async function examineAddress(examination: Examination, id: string): Promise<Examined> {
   const { storage, ledger, clock, assets } = examination;
   const mints = mintsOf(assets);
-  for (let look = 1; look <= MOST_LOOKS; look++) {
+  for (let look = 1; look <= MAX_LOOKS; look++) {
     const facts = await readFacts(storage, id);
     const { slot, ...held } = await ledger.fundsOfOwner(id as Address, mints, "finalized");
     if (slot < facts.settledSlot) {
@@ -79,7 +79,8 @@ export async function examineAddress(examination: Examination, id: string): Prom
     const { unknown, explained } = await spendingElsewhere(storage, transactions);
     return {
       facts,
-      tallies: talliesOf(assets, facts, held, {
+      tallies: talliesOf(assets, facts, {
+        held,
         landed: transactions.filter((each) => each.slot <= slot),
         isVouchedFor: explained.length > 0,
       }),
@@ -111,7 +112,7 @@ export async function examineClosed(
     if (held === undefined || slot < facts.settledSlot || unitsOf(held).some((units) => units > 0n)) return;
     examined.set(facts.deposit.id, {
       facts,
-      tallies: talliesOf(assets, facts, held, { landed: [], isVouchedFor: false }),
+      tallies: talliesOf(assets, facts, { held, landed: [], isVouchedFor: false }),
       otherMints: otherMintsOf(assets, facts),
       unknownSignatures: [],
       unknownMarkers: [],
@@ -148,19 +149,22 @@ function isClosedAndEmpty(assets: Assets, { state, deposit, payments, entries }:
     state === "closed" &&
     deposit.heldReason === null &&
     payments.every(({ status }) => status === "finalized" || status === "failed") &&
-    assets.tokens.every((asset) => recorded(tallyOf(entries.filter(isOf(asset)), [], 0n, false)) === 0n)
+    assets.tokens.every((asset) => recordedIn(entries.filter(isOf(asset))) === 0n)
   );
 }
 
-/** `landed` are the address's own transactions that `held` shows. */
+/** What the chain shows of an address. */
+interface AddressOnChain {
+  readonly held: Funds;
+  /** The address's own transactions that `held` includes. */
+  readonly landed: readonly OutgoingTransaction[];
+  readonly isVouchedFor: boolean;
+}
+
 function talliesOf(
   assets: Assets,
   { payments, entries }: AddressFacts,
-  held: Funds,
-  {
-    landed,
-    isVouchedFor,
-  }: { readonly landed: readonly OutgoingTransaction[]; readonly isVouchedFor: boolean },
+  { held, landed, isVouchedFor }: AddressOnChain,
 ): Examined["tallies"] {
   const booked = new Set(entries.map(({ signature }) => signature));
   const succeeded = new Set(landed.filter(({ error }) => error === null).map(({ signature }) => signature));
@@ -169,17 +173,17 @@ function talliesOf(
     .flatMap(({ plan }) => readPlan(plan).movements);
   return assets.tokens.map((asset, index) => {
     const ofAsset = isOf(asset);
-    const units = unitsOf(held)[index] ?? 0n;
-    const tally = tallyOf(entries.filter(ofAsset), unrecorded.filter(ofAsset), units, isVouchedFor);
+    const shown = { unrecorded: unrecorded.filter(ofAsset), held: unitsOf(held)[index] ?? 0n, isVouchedFor };
+    const tally = tallyOf(entries.filter(ofAsset), shown);
     return { asset, tally };
   });
 }
 
-/** By the lines alone: whoever makes a mint decides what the chain says of it. */
+/** By the lines alone: the maker of a mint decides what the chain shows of it. */
 function otherMintsOf(assets: Assets, { entries }: AddressFacts): Examined["otherMints"] {
   const mints = new Set(entries.map(({ mint }) => mint).filter((mint) => assets.ofMint(mint) === null));
   return [...mints]
-    .map((mint) => ({ mint, units: recorded(tallyOf(entries.filter(isOf({ mint })), [], 0n, false)) }))
+    .map((mint) => ({ mint, units: recordedIn(entries.filter(isOf({ mint }))) }))
     .filter(({ units }) => units > 0n);
 }
 

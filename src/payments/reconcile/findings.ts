@@ -1,4 +1,4 @@
-/** What a reconciliation has to say of one address, and which of it means that something is not explained. */
+/** What a reconciliation finds of one address, and which findings mean that something is not explained. */
 import { formatAmount } from "../../amount.ts";
 import type { Examined } from "./examine-address.ts";
 
@@ -23,7 +23,7 @@ export type Finding =
   | { readonly finding: "held"; readonly reason: string }
   /** Tokens that are none of the service's assets: they wait for an operator to say where they go. Explained. */
   | { readonly finding: "other_mint"; readonly mint: string; /** Raw units. */ readonly units: string }
-  /** Nobody looks at the address any more, and there is money: `release` sends it back. Explained, but it waits. */
+  /** The address is no longer watched, and there is money: `release` sends it back. Explained, but it waits. */
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
 
 /** An address that needs a word of explanation. Amounts are decimal strings in whole units. */
@@ -37,7 +37,7 @@ export interface AddressFindings {
 
 const EXPLAINED: ReadonlySet<Finding["finding"]> = new Set(["held", "unclaimed", "other_mint"]);
 
-/** Whether nothing is left that nobody can explain. */
+/** Whether every finding is explained. */
 export function areExplained(findings: readonly Finding[]): boolean {
   return findings.every(({ finding }) => EXPLAINED.has(finding));
 }

@@ -1,4 +1,4 @@
-/** The service's own wallets against the chain: whether each has signed nothing that this database does not know. */
+/** Compares the service's own wallets with the chain: whether one has signed what this database does not know. */
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -13,7 +13,7 @@ export interface ReconciledPurse {
   /** False when it has signed more than were looked through: then older ones were not. */
   readonly isWhole: boolean;
   /**
-   * Those that are on no record here and that nobody has vouched for: the database is an old copy, another database signs with
+   * Those that are on no record here and that no operator has vouched for: the database is an old copy, another database signs with
    * the same key, or the key is in other hands.
    */
   readonly unknownSignatures: readonly string[];
@@ -22,9 +22,15 @@ export interface ReconciledPurse {
 /** A wallet of the service's own that signs. */
 export type SigningPurse = Pick<ReconciledPurse, "purse" | "address">;
 
+/** What comparing purses needs. */
+export interface PurseReconciling {
+  readonly storage: PaymentStorage;
+  readonly ledger: Pick<Ledger, "signedBy">;
+}
+
 /** Changes nothing. Rejects with `LedgerUnavailable`. */
 export function reconcilePurses(
-  { storage, ledger }: { readonly storage: PaymentStorage; readonly ledger: Pick<Ledger, "signedBy"> },
+  { storage, ledger }: PurseReconciling,
   purses: readonly SigningPurse[],
 ): Promise<readonly ReconciledPurse[]> {
   return Promise.all(

@@ -1,4 +1,4 @@
-/** The whole database against the chain: deposits to the base unit, wallet transactions, and the service's own wallets. */
+/** Compares the whole database with the chain: deposits to the base unit, wallet transactions, the service's own wallets. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -12,7 +12,7 @@ import type { ReconciledWallet } from "./wallet.ts";
 
 /** What the chain says of everything that this database has on record. */
 export interface Reconciliation extends ReconciledAddresses {
-  /** Whether nothing is left that nobody can explain. */
+  /** Whether every finding is explained. */
   readonly isExplained: boolean;
   readonly wallet: ReconciledWallet;
   /** Without those of a mode that is off. */

@@ -1,4 +1,4 @@
-/** The sums of deposit addresses in one asset: what the database has on record, and what the chain has besides. */
+/** The sums of a deposit address in one asset: what the database has on record, and what the chain shows besides. */
 import type { Movement } from "../../../machines/index.ts";
 import type { EntryRecord } from "../records.ts";
 
@@ -23,7 +23,7 @@ export interface Tally {
   readonly lending: bigint;
   /** Gone by transactions that are on no record here, and that an operator has vouched for. */
   readonly vouched: bigint;
-  /** Gone, and nobody knows where: the only sum that must be 0. */
+  /** Gone, and nothing explains where: the only sum that must be 0. */
   readonly missing: bigint;
   /** What the chain shows. */
   readonly held: bigint;
@@ -58,27 +58,43 @@ export const EMPTY_TALLY: Tally = {
   held: 0n,
 };
 
+/** What the chain shows of one address and asset. */
+export interface Shown {
+  /** The movements of payments that have landed and that have no line yet. */
+  readonly unrecorded: readonly Pick<Movement, "kind" | "amount">[];
+  /** Base units. */
+  readonly held: bigint;
+  /** Whether an operator has vouched for a transaction of the address that is on no record here. */
+  readonly isVouchedFor: boolean;
+}
+
 /**
- * Compares the lines of one address and asset with what the chain shows. `unrecorded` are the movements of payments that
- * the chain shows as landed and that have no line yet. More than that can only have come from outside; less is missing, unless an operator has vouched for
- * a transaction of the address that is on no record here.
+ * Compares the lines of one address and asset with what the chain shows. More than the sum of both can only have come from
+ * outside; less is missing, or vouched for.
  */
 export function tallyOf(
   entries: readonly Pick<EntryRecord, "kind" | "amount">[],
-  unrecorded: readonly Pick<Movement, "kind" | "amount">[],
-  held: bigint,
-  isVouchedFor: boolean,
+  { unrecorded, held, isVouchedFor }: Shown,
 ): Tally {
-  const sums = { ...EMPTY_TALLY, held };
-  for (const { kind, amount } of entries) sums[SUM_OF[kind]] += amount;
+  const sums = { ...sumsOf(entries), held };
   for (const { kind, amount } of unrecorded) sums[kind === "loan" ? "lending" : "leaving"] += BigInt(amount);
   const surplus = held - (recorded(sums) + sums.lending - sums.leaving);
   if (surplus >= 0n) return { ...sums, arriving: surplus };
   return { ...sums, [isVouchedFor ? "vouched" : "missing"]: -surplus };
 }
 
-/** What should be there by the lines alone. */
-export function recorded(tally: Pick<Tally, Recorded>): bigint {
+/** What should be there by these lines alone. */
+export function recordedIn(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): bigint {
+  return recorded(sumsOf(entries));
+}
+
+function sumsOf(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): Tally {
+  const sums = { ...EMPTY_TALLY };
+  for (const { kind, amount } of entries) sums[SUM_OF[kind]] += amount;
+  return sums;
+}
+
+function recorded(tally: Pick<Tally, Recorded>): bigint {
   const { deposits, loans, payouts, refunds, fees, dust, repayments } = tally;
   return deposits + loans - payouts - refunds - fees - dust - repayments;
 }

@@ -1,4 +1,4 @@
-/** Every wallet transaction that is over against the chain: whether it became what its status says. */
+/** Compares every wallet transaction that is over with the chain: whether its status is what the chain shows. */
 import type { Attempt, Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { TransactionRecord } from "../records.ts";

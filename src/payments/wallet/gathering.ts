@@ -1,4 +1,4 @@
-/** Gathers what comes one by one and hands it on in small batches, so that each does not cost a commit of its own. */
+/** Gathers items into small batches, so that not every item costs a commit of its own. */
 import type { Clock } from "../../runtime.ts";
 
 /** Nothing waits longer for others to join it. */

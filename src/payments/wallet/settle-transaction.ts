@@ -1,4 +1,4 @@
-/** An operator's decisions about wallet transactions of which the nodes' own evidence is not enough. */
+/** Settles or writes off wallet transactions, on an operator's command, where the nodes' own evidence is not enough. */
 import type { WalletTransferEvent } from "../../../machines/index.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord, TransactionStatus } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -14,6 +14,12 @@ export interface Settlement {
   readonly ledger: Ledger;
   readonly engine: Engine<PaymentTables>;
   readonly transfers: WalletTransferWorkflow;
+}
+
+/** The landing that an operator names. */
+export interface NamedLanding {
+  readonly transactionId: string;
+  readonly signature: string;
 }
 
 /** What was settled. */
@@ -50,8 +56,7 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
  */
 export async function settleTransaction(
   settlement: Settlement,
-  transactionId: string,
-  signature: string,
+  { transactionId, signature }: NamedLanding,
   writes: readonly PaymentWrite[] = [],
 ): Promise<SettledTransaction> {
   const { engine, ledger, transfers } = settlement;
@@ -108,10 +113,12 @@ const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
   dead: "it can never land, and is failed by itself in a moment",
 };
 
-async function findAttempt(
-  { storage }: Settlement,
-  transactionId: string,
-): Promise<{ readonly transaction: TransactionRecord; readonly attempt: Attempt }> {
+interface FoundAttempt {
+  readonly transaction: TransactionRecord;
+  readonly attempt: Attempt;
+}
+
+async function findAttempt({ storage }: Settlement, transactionId: string): Promise<FoundAttempt> {
   const view = await storage.transaction(transactionId);
   const [stored]: readonly AttemptRecord[] =
     view?.transaction.mode === "wallet" ? await storage.attempts([view.transaction.signature ?? ""]) : [];

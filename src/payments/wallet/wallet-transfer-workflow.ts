@@ -1,4 +1,4 @@
-/** `wallet-transfer` acted out: what its effects do, what it watches, and which rows its steps write. */
+/** The effects, watches and rows of the chart `wallet-transfer`. */
 import { walletTransfer } from "../../../machines/wallet-transfer.ts";
 import type { AnnounceParams, TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
@@ -15,39 +15,24 @@ import { releaseReserved, settleReserved } from "../swap-provider/reserve.ts";
 /** The registered chart of wallet mode. */
 export type WalletTransferWorkflow = Workflow<typeof walletTransfer, PaymentTables>;
 
-export function walletTransferWorkflow({
-  storage,
-  ledger,
-  log,
-  announce,
-  completeExchange,
-}: {
+/** What sending a caller-signed transaction needs. */
+export interface TransferParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly log: Logger;
   /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
   readonly completeExchange: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
-}): WalletTransferWorkflow {
+}
+
+export function walletTransferWorkflow(parts: TransferParts): WalletTransferWorkflow {
   return workflow(walletTransfer)<PaymentTables>({
     version: 1,
     effects: {
-      // The first send. Whatever comes of it is unknown, not failed: the watch sends the same bytes again and again.
-      broadcast: async ({ signature }) => {
-        const [attempt] = await storage.attempts([signature]);
-        if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
-        const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeExchange(attempt);
-        if (bytes === null) return undefined;
-        try {
-          await ledger.broadcast(bytes);
-        } catch (err) {
-          log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
-        }
-        return undefined;
-      },
-      announce,
+      broadcast: ({ signature }) => broadcast(parts, signature),
+      announce: parts.announce,
       reportUnprovable: async ({ signature }, { instance: transactionId }) => {
-        log.warn({ transactionId, signature }, messageOf("unprovable"));
+        parts.log.warn({ transactionId, signature }, messageOf("unprovable"));
         return undefined;
       },
     },
@@ -80,6 +65,23 @@ export function walletTransferWorkflow({
       return [{ table: "transactions", id, set }, ...notices, ...released];
     },
   });
+}
+
+/** The first send. However it ends, the outcome is unknown and not failed: the watch sends the same bytes again. */
+async function broadcast(
+  { storage, ledger, log, completeExchange }: TransferParts,
+  signature: string,
+): Promise<undefined> {
+  const [attempt] = await storage.attempts([signature]);
+  if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
+  const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeExchange(attempt);
+  if (bytes === null) return undefined;
+  try {
+    await ledger.broadcast(bytes);
+  } catch (err) {
+    log.warn({ signature, err }, "a first broadcast was not acknowledged; the watch goes on with it");
+  }
+  return undefined;
 }
 
 /** States of bytes that landed although their transaction was over. */

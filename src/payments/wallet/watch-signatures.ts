@@ -1,4 +1,4 @@
-/** Following signatures on the chain until they have landed for good or can never land any more. */
+/** Follows signatures on the chain until they have landed for good or can never land. */
 import type { WalletTransferEvent } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord } from "../records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
@@ -25,18 +25,18 @@ export interface SignatureWatching {
   readonly intervalMs: number;
 }
 
-/** What one call for statuses takes. */
-const SIGNATURES_A_LOOK = 256;
+/** The most signatures that one call for statuses takes. */
+const MAX_SIGNATURES_PER_LOOK = 256;
 /**
  * Landings asked for with one question, and so many questions at once: each asks every witness for the statuses of all and
  * one node for each receipt. So 3,000 are answered within 40 s by nodes that take 200 ms.
  */
-const LANDINGS_A_QUESTION = 16;
-const QUESTIONS_AT_ONCE = 2;
+const LANDINGS_PER_QUESTION = 16;
+const MAX_QUESTIONS_AT_ONCE = 2;
 /**
- * One endpoint may say "finalized" of bytes that no other has seen, for as long as it likes. In one poll of sixteen its
- * word is left out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several, so
- * no fixed step would meet every one of them: the steps of the golden ratio do.
+ * A lying endpoint may report "finalized" for bytes that no other has seen. So one poll of sixteen leaves the first
+ * endpoint's answer out: then the others are asked, and the bytes are judged or sent again. A look is one poll or several:
+ * a fixed step could always miss the same signatures, steps of the golden ratio meet all.
  */
 const GOLDEN_STEP = 0x9e37_79b1;
 const isHintless = (poll: number): boolean => Math.imul(poll, GOLDEN_STEP) >>> 28 === 0;
@@ -47,7 +47,7 @@ export function watchLanding(watching: SignatureWatching): Watcher {
   const resending = new Resending(watching);
   return {
     intervalMs: watching.intervalMs,
-    batchSize: SIGNATURES_A_LOOK,
+    batchSize: MAX_SIGNATURES_PER_LOOK,
     poll: async (watches, look) => {
       // Also when nothing can be found out now: then the next look sends all the same.
       const before = resending.looking(watches.map(({ key }) => key));
@@ -64,7 +64,7 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
   const following = new FollowedSignatures(watching);
   return {
     intervalMs: watching.intervalMs,
-    batchSize: SIGNATURES_A_LOOK,
+    batchSize: MAX_SIGNATURES_PER_LOOK,
     poll: async (watches, look) => {
       const { landed } = await following.lookAt(watches, look);
       await following.readReceipts(landed, look);
@@ -77,7 +77,7 @@ export function watchStrayLanding(watching: SignatureWatching): Watcher {
 class FollowedSignatures {
   readonly #around: SignatureWatching;
   readonly #landed = new LandedSignatures();
-  readonly #slots = new Slots(QUESTIONS_AT_ONCE);
+  readonly #slots = new Slots(MAX_QUESTIONS_AT_ONCE);
   #polls = 0;
 
   constructor(around: SignatureWatching) {
@@ -114,8 +114,8 @@ class FollowedSignatures {
   /** Asks for the receipts of these, tells what came within a moment, and says which could not be had in this look. */
   async readReceipts(landed: readonly WatchRecord[], look: Look): Promise<void> {
     const read = new Gathering<WatchRecord>(this.#around.clock, (those) => this.#tellRead(those, look));
-    const lanes = { lanes: QUESTIONS_AT_ONCE, signal: look.signal };
-    const left = await inLanes(lanes, groupsOf(landed, LANDINGS_A_QUESTION), async (group) => {
+    const lanes = { lanes: MAX_QUESTIONS_AT_ONCE, signal: look.signal };
+    const left = await inLanes(lanes, groupsOf(landed, LANDINGS_PER_QUESTION), async (group) => {
       await this.#slots.use(() => this.#readLandings(group));
       for (const watch of group) {
         if (this.#landed.eventOf(watch.key) === null) look.missed([watch]);

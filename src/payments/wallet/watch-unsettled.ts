@@ -1,4 +1,4 @@
-/** Following what the usual watch could not settle: bytes whose fate nothing proves, and bytes that were judged dead. */
+/** Follows what the usual watch could not settle: bytes whose fate is not proved, and bytes that were judged dead. */
 import type { SignatureEvent, WalletTransferEvent } from "../../../machines/index.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
@@ -16,7 +16,7 @@ export interface UnsettledWatching {
 const UNPROVABLE_INTERVAL_MS = 60_000;
 const EXPIRED_INTERVAL_MS = 5 * 60_000;
 
-/** Asks for all the evidence again and again. What is still unprovable, or not to be asked for, is told nothing. */
+/** Asks for all the evidence again and again. While the fate stays unprovable, or cannot be asked for, nothing is told. */
 export function watchUnprovable(watching: UnsettledWatching): Watcher {
   return {
     intervalMs: UNPROVABLE_INTERVAL_MS,
@@ -32,7 +32,7 @@ export function watchUnprovable(watching: UnsettledWatching): Watcher {
   };
 }
 
-/** Looks whether bytes that were judged dead have landed all the same. Their own signature only: one call for 256. */
+/** Looks whether bytes that were judged dead have landed all the same, under their own signature only: one call for 256. */
 export function watchExpired(watching: UnsettledWatching): Watcher {
   return {
     intervalMs: EXPIRED_INTERVAL_MS,

@@ -1,4 +1,4 @@
-/** Telling webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
+/** Tells webhooks: serialises a notice once and starts a delivery for each webhook that subscribed to it. */
 import type { AnnounceParams } from "../../../machines/wallet-transfer.ts";
 import type {
   NoticeRecord,
@@ -7,7 +7,7 @@ import type {
   TransactionRecord,
   WebhookRecord,
 } from "../records.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { EffectHandler, StartRequest } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 import { NOTICE_EVENTS, noticeBody } from "./sending/notice-body.ts";
@@ -16,6 +16,14 @@ import type { Assets } from "../assets/assets.ts";
 import { deliveryIdOf, firstRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
+
+/** What announcing needs. */
+export interface Announcing {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly deliveries: WebhookDeliveryWorkflow;
+}
 
 /**
  * The effect `announce`. It looks at all notices of the transaction and not only at its own, because of two announced
@@ -27,12 +35,7 @@ export function announceEffect({
   clock,
   assets,
   deliveries: deliveryWorkflow,
-}: {
-  readonly storage: PaymentStorage;
-  readonly clock: Clock;
-  readonly assets: Assets;
-  readonly deliveries: WebhookDeliveryWorkflow;
-}): EffectHandler<AnnounceParams, never, PaymentTables> {
+}: Announcing): EffectHandler<AnnounceParams, never, PaymentTables> {
   return async (_params, { instance: transactionId }) => {
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
@@ -49,7 +52,7 @@ export function announceEffect({
 
     for (const notice of inOrder(notices)) {
       if (notice.body === null) {
-        const body = noticeBody(noticeOf(notice, view.transaction, view.recipients, assets));
+        const body = noticeBody(noticeOf(notice, view, assets));
         writes.push(
           { table: "notices", id: notice.id, set: { body } },
           { table: "announcements", insert: { id: notice.id, accountId, at: clock.now() } },
@@ -80,11 +83,13 @@ function inOrder(notices: readonly NoticeRecord[]): readonly NoticeRecord[] {
   return notices.toSorted((one, other) => rank(one) - rank(other));
 }
 
+/** What a notice needs of its transaction. */
+type NoticedTransaction = Pick<TransactionView, "transaction" | "recipients">;
+
 /** A stored notice with the facts of its transaction that never change. */
 export function noticeOf(
   notice: NoticeRecord,
-  transaction: TransactionRecord,
-  recipients: readonly RecipientRecord[],
+  { transaction, recipients }: NoticedTransaction,
   assets: Assets,
 ): Notice {
   const { transactionId, status, reason, signature, blockTime } = notice;
@@ -100,24 +105,23 @@ export function noticeOf(
       signature,
       blockTime,
       fee: transactionFee(notice.fee, transaction, assets),
-      recipients: recipients.map((share) => noticeRecipient(share, notice, transaction, assets)),
+      recipients: recipients.map((share) => ({
+        ...recipientShare(share, transaction, assets),
+        ...paidStatus(share, notice, transaction),
+      })),
       reason,
       reference: transaction.reference,
     },
   };
 }
 
-/**
- * Who was paid is said of a private payroll that has ended: a failed one must not be mistaken for an unpaid one. Before its end nobody is finally paid.
- */
-function noticeRecipient(
+/** Of a private payroll, whether this payee was paid: "unpaid" until the payroll has ended. Empty for all others. */
+function paidStatus(
   share: RecipientRecord,
   { event }: NoticeRecord,
-  transaction: TransactionRecord,
-  assets: Assets,
-): NoticeRecipient {
-  const shown = recipientShare(share, transaction, assets);
-  if (transaction.mode !== "private" || transaction.type !== "payroll") return shown;
+  { mode, type }: TransactionRecord,
+): Pick<NoticeRecipient, "status"> {
+  if (mode !== "private" || type !== "payroll") return {};
   const hasEnded = event === "transaction.completed" || event === "transaction.failed";
-  return { ...shown, status: hasEnded ? share.status : "unpaid" };
+  return { status: hasEnded ? share.status : "unpaid" };
 }

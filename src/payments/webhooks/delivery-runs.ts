@@ -1,4 +1,4 @@
-/** Beginning a delivery: once for each notice and webhook, and once more whenever its owner asks for it. */
+/** Begins deliveries: once for each notice and webhook, and once more each time its owner asks for it. */
 import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf } from "../../engine/index.ts";
@@ -25,18 +25,18 @@ export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): stri
   return runs === 1 ? id : `${id}:${runs}`;
 }
 
-/** A delivery that is not there yet. `follows` is the run before it of the same transaction's notices. */
+/** A notice that a webhook is to be told. */
+export interface DueNotice {
+  readonly notice: NoticeRecord;
+  readonly webhook: WebhookRecord;
+  /** The run before it of the same transaction's notices, which it waits for; null for the first. */
+  readonly follows: string | null;
+}
+
+/** The first run of a delivery that is not stored yet. */
 export function firstRun(
   workflow: WebhookDeliveryWorkflow,
-  {
-    notice,
-    webhook,
-    follows,
-  }: {
-    readonly notice: NoticeRecord;
-    readonly webhook: WebhookRecord;
-    readonly follows: string | null;
-  },
+  { notice, webhook, follows }: DueNotice,
 ): BegunRun {
   const id = deliveryIdOf(notice, webhook);
   const about = { webhookId: webhook.id, noticeId: notice.id };
@@ -49,7 +49,7 @@ export function firstRun(
   return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
 }
 
-/** A delivery that has ended, from its first attempt on: the same id and the same bytes. */
+/** Another run of a delivery that has ended: all attempts once more, with the same id and the same bytes. */
 export function nextRun(
   workflow: WebhookDeliveryWorkflow,
   delivery: DeliveryRecord,

@@ -1,4 +1,4 @@
-/** Disabling a webhook that takes nothing any more: decided in the commit that abandons one more of its deliveries. */
+/** Disables a webhook that receives nothing any more: decided in the commit that abandons one more of its deliveries. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 
@@ -10,6 +10,13 @@ export interface DisableAfter {
   readonly undeliveredMs: number;
 }
 
+/** What deciding it needs. */
+export interface Disabling {
+  readonly storage: Pick<PaymentStorage, "webhook" | "lastDeliveredAt" | "abandonedSince">;
+  readonly clock: Clock;
+  readonly disableAfter: DisableAfter | "never";
+}
+
 /** The reason that such a webhook shows. */
 const DISABLED_AFTER_FAILURES = "disabled_after_failures";
 
@@ -19,15 +26,7 @@ const DISABLED_AFTER_FAILURES = "disabled_after_failures";
  * it at the same time, or another delivery disables it, the commit is refused and this is asked again.
  */
 export async function disablingWrites(
-  {
-    storage,
-    clock,
-    disableAfter,
-  }: {
-    readonly storage: Pick<PaymentStorage, "webhook" | "lastDeliveredAt" | "abandonedSince">;
-    readonly clock: Clock;
-    readonly disableAfter: DisableAfter | "never";
-  },
+  { storage, clock, disableAfter }: Disabling,
   webhookId: string,
 ): Promise<readonly PaymentWrite[]> {
   if (disableAfter === "never") return [];

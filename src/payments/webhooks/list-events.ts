@@ -1,4 +1,4 @@
-/** What webhooks were told, for owners who lost it: all of an account, or the timeline of one transaction. */
+/** Lists what webhooks were told: all events of an account, or the timeline of one transaction. */
 import type { NoticeRecord } from "../records.ts";
 import { noticeBody } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
@@ -41,22 +41,26 @@ export async function listEvents(
   return { data, hasMore };
 }
 
+/** Whose timeline is asked for. */
+export interface AskedTimeline {
+  readonly transactionId: string;
+  readonly query?: EventsQuery | undefined;
+}
+
 /** See `PaymentService.transactionEvents`. */
 export async function listTransactionEvents(
   { storage, assets }: TransactionReading,
   caller: Caller,
-  transactionId: string,
-  query: EventsQuery = {},
+  { transactionId, query = {} }: AskedTimeline,
 ): Promise<Page<EventBody>> {
   const { order, limit, startingAfter } = parseRequest(eventsQuery, query);
-  const { transaction, recipients } = await ownTransaction(storage, caller, transactionId);
+  const view = await ownTransaction(storage, caller, transactionId);
   const notices = await storage.notices(transactionId);
   const ordered = order === "asc" ? notices : notices.toReversed();
   const start = startingAfter === undefined ? 0 : ordered.findIndex(({ id }) => id === startingAfter) + 1;
   if (startingAfter !== undefined && start === 0) throw notInList("event");
-  // What was not serialised yet is about to be, in the same words.
-  const bodyOf = (notice: NoticeRecord): string =>
-    notice.body ?? noticeBody(noticeOf(notice, transaction, recipients, assets));
+  // What is not serialised yet will be, into the same text.
+  const bodyOf = (notice: NoticeRecord): string => notice.body ?? noticeBody(noticeOf(notice, view, assets));
   return pageOf(
     ordered.slice(start).map((notice) => eventBody(notice, bodyOf(notice))),
     limit,

@@ -1,9 +1,9 @@
-/** The notice that a receiver is tried out with: shaped like a real one, and about no money at all. */
+/** Makes the notice that a receiver is tried with: shaped like a real one, and about no money. */
 import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
 
-/** SOL's own program, which no wallet signs for: a sample that is mistaken for real money names nobody. */
-const NOBODY = "11111111111111111111111111111111";
-/** 64 bytes of nothing. */
+/** The system program, which no wallet signs for: a sample that is mistaken for a real notice names no person. */
+const NO_WALLET = "11111111111111111111111111111111";
+/** 64 bytes of 0 in base58. */
 const NO_SIGNATURE = "1".repeat(64);
 
 const STATUS_OF = {
@@ -22,7 +22,7 @@ export function sampleNotice(event: NoticeEvent, transactionId: string, now: num
       ...{ transactionId, status: STATUS_OF[event], mode: "wallet", type: "send", signature: NO_SIGNATURE },
       blockTime: isFinal ? Math.floor(now / 1_000) : null,
       fee: isFinal ? "0.000005" : null,
-      recipients: [{ address: NOBODY, amount: "1" }],
+      recipients: [{ address: NO_WALLET, amount: "1" }],
       reason: event === "transaction.failed" ? "transaction_error" : null,
       reference: null,
     },

@@ -1,82 +1,74 @@
-/** Changing a webhook: where it is, what it is told, how it is signed, and whether it is told anything at all. */
+/** Changes a webhook: its URL, its events, its secret, and whether it is enabled. */
 import type { WebhookRecord } from "../records.ts";
-import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
-import type { Clock, Random } from "../../runtime.ts";
-import type { Delivery } from "./sending/attempt.ts";
 import type { RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { countHit } from "../accounts/count-hit.ts";
 import { parseRequest, webhookUpdate } from "../requests.ts";
 import type { WebhookUpdate } from "../requests.ts";
-import type { Sealing } from "../secrets/sealing.ts";
 import { ownWebhook, wholeWebhookBody } from "./webhook-body.ts";
 import type { WholeWebhookBody } from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
-import type { ReceiverRules } from "./webhook-fields.ts";
+import type { WebhookContext } from "./webhook-context.ts";
 import { replacedSecret } from "./webhook-secret.ts";
 
-/** The reason that a webhook shows which its owner has disabled. */
+/** The reason that a webhook shows after its owner has disabled it. */
 const DISABLED_BY_OWNER = "disabled_by_owner";
 
-/** See `PaymentService.updateWebhook`. */
-export type UpdateWebhook = (
-  caller: Caller,
-  webhookId: string,
-  request: WebhookUpdate,
-  options?: Pick<RequestOptions, "onLimit">,
-) => Promise<WholeWebhookBody>;
-
-export function webhookUpdates(deps: {
-  readonly storage: PaymentStorage;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly sealing: Sealing;
-  readonly delivery: Delivery;
-  readonly rules: ReceiverRules;
-  /** How long deliveries are signed with the old secret, too, in milliseconds. */
-  readonly secretOverlapMs: number;
-  readonly commit: (writes: readonly PaymentWrite[]) => Promise<boolean>;
-}): UpdateWebhook {
-  const { storage, clock, sealing, delivery, rules, secretOverlapMs, commit } = deps;
-
-  return async (caller, webhookId, body, { onLimit } = {}) => {
-    // Another URL is another registration: its limit keeps an account from trying out addresses.
-    if (hasUrl(body)) onLimit?.((await countHit(deps, caller, "webhook_registration")).standing);
-    const request = parseRequest(webhookUpdate, body);
-    await ownWebhook(storage, caller, webhookId);
-    const url = request.url === undefined ? undefined : readUrl(request.url, rules);
-    const events = request.events === undefined ? undefined : readEvents(request.events);
-    // One answer for every cause, so that this is no scanner of the operator's network.
-    if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
-
-    // Each round that loses has let another request through, so there is an end.
-    for (;;) {
-      const webhook = await ownWebhook(storage, caller, webhookId);
-      const now = clock.now();
-      const { secret, enabled } = request;
-      const set: Partial<WebhookRecord> = {
-        ...(url === undefined ? {} : { url }),
-        ...(events === undefined ? {} : { events }),
-        ...(secret === undefined
-          ? {}
-          : replacedSecret(sealing, webhook, { secret, previousUntil: now + secretOverlapMs })),
-        ...(enabled === undefined ? {} : switched(webhook, enabled, now)),
-      };
-      const { version: expectedVersion } = webhook;
-      if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
-        return wholeWebhookBody({ ...webhook, ...set });
-      }
-    }
-  };
+/** A request to change a webhook. */
+export interface AskedUpdate extends Pick<RequestOptions, "onLimit"> {
+  readonly webhookId: string;
+  readonly request: WebhookUpdate;
 }
 
-/** The body is not checked yet: whatever it is, the schema will say. */
+/** See `PaymentService.updateWebhook`. */
+export async function updateWebhook(
+  context: WebhookContext,
+  caller: Caller,
+  { webhookId, request: body, onLimit }: AskedUpdate,
+): Promise<WholeWebhookBody> {
+  const { storage, clock, delivery, rules, commit } = context;
+  // Another URL is another registration: its limit keeps an account from trying out addresses.
+  if (hasUrl(body)) onLimit?.((await countHit(context, caller, "webhook_registration")).standing);
+  const request = parseRequest(webhookUpdate, body);
+  await ownWebhook(storage, caller, webhookId);
+  const url = request.url === undefined ? undefined : readUrl(request.url, rules);
+  const events = request.events === undefined ? undefined : readEvents(request.events);
+  // One answer for every cause, so that this is no scanner of the operator's network.
+  if (url !== undefined && !(await delivery.reach(url))) throw new PaymentError("URL_UNREACHABLE", { url });
+
+  // Each lost round has let another request through, so this ends.
+  for (;;) {
+    const webhook = await ownWebhook(storage, caller, webhookId);
+    const set: Partial<WebhookRecord> = {
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events }),
+      ...secretFields(context, webhook, request.secret),
+      ...(request.enabled === undefined ? {} : switched(webhook, request.enabled, clock.now())),
+    };
+    const { version: expectedVersion } = webhook;
+    if (await commit([{ table: "webhooks", id: webhookId, set, expectedVersion }])) {
+      return wholeWebhookBody({ ...webhook, ...set });
+    }
+  }
+}
+
+/** Nothing changes where the request names no secret. */
+function secretFields(
+  { sealing, clock, secretOverlapMs }: WebhookContext,
+  webhook: WebhookRecord,
+  secret: string | null | undefined,
+): Partial<WebhookRecord> {
+  if (secret === undefined) return {};
+  return replacedSecret(sealing, webhook, { secret, previousUntil: clock.now() + secretOverlapMs });
+}
+
+/** The body is not checked yet, and may be anything. */
 function hasUrl(body: unknown): boolean {
   return typeof body === "object" && body !== null && "url" in body;
 }
 
-/** A webhook that was enabled already, or disabled, keeps its time and its reason. */
+/** A webhook that is in the wanted state already keeps its time and its reason. */
 function switched(webhook: WebhookRecord, enabled: boolean, now: number): Partial<WebhookRecord> {
   if (enabled && webhook.disabledAt === null) return {};
   if (enabled) return { disabledAt: null, disabledReason: null, enabledAt: now };

@@ -1,9 +1,10 @@
-/** `webhook-delivery` acted out: one attempt is one effect, at most four at a time per webhook. */
+/** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time per webhook. */
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
+import type { WebhookDeliveryEvent } from "../../../machines/webhook-delivery.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { workflow } from "../../engine/index.ts";
-import type { Workflow } from "../../engine/index.ts";
+import type { EffectOutcome, EffectRun, Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
@@ -15,62 +16,36 @@ import { secretsOf } from "./webhook-secret.ts";
 /** The registered chart of deliveries. */
 export type WebhookDeliveryWorkflow = Workflow<typeof webhookDelivery, PaymentTables>;
 
-/** One slow receiver delays nobody else. */
-const IN_FLIGHT_PER_WEBHOOK = 4;
+/** A bound, so that one slow receiver does not delay the others. */
+const MAX_IN_FLIGHT_PER_WEBHOOK = 4;
 
-/** What the row of a delivery says once its machine has ended. */
+/** What is written to the row of a delivery once its machine has ended, by its final state. */
 const ENDS: Readonly<Partial<Record<string, (at: number) => Partial<DeliveryRecord>>>> = {
   delivered: (deliveredAt) => ({ status: "delivered", deliveredAt }),
   abandoned: (abandonedAt) => ({ status: "abandoned", abandonedAt }),
   dropped: () => ({ status: "dropped" }),
 };
 
-export function webhookDeliveryWorkflow({
-  storage,
-  clock,
-  delivery,
-  sealing,
-  disableAfter,
-}: {
+/** What deliveries need. */
+export interface DeliveringParts {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly delivery: Delivery;
   readonly sealing: Sealing;
   readonly disableAfter: DisableAfter | "never";
-}): WebhookDeliveryWorkflow {
+}
+
+export function webhookDeliveryWorkflow(parts: DeliveringParts): WebhookDeliveryWorkflow {
   return workflow(webhookDelivery)<PaymentTables>({
     version: 1,
     effects: {
       attempt: {
-        lane: ({ webhookId }) => ({ key: webhookId, cap: IN_FLIGHT_PER_WEBHOOK }),
-        run: async ({ deliveryId, webhookId, noticeId, number }, { signal, dueAt, crashes }) => {
-          const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
-          const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
-          if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
-            return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
-          }
-          if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
-          const { url } = webhook;
-          const startedAt = clock.now();
-          const headers = signatureHeaders({
-            body: notice.body,
-            ...secretsOf(sealing, webhook, startedAt),
-            noticeId,
-            timestampSeconds: Math.floor(startedAt / 1_000),
-          });
-          const result = await delivery.attempt({ url, body: notice.body, headers, signal });
-          // A wall clock may be set back meanwhile.
-          const durationMs = Math.max(0, clock.now() - startedAt);
-          const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
-          return {
-            event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
-            writes: [...crashed, { table: "deliveryAttempts", insert }],
-          };
-        },
+        lane: ({ webhookId }) => ({ key: webhookId, cap: MAX_IN_FLIGHT_PER_WEBHOOK }),
+        run: (params, context) => attempt(parts, params, context),
       },
       giveUp: async ({ webhookId }) => ({
         event: { type: "GIVEN_UP" },
-        writes: await disablingWrites({ storage, clock, disableAfter }, webhookId),
+        writes: await disablingWrites(parts, webhookId),
       }),
     },
     project: ({ before, after }, at) => {
@@ -83,6 +58,42 @@ export function webhookDeliveryWorkflow({
   });
 }
 
+/** What the effect `attempt` is given. */
+interface DueAttempt extends Pick<DeliveryAttemptRecord, "deliveryId" | "number"> {
+  readonly webhookId: string;
+  readonly noticeId: string;
+}
+
+/** Makes one attempt, and records it together with those that crashed before it. */
+async function attempt(
+  { storage, clock, sealing, delivery }: DeliveringParts,
+  { deliveryId, webhookId, noticeId, number }: DueAttempt,
+  { signal, dueAt, crashes }: EffectRun,
+): Promise<EffectOutcome<WebhookDeliveryEvent, PaymentTables>> {
+  const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
+  const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
+  if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
+    return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+  }
+  if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
+  const { url } = webhook;
+  const startedAt = clock.now();
+  const headers = signatureHeaders({
+    body: notice.body,
+    ...secretsOf(sealing, webhook, startedAt),
+    noticeId,
+    timestampSeconds: Math.floor(startedAt / 1_000),
+  });
+  const result = await delivery.attempt({ url, body: notice.body, headers, signal });
+  // A wall clock may be set back meanwhile.
+  const durationMs = Math.max(0, clock.now() - startedAt);
+  const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
+  return {
+    event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
+    writes: [...crashed, { table: "deliveryAttempts", insert }],
+  };
+}
+
 /** The row of an attempt that has ended, but for how long it took in all. */
 function endedAttempt(
   attempt: Pick<DeliveryAttemptRecord, "deliveryId" | "number" | "startedAt">,
@@ -93,7 +104,7 @@ function endedAttempt(
   return { ...attempt, id, opening, firstByteMs, httpStatus, error, excerpt };
 }
 
-/** Why an attempt is logged as failed; `crashed` is said by the process that found what another left behind. */
+/** Why an attempt is logged as failed; `crashed` is logged by the process that takes over from one that vanished. */
 type LoggedError = AttemptError | "crashed";
 
 /**

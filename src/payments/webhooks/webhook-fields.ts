@@ -1,4 +1,4 @@
-/** Reads what a caller says of a webhook: where it is, and what it is told. */
+/** Checks the URL and the events that a caller gives for a webhook. */
 import { PaymentError } from "../../errors.ts";
 import type { AllowAddress } from "./sending/address-guard.ts";
 import type { DenyList } from "./sending/deny-list.ts";
@@ -16,7 +16,7 @@ export interface ReceiverRules {
 export function readUrl(putativeUrl: string, { allowAddress, deny }: ReceiverRules): string {
   const read = parseReceiverUrl(putativeUrl, allowAddress, deny);
   if ("ok" in read) return read.ok.href;
-  // A URL may carry a password; what is refused for that is not said back in full.
+  // A URL may carry a password; the error does not repeat it.
   const url = putativeUrl.slice(0, 256).replace(/\/\/[^/@]*@/, "//***@");
   throw new PaymentError("INVALID_URL", { url, reason: read.refused });
 }

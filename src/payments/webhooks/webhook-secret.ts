@@ -1,6 +1,7 @@
-/** A webhook's secret at rest, and the time in which an old and a new one are both in use. */
+/** Seals a webhook's secret, opens it for a delivery, and keeps the replaced one in use for a while. */
 import type { WebhookRecord } from "../records.ts";
 import type { SealedFor, Sealing } from "../secrets/sealing.ts";
+import type { SignatureInput } from "./sending/signature.ts";
 
 /** The fields of a webhook that its deliveries are signed by. */
 export type SecretFields = Pick<WebhookRecord, "sealedSecret" | "previousSealedSecret" | "previousUntil">;
@@ -28,7 +29,7 @@ export function secretsOf(
   sealing: Sealing,
   webhook: Owned & SecretFields,
   now: number,
-): { readonly secret: string | null; readonly previousSecret: string | null } {
+): Pick<SignatureInput, "secret" | "previousSecret"> {
   const open = (sealed: string | null): string | null =>
     sealed === null ? null : sealing.open(sealed, placeOf(webhook));
   const isReplacing = webhook.previousUntil !== null && now < webhook.previousUntil;

@@ -237,7 +237,9 @@ test("neither timer nor listener is left behind", async () => {
       return clock.sleep(ms, signal);
     },
   };
-  const done = await withDeadline(10, watched, caller.signal, (signal) => Promise.resolve(signal));
+  const done = await withDeadline({ ms: 10, clock: watched, caller: caller.signal }, (signal) =>
+    Promise.resolve(signal),
+  );
   expect(sleeps.map((signal) => signal?.aborted)).toEqual([true]);
   caller.abort(new Error("too late to matter"));
   expect(done.reason).not.toBe(caller.signal.reason);
@@ -246,11 +248,11 @@ test("neither timer nor listener is left behind", async () => {
 test("the work sees whose patience ended", async () => {
   const waits = (signal: AbortSignal): Promise<unknown> =>
     new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason)));
-  const late = withDeadline(10, clock, undefined, waits);
+  const late = withDeadline({ ms: 10, clock }, waits);
   clock.advance(10);
   expect(await late).toBeInstanceOf(DeadlinePassed);
   const caller = new AbortController();
-  const given = withDeadline(10, clock, caller.signal, waits);
+  const given = withDeadline({ ms: 10, clock, caller: caller.signal }, waits);
   caller.abort("lease lost");
   expect(await given).toBe("lease lost");
 });

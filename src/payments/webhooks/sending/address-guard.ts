@@ -21,7 +21,7 @@ const ISATAP_MARK = 0x5efe;
  * Only plain public unicast passes. Refused are private, loopback, link-local, CGNAT, metadata, unspecified, broadcast,
  * multicast, reserved, documentation and benchmark networks, every IPv6 outside 2000::/3, every form that carries an
  * IPv4 address inside (also a public one: no receiver needs it and the inner address escapes the eye), scoped
- * addresses, and whatever is no address in its usual notation. `allow` is asked only about what would be refused, and
+ * addresses, and text that is no address in its usual notation. `allow` is asked only about what would be refused, and
  * never about what the host's own list denies.
  */
 export function refusedAddress(ip: string, allow?: AllowAddress, deny?: DenyList): boolean {

@@ -5,7 +5,7 @@ import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
-import { ReceiverConnections } from "./receiver-connections.ts";
+import { type Exchange, ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 import { readExcerpt } from "./response-excerpt.ts";
@@ -19,7 +19,7 @@ const REACH_DEADLINE_MS = 5_000;
 /**
  * Why an attempt failed. The first four name the stage of connecting that failed. `reset`: the
  * connection ended, or something else than HTTP came, before a status line. `blocked_address`: the guard refused;
- * tenants are shown `dns` instead, lest they scan the host's network.
+ * tenants are shown `dns` instead, so that they cannot scan the host's network.
  */
 export type AttemptError =
   ConnectFault | "timeout" | "reset" | "headers_too_large" | "redirect" | "http_status";
@@ -76,56 +76,71 @@ export interface Delivery {
   attempt(request: AttemptRequest): Promise<AttemptResult>;
   /** Whether anything at `url` answers HTTP: a HEAD without payload and secret, any status counts. Never rejects. */
   reach(url: string): Promise<boolean>;
-  /** Ends the connections that nobody uses. A process need not wait for it: idle ones do not keep it alive. */
+  /** Ends the connections that are not in use. A process need not wait for it: idle ones do not keep it alive. */
   endIdle(): Promise<void>;
 }
 
 /** Makes the deliverer of webhooks. Every connection is guarded: see `openReceiverSocket`. */
 export function createDelivery(options: DeliveryOptions): Delivery {
-  const { clock, allowAddress, acceptAny2xx = false } = options;
-  const connections = new ReceiverConnections({
+  return new GuardedDelivery(options);
+}
+
+class GuardedDelivery implements Delivery {
+  readonly #clock: Clock;
+  readonly #acceptAny2xx: boolean;
+  readonly #connections: ReceiverConnections;
+
+  constructor({
     clock,
-    lookup: options.lookup ?? dnsLookup(),
+    lookup = dnsLookup(),
     allowAddress,
-    deny: options.deny,
+    deny,
+    acceptAny2xx = false,
+    ca,
+  }: DeliveryOptions) {
+    this.#clock = clock;
+    this.#acceptAny2xx = acceptAny2xx;
     // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
-    secureContext: createSecureContext(options.ca === undefined ? {} : { ca: [options.ca].flat() }),
-  });
+    const secureContext = createSecureContext(ca === undefined ? {} : { ca: [ca].flat() });
+    this.#connections = new ReceiverConnections({ clock, lookup, allowAddress, deny, secureContext });
+  }
 
-  return {
-    attempt: ({ url, body, headers, signal: caller }) =>
-      withDeadline(DELIVERY_DEADLINE_MS, clock, caller, async (signal) => {
-        const startedAt = clock.now();
-        // A wall clock may be set back meanwhile.
-        const duration = (): number => Math.max(0, clock.now() - startedAt);
-        try {
-          const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
-          return await connections.exchange(
-            { text: url, request, signal },
-            async ({ statusCode, body: answer }, opening) => {
-              const durationMs = duration();
-              const error = judge(statusCode, acceptAny2xx);
-              const excerpt = await readExcerpt(answer);
-              return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
-            },
-          );
-        } catch (thrown) {
-          const error = faultOf(thrown, signal);
-          const nothing = { httpStatus: null, excerpt: null, opening: null };
-          return { ok: false, error, durationMs: duration(), ...nothing };
-        }
-      }),
+  attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {
+    const deadline = { ms: DELIVERY_DEADLINE_MS, clock: this.#clock, caller };
+    const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
+    return withDeadline(deadline, (signal) => this.#post({ text: url, request, signal }));
+  }
 
-    reach: (url) =>
-      withDeadline(REACH_DEADLINE_MS, clock, undefined, async (signal) => {
-        const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
-        return connections
-          .exchangeAlone({ text: url, request, signal }, () => Promise.resolve(true))
-          .catch(() => false);
-      }),
+  reach(url: string): Promise<boolean> {
+    const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
+    return withDeadline({ ms: REACH_DEADLINE_MS, clock: this.#clock }, async (signal) =>
+      this.#connections
+        .exchangeAlone({ text: url, request, signal }, () => Promise.resolve(true))
+        .catch(() => false),
+    );
+  }
 
-    endIdle: () => connections.endIdle(),
-  };
+  endIdle(): Promise<void> {
+    return this.#connections.endIdle();
+  }
+
+  async #post(exchange: Exchange): Promise<AttemptResult> {
+    const startedAt = this.#clock.now();
+    // A wall clock may be set back meanwhile.
+    const duration = (): number => Math.max(0, this.#clock.now() - startedAt);
+    try {
+      return await this.#connections.exchange(exchange, async ({ statusCode, body: answer }, opening) => {
+        const durationMs = duration();
+        const error = judge(statusCode, this.#acceptAny2xx);
+        const excerpt = await readExcerpt(answer);
+        return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
+      });
+    } catch (thrown) {
+      const error = faultOf(thrown, exchange.signal);
+      const nothing = { httpStatus: null, excerpt: null, opening: null };
+      return { ok: false, error, durationMs: duration(), ...nothing };
+    }
+  }
 }
 
 const USER_AGENT = "paystate";
@@ -136,7 +151,7 @@ function judge(status: number, acceptAny2xx: boolean): AttemptError | null {
   return status >= 300 && status < 400 ? "redirect" : "http_status";
 }
 
-/** Puts what was thrown before a status line into one word. Rethrows the caller's abort and what is a bug. */
+/** Names what was thrown before a status line. Rethrows the caller's abort and what is a bug. */
 function faultOf(thrown: unknown, signal: AbortSignal): AttemptError {
   if (signal.aborted) {
     if (signal.reason instanceof DeadlinePassed) return "timeout";

@@ -9,14 +9,20 @@ export class DeadlinePassed extends Error {
   }
 }
 
+/** How long work may take. */
+export interface Deadline {
+  readonly ms: number;
+  readonly clock: Clock;
+  /** Gives the work up before its time. */
+  readonly caller?: AbortSignal | undefined;
+}
+
 /**
  * Runs `work` with a signal that aborts after `ms` (reason: {@link DeadlinePassed}) or with `caller` (its reason).
  * Settles only when `work` does: the work must heed its signal. Nothing is left behind, neither timer nor listener.
  */
 export async function withDeadline<T>(
-  ms: number,
-  clock: Clock,
-  caller: AbortSignal | undefined,
+  { ms, clock, caller }: Deadline,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const running = new AbortController();

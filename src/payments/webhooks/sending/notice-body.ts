@@ -47,7 +47,7 @@ export interface Notice {
 }
 
 /**
- * Serialises a notice: the fields in their documented order, nothing else, whatever else the objects hold.
+ * Serialises a notice: exactly the documented fields in their order, also where the objects hold more.
  * Unknown values are `null`, never left out. Throws RangeError when `timestamp` is not a valid time.
  */
 export function noticeBody({ event, transactionId, timestamp, data }: Notice): string {

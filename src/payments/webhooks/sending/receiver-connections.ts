@@ -36,7 +36,7 @@ export class ReceiverConnections {
 
   /**
    * One request and its answer, on a kept connection where there is one that has not ended. The request is sent once: where a
-   * kept connection breaks off under it, nobody knows whether it has arrived.
+   * kept connection breaks off under it, it is not known whether it has arrived.
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */
@@ -65,7 +65,7 @@ export class ReceiverConnections {
     }
   }
 
-  /** Ends those that nobody uses. */
+  /** Ends those that are not in use. */
   async endIdle(): Promise<void> {
     const all = [...this.#idle.values()].flat();
     this.#idle.clear();

@@ -121,7 +121,7 @@ function opened<S extends Socket>(
       reject(new ReceiverConnectError(fault, cause));
     };
     const abort = (): void => fail(signal.reason);
-    // Stays for good: an error after this point is seen by whoever reads, and must not end the process.
+    // Never removed: an error after this point rejects the read under way, and must not end the process.
     socket.on("error", fail);
     socket.once("close", fail);
     socket.once(event, () => {

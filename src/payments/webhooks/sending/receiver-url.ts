@@ -1,4 +1,4 @@
-/** Reads the URL of a webhook and says what is wrong with it, before any name is looked up. */
+/** Reads the URL of a webhook, or names what is wrong with it, before any name is looked up. */
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
 import type { DenyList } from "./deny-list.ts";
 

@@ -8,7 +8,7 @@ const EXCERPT_BYTES = 1024;
 
 /**
  * The first {@link EXCERPT_BYTES} of a body as text, or null when it is empty. Stops after {@link MAX_RESPONSE_BYTES}.
- * Never rejects: a body that breaks off or is cut by the deadline gives what came: whatever it says, the status has decided. Bytes
+ * Never rejects: a body that breaks off or is cut by the deadline gives what came, and the status has decided already. Bytes
  * that are no UTF-8 become U+FFFD; so does NUL, which PostgreSQL does not store. Nothing is decompressed.
  */
 export async function readExcerpt(body: AsyncIterable<Uint8Array>): Promise<string | null> {

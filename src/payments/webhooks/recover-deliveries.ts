@@ -1,0 +1,114 @@
+/** Sends again what a webhook did not receive since a given time. */
+import type { WebhookRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { answerOnce } from "../accounts/answer-once.ts";
+import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
+import type { Caller } from "../accounts/caller.ts";
+import { beginRuns, refuseDisabled } from "./deliveries.ts";
+import type { DeliveryParts } from "./deliveries.ts";
+import { deliveryIdOf, firstRun, nextRun } from "./delivery-runs.ts";
+import type { BegunRun, DueNotice } from "./delivery-runs.ts";
+import { pageOf } from "../page.ts";
+import { parseRequest, recovery } from "../requests.ts";
+import type { Recovery } from "../requests.ts";
+import { ownWebhook } from "./webhook-body.ts";
+
+/** How many deliveries were begun once more. */
+export interface RecoveryBody {
+  readonly webhookId: string;
+  readonly since: string;
+  readonly recovered: number;
+  /** Whether there are more: the same request again begins those. */
+  readonly hasMore: boolean;
+}
+
+/** Begun in one commit, so that it takes no longer than others can wait. */
+const MAX_RECOVERED = 250;
+/** Events looked through at a time; between two times others have a turn. */
+const EVENTS_PAGE = 200;
+
+/** A request to send again what was not received. */
+export interface AskedRecovery {
+  readonly webhookId: string;
+  readonly request: Recovery;
+  readonly options?: RequestOptions | undefined;
+}
+
+/** See `PaymentService.recoverWebhook`. */
+export function recoverDeliveries(
+  parts: DeliveryParts,
+  caller: Caller,
+  asked: AskedRecovery,
+): Promise<Answer<RecoveryBody>> {
+  const { webhookId, request, options = {} } = asked;
+  const path = `/v1/webhooks/${webhookId}/recover`;
+  return answerOnce(parts, { caller, path, request, options }, () => decideRecovery(parts, caller, asked));
+}
+
+async function decideRecovery(
+  parts: DeliveryParts,
+  caller: Caller,
+  { webhookId, request }: AskedRecovery,
+): Promise<Decision<RecoveryBody>> {
+  const { since } = parseRequest(recovery, request);
+  const webhook = await ownWebhook(parts.storage, caller, webhookId);
+  refuseDisabled(webhook);
+  // Before it was created it was not subscribed to anything.
+  const lost = await lostSince(parts, webhook, Math.max(Date.parse(since), webhook.createdAt));
+  const { data, hasMore } = pageOf(lost, MAX_RECOVERED);
+  return {
+    body: { webhookId, since, recovered: data.length, hasMore },
+    commit: (writes) => beginRuns(parts, data, writes),
+  };
+}
+
+/** Everything since then that did not arrive, oldest first, and one more than is begun at once. */
+async function lostSince(
+  parts: DeliveryParts,
+  webhook: WebhookRecord,
+  since: number,
+): Promise<readonly BegunRun[]> {
+  const runs: BegunRun[] = [];
+  const last = new Map<string, string>();
+  for (const id of await announcedSince(parts.storage, webhook.accountId, since)) {
+    const notice = await parts.storage.notice(id);
+    if (notice === null || notice.createdAt < since || !webhook.events.includes(notice.event)) continue;
+    const follows = last.get(notice.transactionId) ?? null;
+    const run = await runFor(parts, { webhook, notice, follows });
+    if (run === null) continue;
+    last.set(notice.transactionId, run.start.id);
+    runs.push(run);
+    if (runs.length > MAX_RECOVERED) break;
+  }
+  return runs;
+}
+
+/** The run that sends a notice; null where it was received, or is still tried. */
+async function runFor({ storage, workflow }: DeliveryParts, due: DueNotice): Promise<BegunRun | null> {
+  const delivery = await storage.delivery(deliveryIdOf(due.notice, due.webhook));
+  if (delivery === null) return firstRun(workflow, due);
+  const isLost = delivery.status === "abandoned" || delivery.status === "dropped";
+  return isLost ? nextRun(workflow, delivery, due.follows) : null;
+}
+
+/** The ids of an account's events since then, oldest first. An event is announced after it has happened. */
+async function announcedSince(
+  storage: PaymentStorage,
+  accountId: string,
+  since: number,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const limit = EVENTS_PAGE;
+  let beyond: string | null = null;
+  for (;;) {
+    const rows: Awaited<ReturnType<PaymentStorage["announcements"]>> = await storage.announcements(
+      accountId,
+      { order: "desc", beyond, limit },
+    );
+    const recent = rows.filter(({ at }) => at >= since);
+    ids.push(...recent.map(({ id }) => id));
+    beyond = rows.at(-1)?.id ?? null;
+    if (recent.length < limit) return ids.toReversed();
+    await new Promise(setImmediate);
+  }
+}
