@@ -1,9 +1,7 @@
 /** An account's content at one moment, copied out of litesvm. */
 import bs58 from "bs58";
+import { SYSTEM_PROGRAM } from "../solana/programs.ts";
 import type { Litesvm, NativeAccount } from "./litesvm.ts";
-
-/** The System program, owner of every plain wallet. */
-export const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 
 /** An account that exists. An absent account is `null` wherever this type is used. */
 export interface AccountState {

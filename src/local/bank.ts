@@ -1,5 +1,6 @@
 /** Executes and simulates transactions on litesvm, and says what they did. Knows no commitments and no history. */
 import bs58 from "bs58";
+import { LOOKUP_TABLE_PROGRAM } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
@@ -7,7 +8,6 @@ import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, Na
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 import { transactionErrorJson, type TransactionErrorJson } from "./transaction-errors.ts";
 
-const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 const SLOT_HASHES_SYSVAR = "SysvarS1otHashes111111111111111111111111111";
 
 /** The slot a transaction runs in, as programs see it. */
@@ -96,8 +96,8 @@ export class Bank {
   }
 
   /**
-   * Executes a transaction whose signatures were verified. `undefined`: it did not land, because nobody could be
-   * charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
+   * Executes a transaction whose signatures were verified. `undefined`: it did not land, because no account could
+   * be charged for it (no fee payer, an unusable lookup table, …), and nothing changed.
    */
   executeVerified(transaction: DecodedTransaction, environment: SlotEnvironment): Execution | undefined {
     return this.#execute(transaction, environment, false);

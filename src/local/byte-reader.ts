@@ -1,4 +1,4 @@
-/** Reads fields one after another out of bytes that somebody else wrote. */
+/** Reads fields one after another out of untrusted bytes. */
 import bs58 from "bs58";
 
 const ADDRESS_BYTES = 32;

@@ -5,8 +5,8 @@ import { Bank, type Simulation, type SlotEnvironment } from "./bank.ts";
 import { Blockhashes } from "./blockhashes.ts";
 import { CLOCK_SYSVAR, clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
-import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
-import { JournaledSlots } from "./journaled-slots.ts";
+import type { GenesisEntry, JournalEntry } from "./journal.ts";
+import { JournaledSlots, type JournaledSlotsOptions } from "./journaled-slots.ts";
 import type { Litesvm } from "./litesvm.ts";
 import { tokenBalances } from "./token-balances.ts";
 import { TokenOwners } from "./token-owners.ts";
@@ -30,7 +30,7 @@ export interface View {
   account(address: string): AccountState | null;
 }
 
-/** What became of submitted bytes: they landed now, had landed before, or nobody will ever hear of them. */
+/** What became of submitted bytes: they landed now, had landed before, or never will. */
 export type Submission = "landed" | "duplicate" | "dropped";
 
 /** How far behind the finalized slot a view may lie: a node that lags that much has long been declared unhealthy. */
@@ -38,6 +38,12 @@ const HISTORY_SLOTS = 300;
 
 /** One SOL a byte: the rent minimum of the largest account still fits an unsigned 64-bit number. */
 const MAX_LAMPORTS_PER_BYTE = 1_000_000_000n;
+
+/** What a chain is made of. */
+export interface ChainStateOptions extends JournaledSlotsOptions {
+  readonly litesvm: Litesvm;
+  readonly depths: CommitmentDepths;
+}
 
 /** Executes transactions in slots and answers what the chain knows. */
 export class ChainState {
@@ -56,14 +62,7 @@ export class ChainState {
   readonly #observers: (() => void)[] = [];
 
   /** Replays the journal. Throws when its transactions do not land as they did. */
-  constructor(options: {
-    litesvm: Litesvm;
-    journal: Journal;
-    genesis: GenesisEntry;
-    slotMs: number;
-    now: () => number;
-    depths: CommitmentDepths;
-  }) {
+  constructor(options: ChainStateOptions) {
     const { genesis, journal } = options;
     this.genesis = genesis;
     this.genesisHash = genesisHash(genesis);
@@ -97,7 +96,7 @@ export class ChainState {
     return this.#slots.timeOf(slot);
   }
 
-  /** The newest slot with this commitment, for somebody who knows the chain up to `head`. */
+  /** The newest slot with this commitment, for a client that knows the chain up to `head`. */
   slotAt(commitment: Commitment, head: number): number {
     const depth = {
       processed: 0,
@@ -135,7 +134,7 @@ export class ChainState {
     return this.#bank.rentFor(dataLength);
   }
 
-  /** Runs a transaction on the accounts of `view` without lasting effects, whatever its blockhash. */
+  /** Runs a transaction on the accounts of `view` without lasting effects, with any blockhash. */
   simulate(transaction: DecodedTransaction, view: View, options: { verifySignatures: boolean }): Simulation {
     return this.#bank.simulate(transaction, this.#environment(view.slot), {
       ...options,
@@ -206,7 +205,7 @@ export class ChainState {
     this.#bank.setRent(lamportsPerByte);
   }
 
-  /** Lets go of the journal. */
+  /** Closes the journal. */
   close(): void {
     this.#slots.close();
   }

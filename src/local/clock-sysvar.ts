@@ -1,19 +1,22 @@
 /** The account in which the cluster keeps its clock: what time it is, in the block that an answer is about. */
+import { CLOCK_BYTES } from "../solana/layouts.ts";
+import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 
 /** Where the Clock sysvar is, on every cluster. */
 export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 
-const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
-/** Five 64-bit numbers: slot, start of the epoch, epoch, epoch of the leader schedule, Unix seconds. */
-const CLOCK_BYTES = 40;
+/** What the sysvar is made of. */
+export interface SlotTimes {
+  /** When a slot began, in Unix milliseconds. */
+  timeOf(slot: number): number;
+  /** Lamports that keep an account of so many bytes. */
+  rentFor(dataLength: number): bigint;
+}
 
-/** The sysvar in the block of `slot`. `chain` tells when a slot began, in Unix milliseconds, and what rent is. */
-export function clockSysvar(
-  slot: number,
-  chain: { timeOf(slot: number): number; rentFor(dataLength: number): bigint },
-): AccountState {
+/** The sysvar in the block of `slot`. */
+export function clockSysvar(slot: number, chain: SlotTimes): AccountState {
   const epoch = Math.floor(slot / SLOTS_PER_EPOCH);
   const seconds = (at: number): bigint => BigInt(Math.floor(chain.timeOf(at) / 1000));
   const data = Buffer.alloc(CLOCK_BYTES);

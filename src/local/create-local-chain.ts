@@ -113,7 +113,7 @@ class JournaledChain implements LocalChain {
       request.signal.throwIfAborted();
       throw error;
     });
-    // Whatever the node did meanwhile: who has given up gets no answer.
+    // A caller that has given up gets no answer, also where the call was carried out.
     request.signal.throwIfAborted();
     const { status, headers, body } = answer;
     return new Response(body === "" ? null : body, { status, headers });

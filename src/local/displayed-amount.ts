@@ -17,7 +17,7 @@ const MAX_DIGITS = 100;
 
 /**
  * `amount` base units of the token of `mint`, at a time in Unix milliseconds; `undefined` when that is no mint. `amount` and
- * `decimals` are exact whatever the mint is; only the ui forms are what it makes of them, computed in floats as nodes do.
+ * `decimals` are exact for every mint; its extensions change only the ui forms, computed in floats as nodes do.
  */
 export function displayedAmount(
   amount: bigint,
@@ -27,12 +27,19 @@ export function displayedAmount(
   const read = readMint(mint);
   if (mint === null || read === undefined) return undefined;
   const exact = uiTokenAmount(amount, read.decimals);
-  const shown = grown(Number(amount), read.decimals, mint, Math.floor(time / 1000));
+  const held = { amount: Number(amount), decimals: read.decimals };
+  const shown = grown(held, mint, Math.floor(time / 1000));
   if (shown === undefined) return exact;
   return { ...exact, uiAmount: Number(shown), uiAmountString: shown };
 }
 
-function grown(amount: number, decimals: number, mint: AccountState, seconds: number): string | undefined {
+/** An amount in base units, and the decimals of its mint. */
+interface HeldAmount {
+  readonly amount: number;
+  readonly decimals: number;
+}
+
+function grown({ amount, decimals }: HeldAmount, mint: AccountState, seconds: number): string | undefined {
   const entries = extensionEntries(mint);
   const contentOf = (wanted: number): ByteReader | undefined => {
     const entry = entries.find(({ type }) => type === wanted);

@@ -17,7 +17,7 @@ export interface RpcRequest {
  * by `refuse` and `lose-answer`. The opening of a websocket knows `refuse` only.
  */
 export type Fault =
-  /** `sendTransaction` answers the signature, but nobody ever executes the transaction. */
+  /** `sendTransaction` answers the signature, but the transaction is never executed. */
   | { readonly kind: "drop" }
   /** The node refuses with this HTTP status before it looks at the call. */
   | { readonly kind: "refuse"; readonly status: number; readonly headers?: Readonly<Record<string, string>> }

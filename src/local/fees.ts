@@ -1,5 +1,6 @@
 /** What a transaction costs in lamports, computed from its message alone, as a node answers getFeeForMessage. */
 import type { VersionedMessage } from "@solana/web3.js";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../solana/programs.ts";
 
 /** Per signature, on every cluster. */
 const LAMPORTS_PER_SIGNATURE = 5000n;
@@ -10,14 +11,13 @@ const BUILTIN_UNITS = 3_000n;
 const PROGRAM_UNITS = 200_000n;
 const MAX_UNITS = 1_400_000n;
 
-const COMPUTE_BUDGET = "ComputeBudget111111111111111111111111111111";
 const SET_UNIT_LIMIT = 2;
 const SET_UNIT_PRICE = 3;
 
 /** Programs that are part of the runtime. */
 const BUILTINS = new Set([
-  "11111111111111111111111111111111",
-  COMPUTE_BUDGET,
+  SYSTEM_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
   "Vote111111111111111111111111111111111111111",
   "BPFLoader1111111111111111111111111111111111",
   "BPFLoader2111111111111111111111111111111111",
@@ -43,7 +43,7 @@ export function feeFor(message: VersionedMessage): bigint {
     const bytes = Buffer.from(data);
     if (SIGNATURE_PROGRAMS.has(program)) signatures += BigInt(bytes[0] ?? 0);
     else defaultUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
-    if (program !== COMPUTE_BUDGET) continue;
+    if (program !== COMPUTE_BUDGET_PROGRAM) continue;
     if (bytes[0] === SET_UNIT_LIMIT && bytes.length >= 5) limit = BigInt(bytes.readUInt32LE(1));
     if (bytes[0] === SET_UNIT_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
   }

@@ -7,8 +7,8 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from "@solana/web3.js";
+import { ASSOCIATED_TOKEN_PROGRAM, MEMO_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import { STABLECOIN_DECIMALS, type GenesisKeys } from "./genesis.ts";
-import { TOKEN_PROGRAM } from "./token-layout.ts";
 
 /** What to give, in base units; what is left out is not given. */
 export interface Funds {
@@ -20,8 +20,8 @@ export interface Funds {
   readonly usdt?: bigint;
 }
 
-const ASSOCIATED_TOKEN_PROGRAM = new PublicKey("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
-const MEMO_PROGRAM = new PublicKey("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
+const ASSOCIATED_TOKEN = new PublicKey(ASSOCIATED_TOKEN_PROGRAM);
+const MEMO = new PublicKey(MEMO_PROGRAM);
 const TOKEN = new PublicKey(TOKEN_PROGRAM);
 const CREATE_IDEMPOTENT = 1;
 const MINT_TO_CHECKED = 14;
@@ -31,17 +31,18 @@ export function associatedTokenAddress(owner: string, mint: string): string {
   return ataOf(new PublicKey(owner), new PublicKey(mint)).toBase58();
 }
 
-/**
- * The faucet's signed transaction, one for all the funds, so that they arrive together or not at all. `number`
- * makes it differ from an equal gift under the same blockhash.
- */
-export function fundingTransaction(gift: {
-  keys: GenesisKeys;
-  recipient: string;
-  funds: Funds;
-  blockhash: Blockhash;
-  number: number;
-}): Uint8Array {
+/** What the faucet gives to whom. */
+export interface Gift {
+  readonly keys: GenesisKeys;
+  readonly recipient: string;
+  readonly funds: Funds;
+  readonly blockhash: Blockhash;
+  /** Makes the transaction differ from an equal gift under the same blockhash. */
+  readonly number: number;
+}
+
+/** The faucet's signed transaction, one for all the funds, so that they arrive together or not at all. */
+export function fundingTransaction(gift: Gift): Uint8Array {
   const { keys, funds, blockhash, number } = gift;
   const recipient = new PublicKey(gift.recipient);
   const faucet = keys.faucet.publicKey;
@@ -56,7 +57,9 @@ export function fundingTransaction(gift: {
     [keys.mints.USDT, funds.usdt],
   ] as const) {
     if (amount !== undefined) {
-      instructions.push(...minting(faucet, recipient, new PublicKey(mint), u64(amount)));
+      instructions.push(
+        ...minting(faucet, { owner: recipient, mint: new PublicKey(mint), amount: u64(amount) }),
+      );
     }
   }
   const message = new TransactionMessage({ payerKey: faucet, recentBlockhash: blockhash, instructions });
@@ -65,25 +68,30 @@ export function fundingTransaction(gift: {
   return transaction.serialize();
 }
 
-/** Libraries encode an amount that is no u64 as some other amount, without a word. */
+/** Libraries silently encode an amount that is no u64 as some other amount. */
 function u64(amount: bigint): bigint {
   if (amount === BigInt.asUintN(64, amount)) return amount;
   throw new RangeError(`An amount is a whole number from 0 to 2^64 - 1, got ${amount}.`);
 }
 
 function memo(text: string): TransactionInstruction {
-  return new TransactionInstruction({ programId: MEMO_PROGRAM, keys: [], data: Buffer.from(text) });
+  return new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(text) });
+}
+
+/** Tokens that are made for an owner, in base units. */
+interface MintedTokens {
+  readonly owner: PublicKey;
+  readonly mint: PublicKey;
+  readonly amount: bigint;
 }
 
 function minting(
   faucet: PublicKey,
-  owner: PublicKey,
-  mint: PublicKey,
-  amount: bigint,
+  { owner, mint, amount }: MintedTokens,
 ): [TransactionInstruction, TransactionInstruction] {
   const ata = ataOf(owner, mint);
   const create = new TransactionInstruction({
-    programId: ASSOCIATED_TOKEN_PROGRAM,
+    programId: ASSOCIATED_TOKEN,
     keys: [
       { pubkey: faucet, isSigner: true, isWritable: true },
       { pubkey: ata, isSigner: false, isWritable: true },
@@ -112,5 +120,5 @@ function minting(
 
 function ataOf(owner: PublicKey, mint: PublicKey): PublicKey {
   const seeds = [owner.toBytes(), TOKEN.toBytes(), mint.toBytes()];
-  return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN_PROGRAM)[0];
+  return PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN)[0];
 }

@@ -3,14 +3,14 @@ import { createHash, createHmac } from "node:crypto";
 import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { AccountState } from "./account-state.ts";
-import { SYSTEM_PROGRAM } from "./account-state.ts";
+import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import type { GenesisEntry } from "./journal.ts";
-import { encodeMint, TOKEN_PROGRAM } from "./token-layout.ts";
+import { encodeMint } from "./token-layout.ts";
 
 /** Both stablecoins count in millionths, as on mainnet. */
 export const STABLECOIN_DECIMALS = 6;
 
-/** 500 million SOL in lamports: more than anybody asks for, below the u64 limit with room for every sum. */
+/** 500 million SOL in lamports: more than any test asks for, below the u64 limit with room for every sum. */
 const FAUCET_LAMPORTS = 500_000_000_000_000_000n;
 
 /** The chain's own key and addresses, computed from the seed. */
@@ -26,7 +26,7 @@ export function derivedKeypair(seed: string, label: string): Keypair {
   return Keypair.fromSeed(createHmac("sha256", seed).update(label).digest());
 }
 
-/** Chains begun at different times differ in their hash even with the same seed, so that nobody confuses them. */
+/** Chains begun at different times differ in their hash even with the same seed, so that they cannot be confused. */
 export function genesisHash(genesis: GenesisEntry): string {
   return bs58.encode(createHash("sha256").update(`genesis/${genesis.seed}/${genesis.time}`).digest());
 }

@@ -33,6 +33,13 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** Where to listen. */
+export interface Place {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
 /** What a listener leads to. */
 export interface Listening {
   /** Answers one request body; rejects when `signal` aborts. */
@@ -43,15 +50,12 @@ export interface Listening {
 /**
  * Listens at `host`, on `port` (0: any free one) and on the next. Rejects with a sentence when that is not possible.
  */
-export async function listen(
-  { answer, sockets }: Listening,
-  { host, port }: { host: string; port: number },
-): Promise<Listener> {
+export async function listen({ answer, sockets }: Listening, { host, port }: Place): Promise<Listener> {
   const make = (): Server => {
     const server = createServer((request, response) => void respond(answer, request, response));
     return server.on("upgrade", (request, stream, head) => sockets.upgrade(request, stream, head));
   };
-  const servers = await bindTwo(make, host, port);
+  const servers = await bindTwo(make, { host, port });
   const [first, next] = servers;
   return {
     url: `http://${first.address}`,
@@ -71,15 +75,13 @@ interface Bound {
 }
 
 /** Takes `port` and the one after it. */
-async function bindTwo(make: () => Server, host: string, port: number): Promise<[Bound, Bound]> {
+async function bindTwo(make: () => Server, { host, port }: Place): Promise<[Bound, Bound]> {
   for (let attempt = 1; ; attempt += 1) {
-    const first = await bind(make(), host, port);
+    const first = await bind(make(), { host, port });
     const next = first.port < LAST_PORT ? first.port + 1 : 0;
     try {
-      return [
-        first,
-        await bind(make(), host, next, `, where clients look for the websocket of port ${first.port}`),
-      ];
+      const purpose = `, where clients look for the websocket of port ${first.port}`;
+      return [first, await bind(make(), { host, port: next }, purpose)];
     } catch (error) {
       await closed(first.server);
       if (port !== 0 || attempt === PORT_ATTEMPTS) throw error;
@@ -87,7 +89,7 @@ async function bindTwo(make: () => Server, host: string, port: number): Promise<
   }
 }
 
-async function bind(server: Server, host: string, port: number, purpose = ""): Promise<Bound> {
+async function bind(server: Server, { host, port }: Place, purpose = ""): Promise<Bound> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const problem =

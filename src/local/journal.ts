@@ -14,7 +14,7 @@ export interface GenesisEntry extends SlotMark {
 export type JournalEntry =
   /** From here slots run on (the chain was restarted, or advanced by hand). */
   | ({ readonly kind: "mark" } & SlotMark)
-  /** Nobody was shown a slot above this one. */
+  /** No client was shown a slot above this one. */
   | { readonly kind: "seen"; readonly slot: number }
   /** A transaction landed; `wallet` is the name of the wallet it founded, if it did. */
   | { readonly kind: "transaction"; readonly slot: number; readonly bytes: string; readonly wallet?: string }
@@ -36,7 +36,7 @@ export const noJournal: Journal = { genesis: undefined, entries: [], append() {}
 
 /**
  * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
- * killed process left of a write nobody was told about: it is cut off. Any other damage throws.
+ * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws.
  */
 export function openJournal(path: string): Journal {
   try {
@@ -60,7 +60,11 @@ function openFile(path: string): Journal {
   const file = openSync(path, "a", 0o600);
   fchmodSync(file, 0o600);
   if (end < content.length) ftruncateSync(file, end);
-  return new JournalFile(path, file, end, genesis as GenesisEntry | undefined, entries as JournalEntry[]);
+  return new JournalFile({
+    ...{ path, file, length: end },
+    genesis: genesis as GenesisEntry | undefined,
+    entries: entries as JournalEntry[],
+  });
 }
 
 function readIfPresent(path: string): Buffer {
@@ -95,6 +99,15 @@ function parseLine(line: string): GenesisEntry | JournalEntry | undefined {
   }
 }
 
+/** What was found in a file when it was opened. */
+interface OpenedFile extends Pick<Journal, "genesis" | "entries"> {
+  readonly path: string;
+  /** Its file descriptor. */
+  readonly file: number;
+  /** In bytes, up to the end of the last whole line. */
+  readonly length: number;
+}
+
 class JournalFile implements Journal {
   readonly genesis: GenesisEntry | undefined;
   readonly entries: readonly JournalEntry[];
@@ -102,13 +115,7 @@ class JournalFile implements Journal {
   readonly #file: number;
   #length: number;
 
-  constructor(
-    path: string,
-    file: number,
-    length: number,
-    genesis: GenesisEntry | undefined,
-    entries: readonly JournalEntry[],
-  ) {
+  constructor({ path, file, length, genesis, entries }: OpenedFile) {
     this.#path = path;
     this.#file = file;
     this.#length = length;
@@ -117,7 +124,7 @@ class JournalFile implements Journal {
   }
 
   append(entry: GenesisEntry | JournalEntry): void {
-    // Two chains in one file would not replay. Nobody else may have written since we last did.
+    // Two chains in one file would not replay. No other process may have written since we last did.
     if (fstatSync(this.#file).size !== this.#length) {
       throw new Error(`The journal ${this.#path} was written to by another process: stop one of the two.`);
     }

@@ -5,6 +5,15 @@ import { SlotClock, type SlotMark } from "./slot-clock.ts";
 /** While slots follow the clock, seen ones are written ahead in steps of so many: one line per 13 s at 400 ms. */
 const SEEN_STEP = 32;
 
+/** Where slots begin, how long they last, and where they are written down. */
+export interface JournaledSlotsOptions {
+  readonly journal: Journal;
+  readonly genesis: GenesisEntry;
+  /** 0 when slots pass by `advance` only. */
+  readonly slotMs: number;
+  readonly now: () => number;
+}
+
 /** Slots that never go back, not even when the process is killed. All writing to the journal goes through here. */
 export class JournaledSlots {
   readonly #clock: SlotClock;
@@ -16,7 +25,7 @@ export class JournaledSlots {
   /** How the chain went on after its last stop; written with the first thing that happens. */
   #resumption: SlotMark | undefined;
 
-  constructor(options: { journal: Journal; genesis: GenesisEntry; slotMs: number; now: () => number }) {
+  constructor(options: JournaledSlotsOptions) {
     this.#clock = new SlotClock(options.now, options.genesis);
     this.#journal = options.journal;
     this.slotMs = options.slotMs;
@@ -84,7 +93,7 @@ export class JournaledSlots {
     this.#clock.set(this.#resumption);
   }
 
-  /** Notes where to go on, exactly, and lets go of the journal. */
+  /** Writes where to go on, exactly, and closes the journal. */
   close(): void {
     const slot = this.#clock.current();
     try {

@@ -40,7 +40,7 @@ export interface LocalChain {
   readonly mints: { readonly USDC: string; readonly USDT: string };
   /** Holds the SOL of airdrops; mint and freeze authority of both stablecoins. */
   readonly faucet: LocalWallet;
-  /** Answers JSON-RPC calls in this process, whatever their URL. */
+  /** Answers JSON-RPC calls in this process, under any URL. */
   readonly fetch: LocalFetch;
   /** The faults in force. */
   readonly faults: Faults;

@@ -1,11 +1,7 @@
-/** The notes that people attach to transactions. */
+/** Reads memos: the notes that people attach to transactions. */
+import { MEMO_PROGRAMS } from "../solana/programs.ts";
 import { utf8 } from "./byte-reader.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
-
-const MEMO_PROGRAMS = new Set([
-  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
-  "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
-]);
 
 /** Whether the address is one of the memo programs. */
 export function isMemoProgram(address: string): boolean {

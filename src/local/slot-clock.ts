@@ -8,8 +8,8 @@ export interface SlotMark {
 }
 
 /**
- * Counts slots lazily: nothing ticks, the slot is computed when somebody asks. Neither slots nor their times ever go
- * back, whatever the clock does.
+ * Counts slots lazily: nothing ticks, the slot is computed when it is asked for. Neither slots nor their times ever go
+ * back, even if the clock does.
  */
 export class SlotClock {
   readonly #now: () => number;

@@ -44,7 +44,7 @@ export class Sockets {
   close(): void {
     for (const socket of this.#sockets.clients) {
       socket.close(CLOSE_CODE.goingAway);
-      // Whoever does not answer the goodbye must not keep the chain from closing.
+      // A client that does not answer the closing message must not keep the chain from closing.
       socket.terminate();
     }
     this.#sockets.close();
@@ -63,7 +63,7 @@ export class Sockets {
       else void session.receive(data.toString("utf8"));
     });
     socket.on("ping", (data: Buffer) =>
-      this.#server.tell("pong", null, { send: () => socket.pong(data), cut }, session.closed),
+      this.#server.tell("pong", null, { send: () => socket.pong(data), cut, signal: session.closed }),
     );
     socket.on("close", () => session.close());
     // A broken connection is closed next; nothing else is to be done about it.

@@ -48,7 +48,7 @@ type ReadState = (data: ByteReader) => object | undefined;
 /** Those that only are there or not. */
 const none: ReadState = () => undefined;
 
-/** Contents by name. The confidential ones are ciphertext that nobody here can make: they stay unparsed. */
+/** Contents by name. The confidential ones are ciphertext that this chain cannot make: they stay unparsed. */
 const STATES: Readonly<Partial<Record<(typeof EXTENSION_NAMES)[number], ReadState>>> = {
   transferFeeConfig: (data) => ({
     transferFeeConfigAuthority: data.addressUnlessZero(),
@@ -109,7 +109,7 @@ const STATES: Readonly<Partial<Record<(typeof EXTENSION_NAMES)[number], ReadStat
   pausableAccount: none,
 };
 
-/** The extensions of a mint or token account, in the order they are stored. One nobody knows is named so. */
+/** The extensions of a mint or token account, in the order they are stored. An unknown one is named `unparseableExtension`. */
 export function readExtensions(account: AccountState): Extension[] {
   return extensionEntries(account).map(({ type, value }) => readExtension(EXTENSION_NAMES[type], value));
 }

@@ -1,20 +1,16 @@
 /** The byte layout of mints and token accounts, of SPL Token and of Token-2022. */
 import bs58 from "bs58";
+import {
+  ACCOUNT_TYPE,
+  ACCOUNT_TYPE_OFFSET,
+  MINT_BYTES,
+  MULTISIG_BYTES,
+  TOKEN_ACCOUNT_BYTES,
+} from "../solana/layouts.ts";
+import { isTokenProgram, TOKEN_2022_PROGRAM } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 
-/** SPL Token. */
-export const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
-/** Token-2022, whose accounts begin with the same layout and may go on with extensions. */
-export const TOKEN_2022_PROGRAM = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb";
-
-const MINT_BYTES = 82;
-const TOKEN_ACCOUNT_BYTES = 165;
-/** No mint and no token account is that long: the token programs see to it. */
-const MULTISIG_BYTES = 355;
 const MAX_SIGNERS = 11;
-/** Token-2022 says at this offset what an account with extensions is; a mint is padded up to it. */
-const ACCOUNT_TYPE_OFFSET = 165;
-const ACCOUNT_TYPE = { mint: 1, tokenAccount: 2 } as const;
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;
 
 /** A mint's content. */
@@ -47,11 +43,6 @@ export interface Multisig {
   readonly numValidSigners: number;
   readonly isInitialized: boolean;
   readonly signers: readonly string[];
-}
-
-/** Whether the address is one of the two token programs. */
-export function isTokenProgram(address: string): boolean {
-  return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM;
 }
 
 /** The token account in `account`, if it is one. */

@@ -45,7 +45,7 @@ export class TransactionLog {
     return this.#bySignature.get(signature);
   }
 
-  /** The transaction with this message, whoever's signatures it carried. */
+  /** The transaction with this message, under any signatures. */
   withMessage(messageHash: string): LandedTransaction | undefined {
     return this.#byMessage.get(messageHash);
   }

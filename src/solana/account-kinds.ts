@@ -1,21 +1,20 @@
-/** What stands at an address, told from its account's owner, length and type byte. */
+/** Reads what stands at an address, by its account's owner, length and type byte. */
 import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
+import {
+  ACCOUNT_TYPE,
+  ACCOUNT_TYPE_OFFSET,
+  MINT_BYTES,
+  MULTISIG_BYTES,
+  TOKEN_ACCOUNT_BYTES,
+} from "./layouts.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
-import { MINT_BYTES } from "./token-accounts.ts";
 
-// A multisig of a token program. Token-2022 never lets an extended account have this very length.
-const MULTISIG_BYTES = 355;
 /** Enough to tell all lengths apart; a program's data can be megabytes. */
 export const BYTES_TO_READ = { offset: 0, length: MULTISIG_BYTES + 1 };
-// Token-2022: the type stands behind the padded base part.
-const ACCOUNT_TYPE_AT = TOKEN_ACCOUNT_BYTES;
-const ACCOUNT_TYPE_MINT = 1;
-const ACCOUNT_TYPE_TOKEN_ACCOUNT = 2;
 
 /** The kinds in the order asked, at confirmed. */
 export async function accountKinds(
@@ -45,7 +44,7 @@ function tokenKindOf(data: Buffer): AccountKind {
   if (data.length === MINT_BYTES) return "mint";
   if (data.length === TOKEN_ACCOUNT_BYTES) return "token_account";
   if (data.length === MULTISIG_BYTES) return "other";
-  const type = data[ACCOUNT_TYPE_AT];
-  if (type === ACCOUNT_TYPE_MINT) return "mint";
-  return type === ACCOUNT_TYPE_TOKEN_ACCOUNT ? "token_account" : "other";
+  const type = data[ACCOUNT_TYPE_OFFSET];
+  if (type === ACCOUNT_TYPE.mint) return "mint";
+  return type === ACCOUNT_TYPE.tokenAccount ? "token_account" : "other";
 }

@@ -1,4 +1,4 @@
-/** Asking nodes: a question is retried and moved to the next endpoint until one answers it, or nothing is known. */
+/** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
 import type { Connection } from "@solana/web3.js";
 import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
@@ -38,7 +38,7 @@ const TRIES_PER_ENDPOINT = 3;
 const FIRST_PAUSE_MS = 250;
 // In all, for one question. A caller of the API is waiting: an endpoint that wants to be left alone for longer is not
 // waited for.
-const LONGEST_WAIT_MS = 4_000;
+const MAX_WAIT_MS = 4_000;
 
 /** What one question has used up so far. */
 interface Spent {
@@ -55,7 +55,7 @@ export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<T> {
   const failures = new Map<Endpoint, EndpointFailure>();
   const attempt = async (): Promise<T> => {
     const endpoint = nextEndpoint(nodes, spent);
-    if (endpoint === undefined) throw new Error("nobody is left to ask");
+    if (endpoint === undefined) throw new Error("no endpoint is left to ask");
     const tries = triesOf(spent, endpoint);
     await pause(nodes, endpoint, spent);
     try {
@@ -111,7 +111,7 @@ export async function askUntil<T>(
   return last.answer;
 }
 
-/** What each endpoint answers by itself; null for one that gave no usable answer. */
+/** The answer of each endpoint; null for one that gave no usable answer. */
 export async function askEach<T>(nodes: Nodes, question: Question<T>): Promise<(T | null)[]> {
   const asked = nodes.endpoints.map((endpoint) => ask({ ...nodes, endpoints: [endpoint] }, question));
   const settled = await Promise.allSettled(asked);
@@ -121,7 +121,7 @@ export async function askEach<T>(nodes: Nodes, question: Question<T>): Promise<(
 /** Who is asked next: well before avoided, awake before resting, then least tried first, then in the order configured. */
 function nextEndpoint({ endpoints, clock }: Nodes, spent: Spent): Endpoint | undefined {
   const now = clock.now();
-  const patience = LONGEST_WAIT_MS - spent.waitedMs;
+  const patience = MAX_WAIT_MS - spent.waitedMs;
   const preference = byPreference(now);
   return endpoints
     .filter((each) => triesOf(spent, each) < TRIES_PER_ENDPOINT && restOf(each, now) <= patience)

@@ -7,8 +7,8 @@ import { isPoint } from "./is-on-curve.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
 
 // Deriving takes a third of a millisecond of hashing and curve arithmetic, and an order asks for the same few accounts
-// again and again. Whoever follows many addresses for long keeps the answers himself. So many take about 1 MB.
-const MOST_REMEMBERED = 4_000;
+// again and again. Callers that follow many addresses for long keep the answers themselves. So many take about 1 MB.
+const MAX_REMEMBERED = 4_000;
 const remembered = new Map<string, Address>();
 
 /** The one address at which `owner` keeps `mint` by convention (the associated token account, ATA). */
@@ -22,7 +22,7 @@ export function associatedTokenAccount(
   if (known !== undefined) return known;
   const address = derive(owner, mint, PROGRAM_ID[program]);
   const [oldest] = remembered.keys();
-  if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   remembered.set(key, address);
   return address;
 }

@@ -1,20 +1,16 @@
-/** What one address holds: lamports, and every mint summed over all of its token accounts. */
+/** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
 import { PublicKey, type Connection } from "@solana/web3.js";
 import type { Address } from "../address.ts";
-import type { Balances, Holding } from "../ledger/ledger.ts";
+import type { Balances } from "../ledger/ledger.ts";
+import type { TokenProgram } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
+import { PROGRAM_ID } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { readMintDecimals, readTokenAccount } from "./token-accounts.ts";
 import { readTokenSymbol } from "./token-symbol.ts";
 
-type TokenProgram = Holding["program"];
-
-const PROGRAM_IDS = [
-  ["token", TOKEN_PROGRAM],
-  ["token-2022", TOKEN_2022_PROGRAM],
-] as const satisfies readonly (readonly [TokenProgram, string])[];
+const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
 
 /**
  * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
@@ -26,7 +22,7 @@ export async function balances(nodes: Nodes, owner: Address): Promise<Balances> 
   return await ask(nodes, async (connection, endpoint) => {
     const [sol, ...held] = await Promise.all([
       connection.getBalanceAndContext(new PublicKey(owner), "confirmed"),
-      ...PROGRAM_IDS.map(([program, id]) => sums(connection, owner, program, id)),
+      ...TOKEN_PROGRAMS.map((program) => sums(connection, owner, program)),
     ]);
     expectShape(Number.isInteger(sol.value) && sol.value >= 0, "balance");
     const totals = held.flatMap(({ amounts, program }) =>
@@ -49,14 +45,16 @@ export async function balances(nodes: Nodes, owner: Address): Promise<Balances> 
   });
 }
 
-/** Raw units per mint, over all of the owner's token accounts of one program. */
-async function sums(
-  connection: Connection,
-  owner: Address,
-  program: TokenProgram,
-  programId: string,
-): Promise<{ slot: number; program: TokenProgram; amounts: ReadonlyMap<Address, bigint> }> {
-  const filter = { programId: new PublicKey(programId) };
+/** Raw units per mint. */
+interface ProgramHoldings {
+  readonly slot: number;
+  readonly program: TokenProgram;
+  readonly amounts: ReadonlyMap<Address, bigint>;
+}
+
+/** Sums over all of the owner's token accounts of one program. */
+async function sums(connection: Connection, owner: Address, program: TokenProgram): Promise<ProgramHoldings> {
+  const filter = { programId: new PublicKey(PROGRAM_ID[program]) };
   const { context, value } = await connection.getTokenAccountsByOwner(
     new PublicKey(owner),
     filter,

@@ -13,17 +13,24 @@ import { errorText, NEWEST_TRANSACTION_VERSION } from "./statuses.ts";
  */
 export type BlockProof = FoundLanding | "none" | "gap" | "unfinished";
 
-/** Where a walk goes on, kept by whoever asks between two looks. */
+/** Where a walk goes on, kept by its caller between two looks. */
 export interface WalkMemory {
   get(): BlockWalk | undefined;
   set(walk: BlockWalk): void;
 }
 
+/** The node whose blocks are walked. */
+export interface WalkedNode {
+  readonly connection: Connection;
+  readonly finalizedSlot: number;
+  readonly memory: WalkMemory;
+}
+
 // A block of mainnet has a few megabytes, and one look has a minute.
 const BLOCKS_AT_ONCE = 4;
-const MOST_BLOCKS_PER_LOOK = 160;
-// Far more slots than a blockhash lives, whatever part of them is skipped.
-const MOST_SLOTS = 5_000;
+const MAX_BLOCKS_PER_LOOK = 160;
+// Far more slots than a blockhash lives, even where many are skipped.
+const MAX_SLOTS = 5_000;
 
 type Block = VersionedBlockResponse & { readonly slot: number };
 
@@ -32,19 +39,17 @@ type Block = VersionedBlockResponse & { readonly slot: number };
  * takes it. Each must name the one before as its parent, by slot, blockhash and height: what a node leaves out is a gap.
  */
 export async function walkBlocks(
-  connection: Connection,
+  { connection, finalizedSlot, memory }: WalkedNode,
   attempt: Attempt,
-  finalizedSlot: number,
-  memory: WalkMemory,
 ): Promise<BlockProof> {
   const known = memory.get();
   const from = known === undefined ? attempt.firstSlot : known.slot + 1;
-  const until = Math.min(finalizedSlot, attempt.firstSlot + MOST_SLOTS);
+  const until = Math.min(finalizedSlot, attempt.firstSlot + MAX_SLOTS);
   const slots = until < from ? [] : await connection.getBlocks(from, until, "finalized");
   let last = known;
   for (let start = 0; start < slots.length; start += BLOCKS_AT_ONCE) {
     if (last !== undefined && isLast(last, attempt)) return "none";
-    if (start >= MOST_BLOCKS_PER_LOOK) return "unfinished";
+    if (start >= MAX_BLOCKS_PER_LOOK) return "unfinished";
     const blocks = await readBlocks(connection, slots.slice(start, start + BLOCKS_AT_ONCE));
     if (blocks === null) return "gap";
     for (const block of blocks) {

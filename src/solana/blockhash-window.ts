@@ -1,4 +1,4 @@
-/** How long a blockhash will still be accepted, be it one that we chose or one that somebody else did. */
+/** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
 import type { BlockhashWithExpiryBlockHeight } from "@solana/web3.js";
 import { ask, askUntil, type Nodes } from "./ask.ts";
 import type { LandingWindow } from "./landing-window.ts";
@@ -12,7 +12,7 @@ const BLOCKHASH_LIFE_SLOTS = 600;
 // Two or three blocks of the 150: all that is built within a second may live as long.
 const NEWEST_FOR_MS = 1_000;
 // A new one every second at most, so that these reach back further than any blockhash lives.
-const MOST_HANDED_OUT = 300;
+const MAX_HANDED_OUT = 300;
 
 /**
  * When a transaction over `blockhash` can land, or null when the blockhash is no longer (or never was) valid. When it was
@@ -60,7 +60,7 @@ export type NewestBlockhash = BlockhashWithExpiryBlockHeight & LandingWindow;
 
 /**
  * A confirmed blockhash, for a transaction that we build: the newest of a moment ago. How long it will be accepted is
- * remembered, for whoever signs over it comes back with it.
+ * remembered, because the caller who signs over it submits it later.
  */
 export async function newestBlockhash(nodes: Nodes): Promise<NewestBlockhash> {
   return await nodes.remembered("newest blockhash", NEWEST_FOR_MS, async () => {
@@ -71,7 +71,7 @@ export async function newestBlockhash(nodes: Nodes): Promise<NewestBlockhash> {
     const { handedOut } = nodes;
     handedOut.set(newest.blockhash, newest);
     const [oldest] = handedOut.keys();
-    if (handedOut.size > MOST_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
+    if (handedOut.size > MAX_HANDED_OUT && oldest !== undefined) handedOut.delete(oldest);
     return newest;
   });
 }

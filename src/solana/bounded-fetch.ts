@@ -3,7 +3,7 @@ import type { Clock } from "../runtime.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import type { Pace } from "./pace.ts";
 
-// A reason of its own for each call would be an error with a stack, made only to be thrown away.
+// One for all calls: an error for each would collect a stack trace that is never read.
 const OVER = new Error("the call is over");
 
 /** The standard `fetch`, or an in-process function that answers like a node. */
@@ -14,14 +14,22 @@ export type Fetch = typeof globalThis.fetch;
 const DEADLINE_MS = 8_000;
 // Decompressed. The largest honest answer is a list of token accounts, about 600 bytes each: this holds 50,000 of them.
 // An endless body must not fill the memory before the deadline ends it.
-const LARGEST_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** What bounds the calls to one endpoint. */
+export interface Bounds {
+  /** Holds calls back before their deadline runs; null where the provider sets no limit. */
+  readonly pace: Pace | null;
+  readonly clock: Clock;
+  /** Ends what is under way. */
+  readonly closed: AbortSignal;
+}
 
 /**
  * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here, before web3.js sees them: it
- * reports them in five different ways, and for `getMinimumBalanceForRentExemption` as a rent of 0. `pace` holds calls
- * back before their deadline runs; `closed` ends what is under way.
+ * reports them in five different ways, and for `getMinimumBalanceForRentExemption` as a rent of 0.
  */
-export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, closed: AbortSignal): Fetch {
+export function boundedFetch(fetch: Fetch, { pace, clock, closed }: Bounds): Fetch {
   return async (input, init) => {
     await pace?.();
     closed.throwIfAborted();
@@ -30,7 +38,8 @@ export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, clos
     closed.addEventListener("abort", end, { once: true });
     const deadline = clock.sleep(DEADLINE_MS, stop.signal).then(() => undefined);
     try {
-      const answer = exchange(fetch, clock, input, { ...init, signal: stop.signal });
+      // A node that redirects is misconfigured: following would turn the POST into a GET, or leak the call.
+      const answer = post(clock, () => fetch(input, { ...init, signal: stop.signal, redirect: "manual" }));
       const text = await Promise.race([answer, deadline]);
       if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");
       return new Response(text);
@@ -41,14 +50,8 @@ export function boundedFetch(fetch: Fetch, pace: Pace | null, clock: Clock, clos
   };
 }
 
-async function exchange(
-  fetch: Fetch,
-  clock: Clock,
-  input: Parameters<Fetch>[0],
-  init: RequestInit,
-): Promise<string> {
-  // A node that sends us elsewhere is misconfigured: following would turn the POST into a GET, or leak the call.
-  const response = await fetch(input, { ...init, redirect: "manual" }).catch(() => {
+async function post(clock: Clock, send: () => Promise<Response>): Promise<string> {
+  const response = await send().catch(() => {
     throw new EndpointFailure("unreachable", "no connection");
   });
   if (!response.ok) {
@@ -71,7 +74,7 @@ async function readText({ body }: Response): Promise<string> {
   try {
     for await (const chunk of pieces) {
       bytes += chunk.length;
-      if (bytes > LARGEST_ANSWER_BYTES) throw new EndpointFailure("garbled", "an answer that is too large");
+      if (bytes > MAX_ANSWER_BYTES) throw new EndpointFailure("garbled", "an answer that is too large");
       chunks.push(chunk);
     }
   } catch (error) {

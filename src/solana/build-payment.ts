@@ -52,8 +52,8 @@ export async function buildPayment(
 }
 
 /**
- * Hangs a read-only key after the accounts of the first transfer, which the programs ignore (Solana Pay's reference).
- * Equal payments thereby differ, and whoever knows the reference finds the payment by it.
+ * Adds a read-only key behind the accounts of the first transfer, which the programs ignore (Solana Pay's reference). It
+ * makes equal payments differ, and a payment can be found by it.
  */
 function referTo(reference: Uint8Array, instructions: readonly TransactionInstruction[]): void {
   const first = instructions.find(({ programId }) => !programId.equals(ASSOCIATED_TOKEN_PROGRAM_ID));

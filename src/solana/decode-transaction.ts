@@ -19,8 +19,8 @@ export interface DecodedTransaction {
   readonly signatures: readonly Uint8Array[];
 }
 
-// What the largest transaction takes in base64. Longer text is refused unread, whatever it holds.
-const LONGEST_TEXT = 4 * Math.ceil(PACKET_DATA_SIZE / 3);
+// What the largest transaction takes in base64. Longer text is refused unread.
+const MAX_TEXT_CHARACTERS = 4 * Math.ceil(PACKET_DATA_SIZE / 3);
 const SIGNATURE_BYTES = 64;
 // A legacy or v0 transaction begins with the number of its signatures, which 1,232 bytes keep below 20; later versions
 // begin with their version byte, and a message of version n begins with 0x80 + n.
@@ -29,14 +29,14 @@ const VERSION_0 = 0x80;
 
 /**
  * Decodes strictly: canonical base64 without whitespace, at most 1,232 bytes, legacy or v0, no byte that the decoded
- * transaction does not account for, every index in range. Never throws, whatever the text.
+ * transaction does not account for, every index in range. Never throws.
  */
 export function decodeTransaction(
   text: string,
 ):
   | { decoded: DecodedTransaction }
   | { refused: Extract<SignatureFault, "not_base64" | "too_large" | "undecodable" | "unsupported_version"> } {
-  if (text.length > LONGEST_TEXT) return { refused: "too_large" };
+  if (text.length > MAX_TEXT_CHARACTERS) return { refused: "too_large" };
   const decodedText = Buffer.from(text, "base64");
   // Node's decoder skips what it does not know. Only canonical text survives the way back.
   if (decodedText.toString("base64") !== text) return { refused: "not_base64" };

@@ -83,7 +83,7 @@ export function isRateLimit({ facts }: EndpointFailure): boolean {
   return facts.code === HTTP_TOO_MANY_REQUESTS;
 }
 
-/** Whatever a question threw, as a failure. What is no failure of ours is an answer that could not be read. */
+/** What a question threw, as a failure. Any other error means an answer that could not be read. */
 export function asEndpointFailure(error: unknown): EndpointFailure {
   if (error instanceof EndpointFailure) return error;
   const reader = error instanceof Error ? error.constructor.name : typeof error;

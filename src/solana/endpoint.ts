@@ -1,8 +1,8 @@
-/** One JSON-RPC endpoint: its own connection, a name that is safe to log, its limits, and how it has been lately. */
+/** One JSON-RPC endpoint: its own connection, a name that is safe to log, its limits, and its health. */
 import { Connection } from "@solana/web3.js";
 import type { Clock } from "../runtime.ts";
-import { boundedFetch, type Fetch } from "./bounded-fetch.ts";
-import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { boundedFetch, type Bounds, type Fetch } from "./bounded-fetch.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
 import { paceOf } from "./pace.ts";
@@ -53,19 +53,16 @@ export function openEndpoints(
     const host = new URL(endpoint.url).hostname;
     const number = (seen.get(host) ?? 0) + 1;
     seen.set(host, number);
-    return openEndpoint(endpoint, number === 1 ? host : `${host}#${number}`, clock, closed);
+    const { requestsPerSecond } = endpoint;
+    const pace = requestsPerSecond === undefined ? null : paceOf(requestsPerSecond, clock, closed);
+    const name = number === 1 ? host : `${host}#${number}`;
+    return openEndpoint(endpoint, name, { pace, clock, closed });
   });
 }
 
-function openEndpoint(
-  option: Exclude<EndpointOption, string>,
-  name: string,
-  clock: Clock,
-  closed: AbortSignal,
-): Endpoint {
-  const { url, fetch, requestsPerSecond } = option;
-  const pace = requestsPerSecond === undefined ? null : paceOf(requestsPerSecond, clock, closed);
-  const reach = boundedFetch(fetch ?? ((input, init) => globalThis.fetch(input, init)), pace, clock, closed);
+function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bounds: Bounds): Endpoint {
+  const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
+  const reach = boundedFetch(fetch, bounds);
   const connection = new Connection(url, {
     fetch: reach,
     // Its own retry blocks a call for 7.5 s; ours moves on to another endpoint.
@@ -75,8 +72,8 @@ function openEndpoint(
   return {
     name,
     connection,
-    accountsPerCall: option.accountsPerCall ?? MOST_ACCOUNTS_PER_CALL,
-    signaturesPerCall: option.signaturesPerCall ?? MOST_SIGNATURES_PER_CALL,
+    accountsPerCall: option.accountsPerCall ?? MAX_ACCOUNTS_PER_CALL,
+    signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
     isArchive: option.archive ?? false,
     health: newHealth(),
     genesisHash: null,

@@ -1,4 +1,4 @@
-/** From the chain's error of a simulated payment to what a payer can do about it. */
+/** Turns the chain's error of a simulated payment into a fault that a payer can act on. */
 import type { SimulationFault } from "../ledger/ledger.ts";
 import type { Nodes } from "./ask.ts";
 import { rentMinimum } from "./payment-cost.ts";
@@ -12,21 +12,28 @@ const FEE_PAYER_INDEX = 0;
 // The end of the log names the failure; the rest is noise of successful instructions.
 const LOG_LINES = 20;
 
-/** Explains `err`, the chain's transaction error in its JSON form. */
+/** A simulation that failed. */
+export interface FailedSimulation {
+  /** The chain's transaction error in its JSON form. */
+  readonly err: unknown;
+  readonly logs: readonly string[];
+}
+
+/** Explains the chain's error. */
 export async function explainFailure(
   nodes: Nodes,
-  err: unknown,
-  logs: readonly string[],
+  { err, logs }: FailedSimulation,
   read: ReadPayment,
 ): Promise<SimulationFault> {
   if (err === "BlockhashNotFound") return { kind: "blockhash_expired" };
   if (err === "AlreadyProcessed") return { kind: "already_processed" };
   // An account without lamports does not exist, and one that does not exist cannot pay the fee.
   if (err === "AccountNotFound" || err === "InsufficientFundsForFee") {
-    return await lamportShortage(nodes, read, "fee", "any");
+    return await lamportShortage(nodes, read, { component: "fee", leftover: "any" });
   }
   const poorAccount = field(field(err, "InsufficientFundsForRent"), "account_index");
-  if (poorAccount === FEE_PAYER_INDEX) return await lamportShortage(nodes, read, "rent", "rent_exempt");
+  if (poorAccount === FEE_PAYER_INDEX)
+    return await lamportShortage(nodes, read, { component: "rent", leftover: "rent_exempt" });
   if (poorAccount !== undefined && read.payment.mint === null) {
     const { payment, message } = read;
     const poor = message.staticAccountKeys[Number(poorAccount)]?.toBase58();
@@ -53,10 +60,12 @@ async function explainInstructionError(nodes: Nodes, error: unknown, read: ReadP
   const meaning = typeof index === "number" ? read.meanings[index] : undefined;
   switch (meaning?.does) {
     case "transfer_sol":
-      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "fee", "any");
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS)
+        return await lamportShortage(nodes, read, { component: "fee", leftover: "any" });
       break;
     case "create_token_account":
-      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "rent", "any");
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS)
+        return await lamportShortage(nodes, read, { component: "rent", leftover: "any" });
       break;
     case "transfer_token": {
       if (custom === CUSTOM_ACCOUNT_FROZEN) return { reason: "frozen" };

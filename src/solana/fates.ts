@@ -2,7 +2,7 @@
 import type { Attempt, Fate } from "../ledger/ledger.ts";
 import { agreedLanding, type Word } from "./agreement.ts";
 import { askEach, type Nodes } from "./ask.ts";
-import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
 
 /** What one endpoint found, as far as a verdict needs it. */
@@ -14,8 +14,8 @@ interface Witness {
 /** Every doubt is `open` or `unprovable`: an endpoint that does not answer, one that lags, two that differ. */
 export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise<readonly Fate[]> {
   const result: Fate[] = [];
-  for (let start = 0; start < attempts.length; start += MOST_SIGNATURES_PER_CALL) {
-    const batch = attempts.slice(start, start + MOST_SIGNATURES_PER_CALL);
+  for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
+    const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
     const answers = await askEach(nodes, testifyTo(nodes, batch));
     const testimonies = answers.filter((testimony) => testimony !== null);
     result.push(...batch.map((_, index) => verdict(testimonies, index, nodes.witnesses)));
@@ -24,7 +24,7 @@ export async function fates(nodes: Nodes, attempts: readonly Attempt[]): Promise
 }
 
 function verdict(testimonies: readonly Testimony[], index: number, needed: number): Fate {
-  // An endpoint of another chain has never heard of the signature, at whatever height it is.
+  // An endpoint of another chain does not know the signature, at any height.
   if (new Set(testimonies.map(({ genesisHash }) => genesisHash)).size > 1) return "open";
   const witnesses = testimonies.flatMap(({ findings, isArchive }): Witness[] => {
     const finding = findings[index];

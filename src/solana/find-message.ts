@@ -7,7 +7,7 @@ import { expectShape } from "./endpoint-failure.ts";
 import { errorText, NEWEST_TRANSACTION_VERSION } from "./statuses.ts";
 
 // A reference key belongs to one quote, whose refreshes give out a few transactions at most. More are strangers' noise.
-const MOST_LISTED = 10;
+const MAX_LISTED = 10;
 
 /** What the listing of a reference key says: the landing of this very message, nothing of it, or too much to tell. */
 export type MessageSearch = FoundLanding | "absent" | "unclear";
@@ -28,16 +28,16 @@ export async function findMessage(
 ): Promise<MessageSearch> {
   const listed = await connection.getSignaturesForAddress(
     new PublicKey(reference),
-    { limit: MOST_LISTED + 1, minContextSlot: notBefore },
+    { limit: MAX_LISTED + 1, minContextSlot: notBefore },
     "finalized",
   );
-  for (const { signature, slot, err } of listed.slice(0, MOST_LISTED)) {
+  for (const { signature, slot, err } of listed.slice(0, MAX_LISTED)) {
     const found = await messageHashOf(connection, signature);
     // Listed, and yet not to be had: this node's index and its ledger contradict each other.
     if (found === null) return "unclear";
     if (found === messageHash) return { signature, slot, error: errorText(err) };
   }
-  return listed.length > MOST_LISTED ? "unclear" : "absent";
+  return listed.length > MAX_LISTED ? "unclear" : "absent";
 }
 
 /** The hash of a finalized transaction's message; null where the node does not have the transaction. */

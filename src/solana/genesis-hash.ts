@@ -28,7 +28,7 @@ export async function genesisHash(nodes: Nodes): Promise<string> {
       })),
     );
   }
-  // Nobody answered; asking once more says why.
+  // No endpoint answered; asking again throws the reason.
   const found = chain ?? (await ask(open, chainQuestion));
   nodes.chain.genesisHash = found;
   return found;

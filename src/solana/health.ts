@@ -29,7 +29,7 @@ export interface HealthWatch {
 
 // Against a Retry-After of a day, which would silence an endpoint that is well again in a minute; the longest that an
 // endpoint which keeps failing is avoided, too.
-const LONGEST_REST_MS = 60_000;
+const MAX_REST_MS = 60_000;
 // A rate limit that does not say how long: limits are counted by the second.
 const REST_AFTER_429_MS = 1_000;
 // One question tries an endpoint three times: fewer failures in a row are a hiccup, more a state.
@@ -38,7 +38,7 @@ const FAILURES_TO_AVOID = 3;
 const FIRST_AVOIDANCE_MS = 5_000;
 // A third of a blockhash's life, counted in slots because it must not depend on how long a slot takes: what a node
 // further behind tells is history, and the blockhashes it hands out are half used up.
-export const MOST_SLOTS_BEHIND = 50;
+export const MAX_SLOTS_BEHIND = 50;
 
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {
@@ -50,12 +50,12 @@ export function isAvoided({ health }: Patient): boolean {
   return health.avoidedUntil !== null || isLagging(health);
 }
 
-/** Milliseconds for which it asked to be left alone. Kept also when nobody else is left to ask. */
+/** Milliseconds for which it asked to be left alone. Kept also when no other endpoint is left to ask. */
 export function restOf({ health }: Patient, now: number): number {
   return Math.max(health.restsUntil - now, 0);
 }
 
-/** It answered a question: whatever was wrong is over. */
+/** It answered a question: its failures are over. */
 export function noteAnswer({ name, health }: Patient, { log }: HealthWatch): void {
   if (health.failuresInRow >= FAILURES_TO_AVOID) {
     log.info({ endpoint: name }, "a Solana endpoint answers again");
@@ -74,12 +74,12 @@ export function noteFailure(
   const { kind, facts } = failure;
   log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
-  health.restsUntil = Math.max(health.restsUntil, now + Math.min(asked, LONGEST_REST_MS));
+  health.restsUntil = Math.max(health.restsUntil, now + Math.min(asked, MAX_REST_MS));
   // Many questions may be under way at once: what began before counts as one failure with what ended it.
   if (!isIllness(failure) || now < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
   if (health.failuresInRow < FAILURES_TO_AVOID) return;
-  const ms = Math.min(FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID), LONGEST_REST_MS);
+  const ms = Math.min(FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID), MAX_REST_MS);
   health.avoidedUntil = now + ms;
   log.warn(
     { endpoint: name, kind, code: facts.code ?? null, avoidedMs: ms },
@@ -104,5 +104,5 @@ export function noteLook({ name, health }: Patient, slotsBehind: number, { clock
 }
 
 function isLagging({ slotsBehind }: Health): boolean {
-  return slotsBehind > MOST_SLOTS_BEHIND;
+  return slotsBehind > MAX_SLOTS_BEHIND;
 }

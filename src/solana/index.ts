@@ -6,7 +6,7 @@ import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./bounded-fetch.ts";
-import { MOST_ACCOUNTS_PER_CALL, MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
@@ -26,12 +26,12 @@ export interface SolanaLedgerOptions {
   readonly endpoints: readonly EndpointOption[];
   /**
    * How many endpoints must agree before something final is believed: that a transaction landed, that it failed, that a
-   * deposit arrived. 1 to the number of endpoints. Default: 2 where there are two or more, else 1. With 1, whoever runs
-   * that endpoint decides what this service believes.
+   * deposit arrived. 1 to the number of endpoints. Default: 2 where there are two or more, else 1. With 1, the operator
+   * of that endpoint decides what this service believes.
    */
   readonly witnesses?: number;
   /**
-   * What it takes to say that a transaction which somebody else signed can never land any more. `statuses` (the default):
+   * What proves that a transaction signed by a caller can never land. `statuses` (the default):
    * enough endpoints, each with the history of that time, are past its last block and know neither its signature nor
    * another signature of the same message under its reference key. `blocks`: besides, each shows every block that could
    * hold it, linked to one another without a gap, and none does: 150 to 900 blocks of a few megabytes for each
@@ -62,8 +62,8 @@ const optionsSchema = z
             url,
             fetch: functionOption<Fetch>().optional(),
             requestsPerSecond: z.number().positive().optional(),
-            accountsPerCall: upTo(MOST_ACCOUNTS_PER_CALL),
-            signaturesPerCall: upTo(MOST_SIGNATURES_PER_CALL),
+            accountsPerCall: upTo(MAX_ACCOUNTS_PER_CALL),
+            signaturesPerCall: upTo(MAX_SIGNATURES_PER_CALL),
             archive: z.boolean().optional(),
           }),
         ),

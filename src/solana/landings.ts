@@ -2,7 +2,7 @@
 import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
 import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
 import { askUntil, type Nodes, type Question } from "./ask.ts";
-import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
@@ -17,8 +17,8 @@ export async function landings(
   attempts: readonly Attempt[],
 ): Promise<readonly (Landing | null)[]> {
   const result: (Landing | null)[] = [];
-  for (let start = 0; start < attempts.length; start += MOST_SIGNATURES_PER_CALL) {
-    const batch = attempts.slice(start, start + MOST_SIGNATURES_PER_CALL);
+  for (let start = 0; start < attempts.length; start += MAX_SIGNATURES_PER_CALL) {
+    const batch = attempts.slice(start, start + MAX_SIGNATURES_PER_CALL);
     const answers = await askWitnesses(nodes, wordsOn(batch));
     const agreed = batch.map((_, index) =>
       agreedLanding(

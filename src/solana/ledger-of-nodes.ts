@@ -1,4 +1,4 @@
-/** The Solana ledger put together. Imports web3.js, so it is itself imported only when a node is first asked. */
+/** Binds the methods of the Solana ledger to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
 import type { Ledger, Reading } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
@@ -50,24 +50,8 @@ export interface NodeOptions {
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
-export function ledgerOfNodes(
-  { endpoints: options, witnesses, deathProof }: NodeOptions,
-  { clock, log }: HealthWatch,
-  closed: AbortSignal,
-): AskingLedger {
-  const nodes: Nodes = {
-    endpoints: openEndpoints(options, clock, closed),
-    witnesses,
-    deathProof,
-    walks: new Map(),
-    chain: { genesisHash: null },
-    clock,
-    log,
-    closed,
-    remembered: rememberAnswers(clock, closed),
-    handedOut: new Map(),
-    signers: new Map(),
-  };
+export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: AbortSignal): AskingLedger {
+  const nodes = openNodes(options, watch, closed);
   const survey = surveyOf(nodes);
   const surveyed =
     <A extends unknown[], T>(method: (asked: Nodes, ...args: A) => Promise<T>) =>
@@ -75,6 +59,12 @@ export function ledgerOfNodes(
       survey();
       return method(nodes, ...args);
     };
+  const read = {
+    funds: surveyed(funds),
+    fundsOfOwner: surveyed(fundsOfOwner),
+    strayAccounts: surveyed(strayAccounts),
+    payersOf: surveyed(payersOf),
+  };
   return {
     genesisHash: surveyed(genesisHash),
     position: surveyed((asked) => ask(asked, positionOf)),
@@ -93,9 +83,9 @@ export function ledgerOfNodes(
     landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
     witnesses: surveyed(witnessCount),
-    funds: surveyed(funds),
+    funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
     amountsIn: surveyed(amountsIn),
-    fundsOfOwner: surveyed(fundsOfOwner),
+    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
     markers: surveyed(markers),
@@ -107,7 +97,27 @@ export function ledgerOfNodes(
     explainError: async (plan, error) => explainError(plan, error),
     signedBy: surveyed(signedBy),
     markedBy: surveyed(markedBy),
-    strayAccounts: surveyed(strayAccounts),
-    payersOf: surveyed(payersOf),
+    strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
+    payersOf: (owner, of, accounts) => read.payersOf({ owner, mints: of, accounts }),
+  };
+}
+
+function openNodes(
+  { endpoints, witnesses, deathProof }: NodeOptions,
+  { clock, log }: HealthWatch,
+  closed: AbortSignal,
+): Nodes {
+  return {
+    endpoints: openEndpoints(endpoints, clock, closed),
+    witnesses,
+    deathProof,
+    walks: new Map(),
+    chain: { genesisHash: null },
+    clock,
+    log,
+    closed,
+    remembered: rememberAnswers(clock, closed),
+    handedOut: new Map(),
+    signers: new Map(),
   };
 }

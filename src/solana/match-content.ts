@@ -7,7 +7,7 @@ import { associatedTokenAccount } from "./associated-token-account.ts";
 
 /** What a message alone cannot prove: who owns the token accounts that pay and are paid. */
 export interface UnprovenAccounts {
-  /** Accounts that pay, other than the sender's ATA: somebody else may have made the sender a delegate of theirs. */
+  /** Accounts that pay, other than the sender's ATA: another owner may have made the sender a delegate. */
   readonly sources: ReadonlySet<string>;
   /**
    * ATAs that pay or are paid, each with whose it must be. An owner can give an ATA away; only an instruction that

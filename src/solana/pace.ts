@@ -6,7 +6,7 @@ import { EndpointFailure } from "./endpoint-failure.ts";
 // then do not wait for each other.
 const BURST_MS = 1_000;
 // Past this the caller is better served by another endpoint, or by being told.
-const LONGEST_WAIT_MS = 4_000;
+const MAX_WAIT_MS = 4_000;
 
 /** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */
 export type Pace = () => Promise<void>;
@@ -20,7 +20,7 @@ export function paceOf(requestsPerSecond: number, clock: Clock, closed: AbortSig
     const now = clock.now();
     const next = Math.max(fullAt, now) + interval;
     const wait = next - now - burst;
-    if (wait > LONGEST_WAIT_MS) {
+    if (wait > MAX_WAIT_MS) {
       throw new EndpointFailure("busy", "more calls than its rate limit allows", { retryAfterMs: wait });
     }
     fullAt = next;

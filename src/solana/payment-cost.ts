@@ -13,20 +13,19 @@ import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import { COMPUTE_BUDGET_PROGRAM } from "./programs.ts";
+import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
-import { isTokenProgram } from "./token-accounts.ts";
 
 // Each recipient is at least one key of 32 bytes. Beyond this, web3.js fails in other ways before it serialises.
-const MOST_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
+const MAX_RECIPIENTS = Math.floor(PACKET_DATA_SIZE / 32);
 
 /**
  * Throws `RangeError` for more recipients than one transaction can ever hold, before anything is derived for them: the
  * token accounts of 500 hold up everything else in this process for a tenth of a second.
  */
 export function expectFewRecipients(recipients: readonly unknown[]): void {
-  if (recipients.length > MOST_RECIPIENTS) throw tooManyRecipients(recipients.length);
+  if (recipients.length > MAX_RECIPIENTS) throw tooManyRecipients(recipients.length);
 }
 
 /** What a payment that does not fit is refused with. */
@@ -106,7 +105,7 @@ export async function rentForTokenAccounts(
   return BigInt(missing) * rent;
 }
 
-/** An address that somebody funded is no token account yet, so its rent is counted in full. */
+/** An address that only holds lamports is no token account yet, so its rent is counted in full. */
 async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
   const found = await ask(nodes, readAccounts(accounts, "confirmed"));
   return found.filter((account) => account === null || !isTokenProgram(account.owner.toBase58())).length;

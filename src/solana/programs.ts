@@ -1,4 +1,4 @@
-/** The programs that a payment may touch, by their base58 ids. */
+/** The ids of programs, base58: those that a payment may touch, and owners of accounts that are read. */
 import type { TokenProgram } from "../ledger/routing.ts";
 
 /** Moves lamports; owns every wallet. */
@@ -16,12 +16,21 @@ export const PROGRAM_ID: Readonly<Record<TokenProgram, string>> = {
 export const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 /** Sets a transaction's compute limit and priority fee. */
 export const COMPUTE_BUDGET_PROGRAM = "ComputeBudget111111111111111111111111111111";
+/** Memo, second version. */
+export const MEMO_PROGRAM = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 /** Memo, first and second version: write a log line and check signers, nothing else. */
 export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
   "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo",
-  "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+  MEMO_PROGRAM,
 ]);
 /** Assertions that wallets append to protect their users; a failed one fails the transaction. */
 export const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
 /** Owns address lookup tables. */
 export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
+/** Owns the accounts in which the cluster keeps its clock and other facts of its own. */
+export const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
+
+/** Whether the id is one of the two token programs, whose accounts begin with the same layout. */
+export function isTokenProgram(id: string): boolean {
+  return id === TOKEN_PROGRAM || id === TOKEN_2022_PROGRAM;
+}

@@ -4,12 +4,12 @@ import type { Clock } from "../runtime.ts";
 /** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */
 export type Remembered = <T>(key: string, ms: number, question: () => Promise<T>) => Promise<T>;
 
-/** Asks anew each time, where what is remembered has just proved to be no longer so. */
+/** Asks again each time, where a remembered answer has just proved wrong. */
 export const askAnew: Remembered = (_key, _ms, question) => question();
 
 // Rents of a few lengths, fees of a few shapes and one blockhash are asked for again and again; what is asked for once
 // must not pile up.
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
 interface Memory {
   readonly answer: Promise<unknown>;
@@ -17,7 +17,7 @@ interface Memory {
   readonly askedAt: number;
 }
 
-/** Remembers nothing yet, and nothing any more once `closed`: whoever asks then hears that nobody can be asked. */
+/** Remembers nothing yet, and nothing any more once `closed`: a question then fails because no endpoint can be asked. */
 export function rememberAnswers(clock: Clock, closed: AbortSignal): Remembered {
   const memories = new Map<string, Memory>();
   return <T>(key: string, ms: number, question: () => Promise<T>): Promise<T> => {
@@ -34,7 +34,7 @@ export function rememberAnswers(clock: Clock, closed: AbortSignal): Remembered {
       if (memories.get(key)?.answer === answer) memories.delete(key);
     });
     const [oldest] = memories.keys();
-    if (memories.size > MOST_REMEMBERED && oldest !== undefined) memories.delete(oldest);
+    if (memories.size > MAX_REMEMBERED && oldest !== undefined) memories.delete(oldest);
     return answer;
   };
 }

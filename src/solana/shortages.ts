@@ -1,4 +1,4 @@
-/** How much a payer has and needs, when simulation says that something runs short. */
+/** Reads how much a payer has and needs, when a simulation failed because something runs short. */
 import { PublicKey, type Message, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
@@ -7,7 +7,8 @@ import { expectShape } from "./endpoint-failure.ts";
 import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
 import type { Meaning } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { isTokenProgram, readTokenAccount } from "./token-accounts.ts";
+import { isTokenProgram } from "./programs.ts";
+import { readTokenAccount } from "./token-accounts.ts";
 
 type Shortage = Extract<SimulationFault, { kind: "insufficient_balance" }>;
 
@@ -18,6 +19,12 @@ export interface ReadPayment {
   readonly meanings: readonly Meaning[];
 }
 
+/** What the sender's lamports do not cover, and whether what is left of them has to be exempt from rent. */
+export interface Uncovered {
+  readonly component: "fee" | "rent";
+  readonly leftover: "any" | "rent_exempt";
+}
+
 /**
  * The sender's lamports do not cover what `component` names. Required is counted up to it: the fee alone; or the fee
  * and the rent of the accounts to be created; or, where the payment itself is in SOL, always the amount too. A sender
@@ -26,8 +33,7 @@ export interface ReadPayment {
 export async function lamportShortage(
   nodes: Nodes,
   { payment, message, meanings }: ReadPayment,
-  component: "fee" | "rent",
-  leftover: "any" | "rent_exempt",
+  { component, leftover }: Uncovered,
 ): Promise<Shortage> {
   const isSol = payment.mint === null;
   const owners = meanings.flatMap((meaning) =>
@@ -49,7 +55,7 @@ export async function lamportShortage(
 }
 
 /**
- * One of the sender's token accounts holds less than the payment takes from it, whatever the sender's others hold; an
+ * One of the sender's token accounts holds less than the payment takes from it; the sender's others do not count; an
  * account that does not exist holds 0.
  */
 export async function tokenShortage(

@@ -49,7 +49,7 @@ export async function simulatePayment(
   const meanings = instructions.map(readInstruction);
   // A price that rose may be the very reason.
   const asking = { ...nodes, remembered: askAnew };
-  return await explainFailure(asking, err, logs, { payment, message: decoded.message, meanings });
+  return await explainFailure(asking, { err, logs }, { payment, message: decoded.message, meanings });
 }
 
 function simulate(transaction: VersionedTransaction): Question<Simulation> {

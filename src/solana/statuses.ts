@@ -3,7 +3,7 @@ import type { SignatureStatus as RpcStatus } from "@solana/web3.js";
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { MOST_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
@@ -22,7 +22,7 @@ export async function statuses(
   signatures: readonly string[],
 ): Promise<readonly (SignatureStatus | null)[]> {
   const found: (SignatureStatus | null)[] = [];
-  for (const batch of batches(signatures, MOST_SIGNATURES_PER_CALL)) {
+  for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
     const answer = await ask(nodes, statusesOf(batch));
     found.push(...answer.statuses);
   }

@@ -9,7 +9,7 @@ const SURVEY_MS = 5_000;
 
 /**
  * Returns a function to call with every question. It never makes the question wait: what it finds out serves later ones.
- * A single endpoint is compared with nobody and never looked at.
+ * A single endpoint cannot be compared with another, so it is never surveyed.
  */
 export function surveyOf(nodes: Nodes): () => void {
   let isUnderWay = false;

@@ -1,10 +1,10 @@
-/** What one endpoint can say of attempts by itself, in one look: seen, landed, or all the evidence of their death. */
+/** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
 import type { Connection } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import type { Nodes, Question } from "./ask.ts";
-import { walkBlocks } from "./block-proof.ts";
+import { walkBlocks, type WalkMemory } from "./block-proof.ts";
 import { chainOf, type Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
@@ -29,14 +29,16 @@ export interface Testimony {
 }
 
 // Walks of blocks that are remembered; one that is forgotten begins again.
-const MOST_WALKS = 1_000;
+const MAX_WALKS = 1_000;
 
 /** The question for a batch of attempts. Every answer of one look must fit the others, or nothing follows from it. */
 export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<Testimony> {
   return async (connection, endpoint) => {
     const genesisHash = await chainOf(endpoint);
     // The order is the evidence: first a finalized height past the last one, then, at a later slot, no trace.
-    const look = await beginLook(nodes, connection, endpoint);
+    const finalized = await finalizedEnd(connection);
+    expectShape(finalized.blockHeight <= finalized.slot, "block height");
+    const look = new Look(nodes, endpoint, finalized);
     const first = await look.read(attempts);
     const missing = attempts.filter((_, index) => first[index]?.kind === "missing");
     const verdicts = missing.length === 0 ? new Map<Attempt, Finding>() : await look.judge(missing);
@@ -50,12 +52,6 @@ export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<
 
 const UNSAID: Finding = { kind: "unsaid" };
 
-async function beginLook(nodes: Nodes, connection: Connection, endpoint: Endpoint): Promise<Look> {
-  const finalized = await finalizedEnd(connection);
-  expectShape(finalized.blockHeight <= finalized.slot, "block height");
-  return new Look(nodes, connection, endpoint, finalized);
-}
-
 /** One look of one endpoint, after its finalized block was read. */
 class Look {
   readonly #nodes: Nodes;
@@ -63,9 +59,9 @@ class Look {
   readonly #endpoint: Endpoint;
   readonly #finalized: FinalizedEnd;
 
-  constructor(nodes: Nodes, connection: Connection, endpoint: Endpoint, finalized: FinalizedEnd) {
+  constructor(nodes: Nodes, endpoint: Endpoint, finalized: FinalizedEnd) {
     this.#nodes = nodes;
-    this.#connection = connection;
+    this.#connection = endpoint.connection;
     this.#endpoint = endpoint;
     this.#finalized = finalized;
   }
@@ -94,7 +90,7 @@ class Look {
     const alive = await this.#stillValid(known);
     const expired = known.filter(({ blockhash }) => !alive.has(blockhash));
     if (expired.length === 0) return findings;
-    // Once more: a blockhash may have died between the first statuses and the question for it.
+    // Again: a blockhash may have expired between the first statuses and the question for it.
     const again = await this.read(expired);
     for (const [index, attempt] of expired.entries()) {
       const said = again[index] ?? UNSAID;
@@ -144,14 +140,16 @@ class Look {
   async #walk(attempt: Attempt): Promise<Finding> {
     const { walks } = this.#nodes;
     const id = `${this.#endpoint.name} ${attempt.signature}`;
-    const proof = await walkBlocks(this.#connection, attempt, this.#finalized.slot, {
+    const memory: WalkMemory = {
       get: () => walks.get(id),
       set: (walk) => {
         walks.set(id, walk);
         const [oldest] = walks.keys();
-        if (walks.size > MOST_WALKS && oldest !== undefined) walks.delete(oldest);
+        if (walks.size > MAX_WALKS && oldest !== undefined) walks.delete(oldest);
       },
-    });
+    };
+    const node = { connection: this.#connection, finalizedSlot: this.#finalized.slot, memory };
+    const proof = await walkBlocks(node, attempt);
     switch (proof) {
       case "none":
         return { kind: "dead" };

@@ -20,7 +20,7 @@ export async function tokenAccountStates(
 }
 
 function stateOf(account: AccountInfo<Buffer> | null, owner: Address): TokenAccountState {
-  // Lamports that somebody sent to the address make no account.
+  // Lamports that a stranger sent to the address make no account.
   const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
   if (account === null || held === null) return "absent";
   if (held.owner !== owner) return "handed_over";

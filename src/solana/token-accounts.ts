@@ -2,10 +2,8 @@
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
+import { MINT_BYTES } from "./layouts.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
-
-/** Bytes of a mint without extensions. */
-export const MINT_BYTES = 82;
 
 /** What a token account holds. */
 export interface TokenAccount {
@@ -19,11 +17,6 @@ export interface TokenAccount {
 export function programOf(id: string): TokenProgram | null {
   if (id === TOKEN_PROGRAM) return "token";
   return id === TOKEN_2022_PROGRAM ? "token-2022" : null;
-}
-
-/** True for both programs whose accounts have this layout. */
-export function isTokenProgram(program: string): boolean {
-  return program === TOKEN_PROGRAM || program === TOKEN_2022_PROGRAM;
 }
 
 /**

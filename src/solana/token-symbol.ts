@@ -1,22 +1,18 @@
-/** The symbol that a Token-2022 mint carries on itself, read with distrust: anybody can write a mint. */
-import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
-import { MINT_BYTES } from "./token-accounts.ts";
+/** The symbol that a Token-2022 mint carries on itself, read with distrust: a stranger may have made the mint. */
+import { ACCOUNT_TYPE, ACCOUNT_TYPE_OFFSET, MINT_BYTES } from "./layouts.ts";
 
-// Token-2022 pads a mint to the length of a token account, puts the account type after it, and then a list of
-// extensions: type (u16), length (u16), value.
-const ACCOUNT_TYPE_AT = TOKEN_ACCOUNT_BYTES;
-const ACCOUNT_TYPE_MINT = 1;
+// Behind the account type stands a list of extensions: type (u16), length (u16), value.
 const EXTENSION_HEADER_BYTES = 4;
 const EXTENSION_TOKEN_METADATA = 19;
 // Within the metadata: update authority and mint, 32 bytes each; then name, symbol and uri, each with a u32 length.
 const NAME_AT = 64;
-// Longer ones are no symbols but advertisements.
-const LONGEST_SYMBOL_BYTES = 32;
+// A longer text is no symbol.
+const MAX_SYMBOL_BYTES = 32;
 
 /** The symbol in a mint's data; null when there is none, or none that can be read. Never throws. */
 export function readTokenSymbol(mint: Buffer): string | null {
-  if (mint.length <= MINT_BYTES || mint[ACCOUNT_TYPE_AT] !== ACCOUNT_TYPE_MINT) return null;
-  let at = ACCOUNT_TYPE_AT + 1;
+  if (mint.length <= MINT_BYTES || mint[ACCOUNT_TYPE_OFFSET] !== ACCOUNT_TYPE.mint) return null;
+  let at = ACCOUNT_TYPE_OFFSET + 1;
   while (at + EXTENSION_HEADER_BYTES <= mint.length) {
     const type = mint.readUInt16LE(at);
     const length = mint.readUInt16LE(at + 2);
@@ -30,7 +26,7 @@ export function readTokenSymbol(mint: Buffer): string | null {
 function symbolIn(metadata: Buffer): string | null {
   const name = stringAt(metadata, NAME_AT);
   const symbol = name === null ? null : stringAt(metadata, name.end);
-  if (symbol === null || symbol.bytes.length > LONGEST_SYMBOL_BYTES) return null;
+  if (symbol === null || symbol.bytes.length > MAX_SYMBOL_BYTES) return null;
   const text = symbol.bytes.toString("utf8").trim();
   // Control, formatting and replacement characters would let one symbol look like another.
   return text !== "" && /^[^\p{C}\uFFFD]+$/u.test(text) ? text : null;

@@ -48,7 +48,7 @@ export async function verifyPayment(
   return { verified };
 }
 
-/** The sender pays the fee and signs alone: a co-signer nobody declared makes it another transaction. */
+/** The sender pays the fee and signs alone: a co-signer that was not declared makes it another transaction. */
 function signerFault(
   { message, signatures }: DecodedTransaction,
   payment: DeclaredPayment,

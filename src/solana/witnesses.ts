@@ -1,7 +1,7 @@
 /** Asking several nodes the same thing, for answers that one node alone is not believed. */
 import type { WitnessCount } from "../ledger/ledger.ts";
 import { ask, askEach, type Nodes, type Question } from "./ask.ts";
-import { MOST_SLOTS_BEHIND } from "./health.ts";
+import { MAX_SLOTS_BEHIND } from "./health.ts";
 import { tooFewWitnesses } from "./unavailable.ts";
 
 /**
@@ -22,6 +22,6 @@ export async function witnessCount(nodes: Nodes): Promise<WitnessCount> {
   const answers = await askEach(nodes, (connection) => connection.getSlot("finalized"));
   const slots = answers.filter((slot) => slot !== null).toSorted((one, other) => other - one);
   const newest = slots[0] ?? 0;
-  const answering = slots.filter((slot) => newest - slot <= MOST_SLOTS_BEHIND).length;
+  const answering = slots.filter((slot) => newest - slot <= MAX_SLOTS_BEHIND).length;
   return { needed: nodes.witnesses, answering };
 }

@@ -27,7 +27,7 @@ export function encodeAccount(account: AccountState | null, config: CallConfig, 
 
 /**
  * An account as subscribers are told of it. One that is gone is told as an empty one, and data too long for base58
- * is told to be so, since there is nobody to answer with an error.
+ * is told to be so, since a notification cannot be answered with an error.
  */
 export function encodeAccountForNews(account: AccountState | null, config: CallConfig, view: View): unknown {
   const told = account ?? ABSENT;

@@ -59,7 +59,7 @@ function getEpochInfo(call: RpcCall): unknown {
 
 function getRecentPrioritizationFees(call: RpcCall): unknown {
   if (call.optional(0) !== undefined) call.list(0, MAX_PRIORITY_ACCOUNTS).forEach(readAddress);
-  // Nobody competes for this chain's blocks.
+  // Transactions do not compete for this chain's blocks.
   const slots = Array.from({ length: BLOCKHASH_LIFETIME }, (_, index) => call.head - index).toReversed();
   return slots.map((past) => ({ slot: past, prioritizationFee: 0 }));
 }
@@ -78,7 +78,7 @@ export const blockMethods: Readonly<Record<string, RpcMethod>> = {
   getBlockHeight: (call) => blockHeightOf(slot(call)),
   getTransactionCount: (call) => call.chain.log.length,
   getBlockTime,
-  // A ledger since genesis begins at slot 0, whatever the first slot with a block was.
+  // A ledger since genesis begins at slot 0, also where the first slot with a block is a later one.
   getFirstAvailableBlock: (call) => call.firstSlot,
   getEpochInfo,
   getGenesisHash: (call) => call.chain.genesisHash,

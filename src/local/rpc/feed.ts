@@ -29,7 +29,7 @@ export interface Topic {
   tell(news: News): readonly Notice[];
 }
 
-/** Somebody who listens to one topic. */
+/** A subscriber of one topic. */
 export interface Subscriber {
   readonly topic: Topic;
   notify(notice: Notice): void;
@@ -58,7 +58,7 @@ export class Feed {
     chain.observe(() => this.#changed());
   }
 
-  /** From now on `subscriber` hears of what happens. Throws when slots follow a clock that nobody can wait for. */
+  /** From now on `subscriber` is notified. Throws when slots follow a clock without `sleep`. */
   add(subscriber: Subscriber): void {
     if (this.#isClosed) throw new Error("The local chain was closed.");
     this.#tick();
@@ -76,7 +76,7 @@ export class Feed {
     this.#ticking = undefined;
   }
 
-  /** Nobody hears anything more: the chain is closed. */
+  /** Ends all notifications: the chain is closed. */
   close(): void {
     this.#isClosed = true;
     for (const subscriber of [...this.#told.keys()]) this.remove(subscriber);
@@ -103,7 +103,7 @@ export class Feed {
   }
 
   #look(): void {
-    // Whoever asks for the slot may write to the journal, which is closed when the last subscriber is gone.
+    // Asking for the slot may write to the journal, which is closed when the last subscriber is gone.
     if (this.#told.size === 0) return;
     try {
       const head = this.#chain.currentSlot();
@@ -122,7 +122,7 @@ export class Feed {
     for (const notice of topic.tell(news)) subscriber.notify(notice);
   }
 
-  /** Where slots follow the clock, somebody has to look at it: as long as there are subscribers. */
+  /** Where slots follow the clock, it has to be looked at as long as there are subscribers. */
   #tick(): void {
     const { slotMs } = this.#chain;
     if (slotMs === 0 || this.#ticking !== undefined) return;

@@ -63,7 +63,7 @@ function getSignaturesForAddress(call: RpcCall): unknown {
   if (limit < 1 || limit > MAX_SIGNATURES) throw invalidParams(`Invalid limit; max ${MAX_SIGNATURES}`);
   const { slot } = call.view(config);
   const before = position(call, config["before"], Number.POSITIVE_INFINITY);
-  // Nothing is before a signature that nobody knows, and everything is after it.
+  // No transaction is before an unknown signature, and all are after it.
   const until = position(call, config["until"], -1) ?? -1;
   if (before === undefined) return [];
   return call.chain.log

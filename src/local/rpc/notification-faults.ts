@@ -1,4 +1,4 @@
-/** What a fault does to a notification. */
+/** Sends a notification, or does to it what a fault says. */
 import type { Fault } from "../faults.ts";
 import { toJson } from "./json.ts";
 
@@ -7,15 +7,17 @@ export interface Notified {
   readonly send: (result: unknown) => void;
   /** Ends the connection. */
   readonly cut: () => void;
+  /** Aborted when the connection has ended. */
+  readonly signal: AbortSignal;
 }
 
-/** Sends `result`, or what the fault makes of it. `wait` resolves after so many milliseconds of the chain's clock. */
-export function deliver(
-  fault: Fault | undefined,
-  result: unknown,
-  { send, cut }: Notified,
-  wait: (ms: number) => Promise<void>,
-): void {
+/** How it is sent, and how it is delayed: `wait` resolves after so many milliseconds of the chain's clock. */
+export interface Delivering extends Pick<Notified, "send" | "cut"> {
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+/** Sends `result`, or what the fault makes of it. */
+export function deliver(fault: Fault | undefined, result: unknown, { send, cut, wait }: Delivering): void {
   switch (fault?.kind) {
     case "drop":
     case "hang":

@@ -28,7 +28,7 @@ const METHODS: ReadonlyMap<string, RpcMethod> = new Map<string, RpcMethod>(
 /** The methods of the HTTP port. */
 export const HTTP_DOOR: Door = { transport: "http", methods: METHODS };
 
-/** An HTTP answer, whatever the transport. */
+/** An HTTP answer; sockets use its body. */
 export interface RpcAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -88,18 +88,18 @@ export class RpcServer {
   }
 
   /** Sends a notification, unless a fault is in its way. */
-  tell(method: string, result: unknown, to: Notified, signal: AbortSignal): void {
+  tell(method: string, result: unknown, { send, cut, signal }: Notified): void {
     try {
       const fault = this.#faults.decide({ transport: "websocket", method, params: [result] });
-      deliver(fault, result, to, (ms) => this.#wait(ms, signal));
+      deliver(fault, result, { send, cut, wait: (ms) => this.#wait(ms, signal) });
     } catch {
       // What happens to a call by an error in a rule has no other form here.
-      to.cut();
+      cut();
     }
   }
 
   /**
-   * Answers a body with a body and an HTTP status; the body is empty when nobody asked for an answer. Never throws,
+   * Answers a body with a body and an HTTP status; the body is empty when no answer was asked for. Never throws,
    * except that it ends with `signal`'s reason.
    */
   async answer(body: string, door: Door, signal?: AbortSignal): Promise<RpcAnswer> {

@@ -15,7 +15,7 @@ const MAX_OPEN_CALLS = 1000;
 /** The other end of a session. */
 export interface Wire {
   send(text: string): void;
-  /** Ends the connection without a word. */
+  /** Ends the connection without a closing message. */
   cut(): void;
 }
 
@@ -107,6 +107,6 @@ export class Session {
     if (isLast === true) this.#drop(subscription);
     const send = (told: unknown): void =>
       this.#wire.send(toJson({ jsonrpc: "2.0", method, params: { result: told, subscription } }));
-    this.#server.tell(method, result, { send, cut: () => this.#wire.cut() }, this.#closed.signal);
+    this.#server.tell(method, result, { send, cut: () => this.#wire.cut(), signal: this.#closed.signal });
   }
 }

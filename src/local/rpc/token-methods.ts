@@ -1,6 +1,7 @@
 /** Methods about mints and token accounts. */
+import { isTokenProgram } from "../../solana/programs.ts";
 import { displayedAmount } from "../displayed-amount.ts";
-import { isTokenProgram, readMint, readTokenAccount, type TokenAccount } from "../token-layout.ts";
+import { readMint, readTokenAccount, type TokenAccount } from "../token-layout.ts";
 import { encodeAccount } from "./account-data.ts";
 import { readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
 import { invalidParams } from "./errors.ts";

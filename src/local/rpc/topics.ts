@@ -6,7 +6,7 @@ import { readAddress, readCommitment, type RpcCall, withContext } from "./call.t
 import { invalidParams } from "./errors.ts";
 import type { Topic } from "./feed.ts";
 
-/** A jump over more slots than this is told by its end only: nobody waits for the ones in between. */
+/** A jump over more slots than this is told by its end only: clients do not wait for the ones in between. */
 const MAX_SLOTS_AT_ONCE = 512;
 
 function accountTopic(call: RpcCall): Topic {
@@ -81,7 +81,7 @@ function logsTopic(call: RpcCall): Topic {
   };
 }
 
-/** "all", "allWithVotes" (nobody votes here) or `{ mentions: [address] }`. */
+/** "all", "allWithVotes" (there are no votes here) or `{ mentions: [address] }`. */
 function readMentions(value: unknown): (landed: LandedTransaction) => boolean {
   if (value === "all" || value === "allWithVotes") return () => true;
   const mentions = (value as { mentions?: unknown } | null | undefined)?.mentions;

@@ -26,7 +26,7 @@ export type Finding =
   /** The address is no longer watched, and there is money: `release` sends it back. Explained, but it waits. */
   | { readonly finding: "unclaimed"; readonly asset: string; readonly amount: string };
 
-/** An address that needs a word of explanation. Amounts are decimal strings in whole units. */
+/** The findings of one address. Amounts are decimal strings in whole units. */
 export interface AddressFindings {
   readonly transactionId: string;
   readonly address: string;

@@ -16,7 +16,7 @@ export interface Tally {
   readonly fees: bigint;
   readonly dust: bigint;
   readonly repayments: bigint;
-  /** On the chain, and not on record yet: money that somebody has sent. */
+  /** On the chain, and not on record yet: money that was sent to the address. */
   readonly arriving: bigint;
   /** On the chain, and not on record yet: what payments of ours have moved out, and what the sponsor lent them. */
   readonly leaving: bigint;

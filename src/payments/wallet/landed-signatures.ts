@@ -1,4 +1,4 @@
-/** Remembers what is known of signatures that have landed, so that nothing is asked for twice. */
+/** Remembers what is known of signatures that have landed, so that no answer is asked for twice. */
 import type { SignatureEvent } from "../../../machines/wallet-transfer.ts";
 
 /** What is known of one. */
@@ -10,10 +10,10 @@ type Known =
   /** What its instance is to be told. */
   | { readonly is: "read"; readonly event: SignatureEvent };
 
-/** More than are on their way at once; what is dropped beyond is only asked for once more. */
+/** More than are on their way at once; one that is dropped is only asked for again. */
 const MAX_REMEMBERED = 20_000;
 const FIRST_PAUSE_MS = 2_000;
-const LONGEST_PAUSE_MS = 8_000;
+const MAX_PAUSE_MS = 8_000;
 
 /** The memory of one watcher: gone with its process, and limited. */
 export class LandedSignatures {
@@ -48,7 +48,7 @@ export class LandedSignatures {
   withoutReceipt(signature: string, now: number): void {
     const known = this.#known.get(signature);
     const times = known?.is === "without receipt" ? known.times + 1 : 1;
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1));
+    const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (times - 1));
     this.#remember(signature, { is: "without receipt", askAt: now + pause, times });
   }
 

@@ -1,4 +1,4 @@
-/** Begins deliveries: once for each notice and webhook, and once more each time its owner asks for it. */
+/** Begins deliveries: once for each notice and webhook, and again each time its owner asks for it. */
 import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf } from "../../engine/index.ts";
@@ -49,7 +49,7 @@ export function firstRun(
   return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };
 }
 
-/** Another run of a delivery that has ended: all attempts once more, with the same id and the same bytes. */
+/** Another run of a delivery that has ended: all attempts again, with the same id and the same bytes. */
 export function nextRun(
   workflow: WebhookDeliveryWorkflow,
   delivery: DeliveryRecord,

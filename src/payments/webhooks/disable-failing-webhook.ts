@@ -2,7 +2,7 @@
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 
-/** When a webhook is disabled by itself: both have to be true. */
+/** When the service disables a webhook: both have to be true. */
 export interface DisableAfter {
   /** This many deliveries were abandoned since the last one that was delivered. */
   readonly abandoned: number;

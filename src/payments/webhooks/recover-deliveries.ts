@@ -13,7 +13,7 @@ import { parseRequest, recovery } from "../requests.ts";
 import type { Recovery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
-/** How many deliveries were begun once more. */
+/** How many deliveries were begun again. */
 export interface RecoveryBody {
   readonly webhookId: string;
   readonly since: string;

@@ -1,11 +1,19 @@
 /** What enough endpoints vouch for: finalized balances put together from the answers of several. */
-import { MOST_SLOTS_BEHIND } from "../health.ts";
+import { MAX_SLOTS_BEHIND } from "../health.ts";
 
 /** Balances as one endpoint told them, and when they were so. */
 export interface ToldBalances {
   readonly slot: number;
   readonly endpoint: string;
   /** Base units, in an order that is the same in every answer. */
+  readonly amounts: readonly bigint[];
+}
+
+/** What enough endpoints agree on. */
+export interface AgreedBalances<T> {
+  /** The answers that count, newest first. */
+  readonly counted: readonly T[];
+  readonly oldest: T;
   readonly amounts: readonly bigint[];
 }
 
@@ -18,10 +26,10 @@ export interface ToldBalances {
 export function agreedBalances<T extends ToldBalances>(
   answers: readonly T[],
   witnesses: number,
-): { readonly counted: readonly T[]; readonly oldest: T; readonly amounts: readonly bigint[] } {
+): AgreedBalances<T> {
   const newestFirst = answers.toSorted((one, other) => other.slot - one.slot);
   const reached = newestFirst[witnesses - 1]?.slot ?? 0;
-  const counted = newestFirst.filter(({ slot }) => slot >= reached - MOST_SLOTS_BEHIND);
+  const counted = newestFirst.filter(({ slot }) => slot >= reached - MAX_SLOTS_BEHIND);
   const oldest = counted.at(-1);
   if (oldest === undefined) throw new TypeError("balances are agreed on by one answer at least");
   const amounts = oldest.amounts.map((_, index) => {

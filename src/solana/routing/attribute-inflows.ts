@@ -37,6 +37,14 @@ interface HolderChange {
   change: bigint;
 }
 
+/** What the owner gained of one asset, in base units, and how the balances of all its holders changed. */
+interface AssetGain {
+  /** Null for lamports. */
+  readonly mint: Address | null;
+  readonly amount: bigint;
+  readonly holders: readonly HolderChange[];
+}
+
 /** One inflow for each asset of which the owner has more after the transaction than before. Null is lamports. */
 export function inflowsIn(
   owner: Address,
@@ -46,7 +54,7 @@ export function inflowsIn(
   return assets.flatMap((mint): Inflow[] => {
     const holders = mint === null ? lamportHolders(owner, landed) : tokenHolders(mint, landed);
     const amount = holders.find(({ holder }) => holder === owner)?.change ?? 0n;
-    return amount > 0n ? [inflowOf(landed, mint, amount, holders)] : [];
+    return amount > 0n ? [inflowOf(landed, { mint, amount, holders })] : [];
   });
 }
 
@@ -54,12 +62,7 @@ export function inflowsIn(
  * Where several gave and several got, the balances do not tell who paid whom, so each payer counts with as much as it can
  * have given, and what has no name counts first.
  */
-function inflowOf(
-  { signature, signers }: LandedChanges,
-  mint: Address | null,
-  amount: bigint,
-  holders: readonly HolderChange[],
-): Inflow {
+function inflowOf({ signature, signers }: LandedChanges, { mint, amount, holders }: AssetGain): Inflow {
   const givers = holders.filter(({ change }) => change < 0n);
   const given = sumOf(givers);
   const got = sumOf(holders.filter(({ change }) => change > 0n));
@@ -81,7 +84,7 @@ function inflowOf(
 /**
  * Only its own signature lets lamports leave a wallet. So an account that lost lamports without signing is a program's,
  * and it is counted as its owner's only where it is a token account and that owner signed: a token account may be closed
- * by somebody else, who was given the right to.
+ * by another signer, who was given the right to.
  */
 function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: LandedChanges): HolderChange[] {
   const signed = new Set<string>(signers);
@@ -96,7 +99,7 @@ function lamportHolders(owner: Address, { signers, fee, lamports, tokens }: Land
       return {
         holder,
         isNamed: signed.has(holder),
-        // What the network took went to nobody.
+        // The network's fee went to no other account.
         change: account === feePayer ? change + fee : change,
       };
     }),

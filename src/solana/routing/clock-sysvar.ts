@@ -1,10 +1,8 @@
-/** The chain's own clock account: read along with others, it says of which block they are. */
+/** Reads the chain's own clock account: read together with others, it tells of which block they are. */
 import type { AccountInfo } from "@solana/web3.js";
 import { expectShape } from "../endpoint-failure.ts";
-
-const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
-// Five 64-bit numbers: slot, start of the epoch, epoch, epoch of the leader schedule, Unix seconds.
-const CLOCK_BYTES = 40;
+import { CLOCK_BYTES } from "../layouts.ts";
+import { SYSVAR_OWNER } from "../programs.ts";
 
 /** A block's slot, and its time in Unix seconds. */
 export interface BlockMoment {

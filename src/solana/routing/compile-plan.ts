@@ -18,7 +18,7 @@ export interface MessageTerms {
 export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: "1".repeat(32) };
 
 // Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
-const MOST_ACCOUNTS = 256;
+const MAX_ACCOUNTS = 256;
 
 /** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
 export function compilePlan(
@@ -29,7 +29,7 @@ export function compilePlan(
   const moving = planned.map(({ instruction }) => instruction);
   const accounts = moving.flatMap(({ programId, keys }) => [programId, ...keys.map(({ pubkey }) => pubkey)]);
   const count = new Set([feePayer, ...accounts.map((key) => key.toBase58())]).size;
-  if (count > MOST_ACCOUNTS) {
+  if (count > MAX_ACCOUNTS) {
     throw new RangeError(`a plan over ${count} accounts does not fit in one transaction`);
   }
   return new TransactionMessage({

@@ -26,12 +26,12 @@ const UNITS_PER_BUMP = 1_500;
 const FIRST_BUMP = 255;
 
 // The runtime's own limit.
-const MOST_UNITS = 1_400_000;
+const MAX_UNITS = 1_400_000;
 
 /** The compute limit of a transaction with these instructions. */
 export function computeLimit(planned: readonly PlannedInstruction[]): number {
   const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
-  return Math.min(units, MOST_UNITS);
+  return Math.min(units, MAX_UNITS);
 }
 
 function searchUnits({ step, instruction }: PlannedInstruction): number {

@@ -6,7 +6,7 @@ import { explainStep } from "./explain-step.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 import { planInstructions } from "./plan-instructions.ts";
 
-/** See `RoutingLedger.explainError`. Never throws, whatever the text. */
+/** See `RoutingLedger.explainError`. Never throws, for no text. */
 export function explainError(plan: TransactionPlan, error: string): TransactionFault {
   const explained = explain(plan, parsed(error));
   return { ...("doubt" in explained ? unsettled(explained) : explained), error };

@@ -9,7 +9,7 @@ const ACCOUNT_IN_USE = 0;
 const TOO_FEW_LAMPORTS = 1;
 // What the runtime says of an account with data, or of another program, that is to give lamports.
 const GIVES_NOTHING: ReadonlySet<unknown> = new Set(["InvalidArgument", "ExternalAccountLamportSpend"]);
-// Associated-token-account program: somebody else owns the token account. Errors of the System program, which it calls,
+// Associated-token-account program: the token account has another owner. Errors of the System program, which it calls,
 // pass through it.
 const OTHER_OWNER = 0;
 // Token program.
@@ -61,7 +61,7 @@ export function explainStep(
   function explainSol(from: Address): Verdict | null {
     if (cause === TOO_FEW_LAMPORTS) return { kind: from === feePayer ? "fee_payer" : "source", move };
     if (GIVES_NOTHING.has(cause)) return { kind: "source", move };
-    // The runtime lets nobody write to its own accounts.
+    // No transaction may write to the runtime's own accounts.
     return cause === "ReadonlyLamportChange" ? { kind: "payee", move } : null;
   }
 

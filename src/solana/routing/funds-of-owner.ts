@@ -1,4 +1,4 @@
-/** What one owner holds over all of its token accounts, associated or not. */
+/** Reads what one owner holds over all of its token accounts, associated or not. */
 import { PublicKey, type Connection } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Commitment, Reading } from "../../ledger/ledger.ts";
@@ -8,15 +8,17 @@ import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
+/** Whose holdings of which mints are asked for, and how final they have to be. */
+export interface OwnerQuestion {
+  readonly owner: Address;
+  readonly mints: readonly Address[];
+  readonly commitment: Commitment;
+}
+
 /** See `RoutingLedger.fundsOfOwner`. What is finalized is asked of every endpoint, the rest of one. */
-export async function fundsOfOwner(
-  nodes: Nodes,
-  owner: Address,
-  mints: readonly Address[],
-  commitment: Commitment,
-): Promise<Reading & Funds> {
-  const question = readFundsOf(owner, mints, commitment);
-  if (commitment !== "finalized") return await ask(nodes, question);
+export async function fundsOfOwner(nodes: Nodes, asked: OwnerQuestion): Promise<Reading & Funds> {
+  const question = readFundsOf(asked);
+  if (asked.commitment !== "finalized") return await ask(nodes, question);
   const answers = (await askWitnesses(nodes, question)).map((reading) => ({
     ...reading,
     amounts: [reading.lamports, ...reading.tokens],
@@ -27,15 +29,11 @@ export async function fundsOfOwner(
 }
 
 /** One endpoint answers all of it; the slot is the oldest of its answers. */
-function readFundsOf(
-  owner: Address,
-  mints: readonly Address[],
-  commitment: Commitment,
-): Question<Reading & Funds> {
+function readFundsOf({ owner, mints, commitment }: OwnerQuestion): Question<Reading & Funds> {
   return async (connection, endpoint) => {
     const [wallet, ...sums] = await Promise.all([
       connection.getAccountInfoAndContext(new PublicKey(owner), { commitment }),
-      ...mints.map((mint) => sumOf(connection, owner, mint, commitment)),
+      ...mints.map((mint) => sumOf(connection, mint, { owner, commitment })),
     ]);
     return {
       slot: Math.min(wallet.context.slot, ...sums.map(({ slot }) => slot)),
@@ -48,11 +46,10 @@ function readFundsOf(
 
 async function sumOf(
   connection: Connection,
-  owner: Address,
   mint: Address,
-  commitment: Commitment,
+  { owner, commitment }: Omit<OwnerQuestion, "mints">,
 ): Promise<{ slot: number; units: bigint }> {
-  // By mint and not by program: anybody can give an address thousands of accounts of worthless mints.
+  // By mint and not by program: a stranger can give an address thousands of accounts of worthless mints.
   const { context, value } = await connection.getTokenAccountsByOwner(
     new PublicKey(owner),
     { mint: new PublicKey(mint) },

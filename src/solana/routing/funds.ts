@@ -1,4 +1,4 @@
-/** What many addresses hold, all of a batch in one block, and when that block was. */
+/** Reads what many addresses hold, all of a batch in one block, and when that block was. */
 import { PublicKey, SYSVAR_CLOCK_PUBKEY, type AccountInfo, type Connection } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
@@ -11,14 +11,17 @@ import { agreedBalances } from "./agreed-funds.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
+/** Which holdings are asked for, and how final they have to be. */
+export interface FundsQuestion {
+  readonly addresses: readonly Address[];
+  readonly mints: readonly Address[];
+  readonly commitment: Commitment;
+}
+
 /** See `RoutingLedger.funds`. What is finalized is asked of every endpoint, the rest of one. */
-export async function funds(
-  nodes: Nodes,
-  addresses: readonly Address[],
-  mints: readonly Address[],
-  commitment: Commitment,
-): Promise<FundsReading> {
-  const question = readFunds(addresses, mints, commitment);
+export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsReading> {
+  const { addresses, mints, commitment } = asked;
+  const question = readFunds(asked);
   if (commitment !== "finalized") return await ask(nodes, question);
   const answers = (await askWitnesses(nodes, question)).map((reading) => ({
     ...reading,
@@ -38,19 +41,15 @@ export async function funds(
 }
 
 /** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
-function readFunds(
-  addresses: readonly Address[],
-  mints: readonly Address[],
-  commitment: Commitment,
-): Question<FundsReading> {
+function readFunds({ addresses, mints, commitment }: FundsQuestion): Question<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
   return async (connection, endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
     const batches: BatchReading[] = [];
     let start = 0;
     do {
-      const batch = addresses.slice(start, start + addressesPerCall);
-      batches.push(await readBatch(connection, batch, mints, commitment));
+      const batch = { addresses: addresses.slice(start, start + addressesPerCall), mints, commitment };
+      batches.push(await readBatch(connection, batch));
       start += addressesPerCall;
     } while (start < addresses.length);
     return {
@@ -68,9 +67,7 @@ interface BatchReading extends BlockMoment {
 
 async function readBatch(
   connection: Connection,
-  addresses: readonly Address[],
-  mints: readonly Address[],
-  commitment: Commitment,
+  { addresses, mints, commitment }: FundsQuestion,
 ): Promise<BatchReading> {
   const asked = addresses.flatMap((owner) => [
     owner,

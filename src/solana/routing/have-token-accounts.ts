@@ -1,4 +1,4 @@
-/** Who already has a token account, so that nobody need pay for it. */
+/** Reads which owners already have a token account, so that its rent need not be paid. */
 import type { Address } from "../../address.ts";
 import { ask, type Nodes } from "../ask.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
@@ -9,8 +9,8 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 const OWNERS_AT_ONCE = 25;
 
 /**
- * See `RoutingLedger.haveTokenAccounts`. An account that its owner handed over to somebody else is there too: it costs
- * nobody rent, and a transfer to it fails. Lamports that somebody sent to the address make no account.
+ * See `RoutingLedger.haveTokenAccounts`. An account that its owner handed over to another one is there too: it costs
+ * no rent, and a transfer to it fails. Lamports that a stranger sent to the address make no account.
  */
 export async function haveTokenAccounts(
   nodes: Nodes,

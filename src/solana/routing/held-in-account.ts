@@ -23,7 +23,7 @@ export function unitsIn(account: Account, owner: Address, mint: Address): bigint
   return held?.owner === owner ? held.amount : 0n;
 }
 
-/** The same, whoever owns the account by now. */
+/** The same, also where the account was handed over to another owner. */
 export function unitsOfAnybody(account: Account, mint: Address): bigint {
   return holdingIn(account, mint)?.amount ?? 0n;
 }

@@ -21,7 +21,7 @@ export function mark({ base, seed, payer }: MoveThat<"mark">, rent: bigint): rea
   const marker = keyOf(base, seed);
   const tokenProgram = new PublicKey(TOKEN_PROGRAM);
   return [
-    // Unlike CreateAccountWithSeed it does not mind lamports that are there already: anybody can send some.
+    // Unlike CreateAccountWithSeed it works where lamports are there already: a stranger can send some.
     [
       "allocate",
       SystemProgram.allocate({

@@ -1,4 +1,4 @@
-/** What became of payments by their markers' state alone, as several endpoints tell it. */
+/** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
 import { PublicKey, SYSVAR_CLOCK_PUBKEY, type Connection } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
@@ -28,6 +28,13 @@ export async function markers(
   };
 }
 
+/** Accounts of one base address, to be read in a block of this slot or a later one. */
+interface MarkerBatch {
+  readonly addresses: readonly Address[];
+  readonly base: Address;
+  readonly minContextSlot: number;
+}
+
 /** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
 function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
   return async (connection, { name, accountsPerCall }) => {
@@ -38,7 +45,7 @@ function markersAt(addresses: readonly Address[], base: Address): Question<Marke
     let start = 0;
     do {
       const batch = addresses.slice(start, start + markersPerCall);
-      batches.push(await readBatch(connection, batch, base, slot));
+      batches.push(await readBatch(connection, { addresses: batch, base, minContextSlot: slot }));
       start += markersPerCall;
     } while (start < addresses.length);
     return {
@@ -57,9 +64,7 @@ interface BatchReading extends BlockMoment {
 
 async function readBatch(
   connection: Connection,
-  addresses: readonly Address[],
-  base: Address,
-  minContextSlot: number,
+  { addresses, base, minContextSlot }: MarkerBatch,
 ): Promise<BatchReading> {
   const keys = [SYSVAR_CLOCK_PUBKEY, ...addresses.map((address) => new PublicKey(address))];
   const config = { commitment: "finalized", minContextSlot } as const;

@@ -11,16 +11,18 @@ import { inBatches, naming } from "./signed-by.ts";
 // Each costs a call. An account that is flooded shows in `isWhole`.
 const MAX_TRANSACTIONS = 100;
 
+/** To whom money came, in which mints, and into which accounts besides the associated ones. */
+export interface PayersQuestion {
+  readonly owner: Address;
+  readonly mints: readonly Address[];
+  readonly accounts: readonly Address[];
+}
+
 /**
  * See `RoutingLedger.payersOf`. Accounts out of which the owner itself paid are looked at too: an account that was emptied
  * may be gone by now, and its history is still listed.
  */
-export async function payersOf(
-  nodes: Nodes,
-  owner: Address,
-  mints: readonly Address[],
-  accounts: readonly Address[],
-): Promise<Payers> {
+export async function payersOf(nodes: Nodes, { owner, mints, accounts }: PayersQuestion): Promise<Payers> {
   const looked = new Set<Address>();
   const landed = new Map<string, LandedChanges>();
   let isWhole = true;

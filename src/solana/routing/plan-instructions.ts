@@ -14,14 +14,14 @@ import type { PlannedInstruction, StepInstruction } from "./planned-instruction.
 
 // The shortest instruction takes 17 of the 1,232 bytes. Nothing is derived for more: the token accounts of hundreds of
 // recipients hold up everything else in this process for a tenth of a second.
-const MOST_MOVES = 72;
+const MAX_MOVES = 72;
 
 /**
  * The instructions of all moves. `markRent` is what a marker is made with. Throws `RangeError` for an amount outside
  * 1 … 2^64 − 1, for a seed that no marker can have, for a replacement by itself, and for more moves than any transaction holds.
  */
 export function planInstructions(moves: readonly Move[], markRent: bigint): PlannedInstruction[] {
-  if (moves.length > MOST_MOVES) {
+  if (moves.length > MAX_MOVES) {
     throw new RangeError(`a plan of ${moves.length} moves does not fit in one transaction`);
   }
   return moves.flatMap((each, move) =>
@@ -119,7 +119,7 @@ function programId(program: TokenProgram = "token"): PublicKey {
   return new PublicKey(PROGRAM_ID[program]);
 }
 
-/** Both libraries encode what does not fit as another amount, without a word: 2^64 becomes 0, -1 becomes 1. */
+/** Both libraries silently encode an amount that does not fit as another one: 2^64 becomes 0, -1 becomes 1. */
 function checkedAmount(amount: bigint): bigint {
   if (amount >= 1n && amount <= LARGEST_AMOUNT) return amount;
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);

@@ -3,7 +3,7 @@ import type { TransactionInstruction } from "@solana/web3.js";
 
 /**
  * What an instruction does for its move. A marker is made by `allocate`, `fund` and `open` in this order; `replace` does so
- * twice, with `approve` between. A `transfer` of tokens is `create`, where somebody pays for the account, before `pay`.
+ * twice, with `approve` between. A `transfer` of tokens is `create`, where it names a payer for the account, before `pay`.
  */
 export type Step =
   "allocate" | "fund" | "open" | "approve" | "revoke" | "unmark" | "create" | "pay" | "close";

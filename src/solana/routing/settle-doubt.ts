@@ -5,7 +5,8 @@ import type { Move, TransactionPlan } from "../../ledger/routing.ts";
 import { ask, type Nodes } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import { isTokenProgram, readTokenAccount } from "../token-accounts.ts";
+import { isTokenProgram } from "../programs.ts";
+import { readTokenAccount } from "../token-accounts.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
 type Account = AccountInfo<Buffer> | null;

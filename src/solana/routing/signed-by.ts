@@ -8,31 +8,31 @@ import { markerAddress } from "./marker-address.ts";
 import { errorText, NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
 
 // What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
-const MOST_SIGNATURES = 1_000;
+const MAX_SIGNATURES = 1_000;
 // getTransaction takes one signature; so many are asked for at a time.
 const TRANSACTIONS_AT_ONCE = 8;
 // Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
-// address once more. So many take about 4 MB; one that is forgotten costs a call. Lists are asked for each time: what a
+// address again. So many take about 4 MB; one that is forgotten costs a call. Lists are asked for each time: what a
 // node leaves out today, it or another one may list tomorrow.
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * See `RoutingLedger.signedBy`. Every endpoint is asked for the signatures, and what any of them lists counts: nodes have
  * silently left entries out.
  */
 export async function signedBy(nodes: Nodes, address: Address): Promise<SignedHistory> {
-  const { named, isWhole } = await naming(nodes, address, MOST_SIGNATURES);
+  const { named, isWhole } = await naming(nodes, address, MAX_SIGNATURES);
   const signed = await inBatches(named, ({ signature }) => isSignedBy(nodes, address, signature));
   return { transactions: named.filter((_, index) => signed[index] === true), isWhole };
 }
 
-/** See `RoutingLedger.markedBy`. Anybody may send lamports to a marker; only its base can have made it by signing. */
+/** See `RoutingLedger.markedBy`. A stranger may send lamports to a marker; only its base can have made it by signing. */
 export async function markedBy(
   nodes: Nodes,
   base: Address,
   seed: string,
 ): Promise<OutgoingTransaction | "foreign" | null> {
-  const { named, isWhole } = await naming(nodes, markerAddress(base, seed), MOST_SIGNATURES);
+  const { named, isWhole } = await naming(nodes, markerAddress(base, seed), MAX_SIGNATURES);
   const landed = named.filter(({ error }) => error === null);
   const signed = await inBatches(landed, ({ signature }) => isSignedBy(nodes, base, signature));
   // The oldest: a sweep takes the marker away under the same signature.
@@ -50,7 +50,7 @@ export async function naming(
   most: number,
 ): Promise<{ readonly named: readonly OutgoingTransaction[]; readonly isWhole: boolean }> {
   const answers = (await askEach(nodes, namingOf(address, most))).filter((answer) => answer !== null);
-  // Nobody answered; asking once more says why.
+  // No endpoint answered; asking again throws the reason.
   const lists = answers.length > 0 ? answers : [await ask(nodes, namingOf(address, most))];
   const named = new Map(lists.flat().map((each) => [each.signature, each]));
   const newestFirst = [...named.values()].toSorted((a, b) => b.slot - a.slot);
@@ -83,7 +83,7 @@ async function isSignedBy(nodes: Nodes, address: Address, signature: string): Pr
   signers.delete(signature);
   signers.set(signature, found);
   const [oldest] = signers.keys();
-  if (signers.size > MOST_REMEMBERED && oldest !== undefined) signers.delete(oldest);
+  if (signers.size > MAX_REMEMBERED && oldest !== undefined) signers.delete(oldest);
   return found.includes(address);
 }
 

@@ -1,27 +1,23 @@
-/** Token accounts beside the associated one: money that came to an owner without asking where it should go. */
+/** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
-import type { Commitment, Reading } from "../../ledger/reading.ts";
+import type { Reading } from "../../ledger/reading.ts";
 import type { StrayAccount } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
 import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
+import type { OwnerQuestion } from "./funds-of-owner.ts";
 import { isFrozen } from "./held-in-account.ts";
 
 /** What one endpoint, or enough of them, show beside the associated accounts. */
 type StrayReading = Reading & { readonly accounts: readonly StrayAccount[] };
 
 /** See `RoutingLedger.strayAccounts`. What is finalized is asked of every endpoint, the rest of one. */
-export async function strayAccounts(
-  nodes: Nodes,
-  owner: Address,
-  mints: readonly Address[],
-  commitment: Commitment,
-): Promise<StrayReading> {
-  const question = readStrays(owner, mints, commitment);
-  if (commitment !== "finalized") return await ask(nodes, question);
+export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise<StrayReading> {
+  const question = readStrays(asked);
+  if (asked.commitment !== "finalized") return await ask(nodes, question);
   const readings = await askWitnesses(nodes, question);
   const known = new Map(readings.flatMap(({ accounts }) => accounts.map((each) => [each.address, each])));
   const addresses = [...known.keys()];
@@ -39,11 +35,7 @@ export async function strayAccounts(
 }
 
 /** One endpoint answers all of it; the slot is the oldest of its answers. */
-function readStrays(
-  owner: Address,
-  mints: readonly Address[],
-  commitment: Commitment,
-): Question<StrayReading> {
+function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<StrayReading> {
   return async (connection, endpoint) => {
     const found = await Promise.all(
       mints.map(async (mint) => {

@@ -1,4 +1,4 @@
-/** Running a plan's message without sending it: what would fail on the chain fails here, at nobody's cost. */
+/** Simulates a plan's transaction: what would fail on the chain fails here, without a fee. */
 import { VersionedMessage, VersionedTransaction } from "@solana/web3.js";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
 import { askUntil, type Nodes } from "../ask.ts";

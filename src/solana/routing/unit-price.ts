@@ -4,7 +4,7 @@ import { ask, type Nodes } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
 
 // One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
-// more than 0.00025 SOL for it, whatever it answers.
+// more than 0.00025 SOL for it.
 const HIGHEST_UNIT_PRICE = 1_000_000n;
 
 // Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.

@@ -1,11 +1,12 @@
 /** `jsonParsed`: accounts in words, where the owner is a program whose accounts are known. */
+import { LOOKUP_TABLE_PROGRAM, TOKEN_2022_PROGRAM } from "../../../solana/programs.ts";
 import type { AccountState } from "../../account-state.ts";
 import type { View } from "../../chain-state.ts";
 import { displayedAmount } from "../../displayed-amount.ts";
 import { readExtensions } from "../../token-extensions.ts";
-import { readMint, readMultisig, readTokenAccount, TOKEN_2022_PROGRAM } from "../../token-layout.ts";
+import { readMint, readMultisig, readTokenAccount } from "../../token-layout.ts";
 import type { Parsed } from "./layout.ts";
-import { LOOKUP_TABLE_PROGRAM, parsedLookupTable } from "./lookup-table.ts";
+import { parsedLookupTable } from "./lookup-table.ts";
 
 /** The account in words; `undefined` for all others, which are answered as base64. */
 export function parsedAccount(account: AccountState, view: View): object | undefined {

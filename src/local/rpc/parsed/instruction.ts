@@ -1,14 +1,11 @@
 /** `jsonParsed`: instructions in words, where the program is one whose instructions are known. */
 import bs58 from "bs58";
-import { SYSTEM_PROGRAM } from "../../account-state.ts";
+import { ASSOCIATED_TOKEN_PROGRAM, isTokenProgram, SYSTEM_PROGRAM } from "../../../solana/programs.ts";
 import { ByteReader, utf8 } from "../../byte-reader.ts";
 import { isMemoProgram } from "../../memo.ts";
-import { isTokenProgram } from "../../token-layout.ts";
 import { applyLayout, type Instruction, type InstructionLayout, type Parsed } from "./layout.ts";
 import { parseSystem } from "./system.ts";
 import { parseToken } from "./token.ts";
-
-const ASSOCIATED_TOKEN_PROGRAM = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 
 const NEW_ATA = ["source", "account", "wallet", "mint", "systemProgram", "tokenProgram"];
 

@@ -3,9 +3,6 @@ import { AddressLookupTableAccount } from "@solana/web3.js";
 import type { AccountState } from "../../account-state.ts";
 import type { Parsed } from "./layout.ts";
 
-/** The program that owns the tables. */
-export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
-
 /** The table in `account`, if it is one. Amounts beyond 2^53 are written as strings, as nodes do. */
 export function parsedLookupTable({ data }: AccountState): Parsed | undefined {
   try {

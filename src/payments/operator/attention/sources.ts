@@ -1,4 +1,4 @@
-/** Everywhere that matters come from; another source is added here, as a file of its own and one line. */
+/** All sources of matters. A new source is a file beside this one, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
@@ -44,7 +44,7 @@ export function attentionSources({
   ];
 }
 
-/** Sources of what this process alone can know: listed, and told to nobody. */
+/** Sources of what only this process can know: listed, but not told to the host. */
 export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
   return [stuckWatches(watching, clock)];
 }

@@ -1,4 +1,4 @@
-/** Tasks of the engine that nobody does any more, or that fail each time they are done. */
+/** Finds tasks of the engine that were set aside, or that fail each time they run. */
 import type { TroubledTask } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId } from "./matter.ts";

@@ -13,7 +13,7 @@ import type { Direction, IntakeRules, Limit } from "../../intake/rules.ts";
 
 /** What is limited. Amounts are decimal strings in whole units of the asset. */
 export interface WantedLimits {
-  /** Left out: every account, each counted by itself. What is set for an account goes before what is set for all. */
+  /** Left out: every account, counted separately. A limit of an account replaces that of all accounts. */
   readonly accountId?: string | undefined;
   /** A symbol or a mint. */
   readonly asset: string;
@@ -22,7 +22,7 @@ export interface WantedLimits {
   /** The most that an account may move within any 24 hours; no limit when left out. */
   readonly perDay?: string | undefined;
   /**
-   * `in`: what the account gives; `out`: what its recipients get. Both, each counted by itself, when left out. They differ
+   * `in`: what the account gives; `out`: what its recipients get. Both, counted separately, when left out. They differ
    * for swaps only: a send gives what its recipients get, and fees are not counted.
    */
   readonly direction?: Direction | undefined;

@@ -13,7 +13,7 @@ export function recoveryFile(path: string): RecoveryJournal {
   return async ({ id, masterVersion, createdAt }) => {
     const file = await open(path, "a", 0o600);
     try {
-      // On a line of its own, also behind one that a crash has torn.
+      // It begins with a newline, so that a line which a crash has cut short does not spoil it.
       await file.appendFile(`\n${JSON.stringify({ id, masterVersion, createdAt })}\n`);
       await file.datasync();
     } finally {

@@ -15,7 +15,7 @@ export type ResolveCommand =
    * every transaction the address has signed was rightly signed, and that those who paid in may be served.
    */
   | { readonly action: "release" }
-  /** As `release`, but nobody is paid out: what is there goes to this address, which the host's screening must let pass. */
+  /** As `release`, but no recipient is paid: the money goes to this address, which the host's screening has to accept. */
   | { readonly action: "refundTo"; readonly address: string }
   /**
    * Nothing moves. A deposit address stays held, is no matter any more, and frees what was reserved for its order. An

@@ -38,7 +38,7 @@ export function literalAddress(hostname: string): string | null {
 }
 
 function isPublic(ip: string): boolean {
-  // isIP first: ipaddr.js also reads "127.1", "0x7f000001" and the like, which nobody should be sending here.
+  // isIP first: ipaddr.js also reads "127.1", "0x7f000001" and the like, which are refused here.
   switch (isIP(ip)) {
     case 4:
       return ipaddr.IPv4.parse(ip).range() === "unicast" && !METADATA_ON_PUBLIC_ADDRESSES.has(ip);

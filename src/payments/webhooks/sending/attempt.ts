@@ -58,7 +58,7 @@ export interface DeliveryOptions {
   readonly lookup?: Lookup;
   /** Opens addresses that the guard refuses. For development only: it lets tenants reach this server's network. */
   readonly allowAddress?: AllowAddress;
-  /** Where nothing is ever delivered to, whatever `allowAddress` says. */
+  /** Addresses and names that are never reached, also where `allowAddress` would allow them. */
   readonly deny?: DenyList;
   /** Accept 200 to 299 as success instead of exactly 200. Default false. */
   readonly acceptAny2xx?: boolean;
@@ -70,7 +70,7 @@ export interface DeliveryOptions {
 export interface Delivery {
   /**
    * Posts once and follows nothing. The outcome is decided by the status line; what of the body comes within the same
-   * deadline is read for the excerpt. Resolves whatever the receiver does. Rejects only with the reason of the
+   * deadline is read for the excerpt. A receiver's fault is an outcome. Rejects only with the reason of the
    * caller's signal, or when a header could not be sent (a bug of the caller).
    */
   attempt(request: AttemptRequest): Promise<AttemptResult>;

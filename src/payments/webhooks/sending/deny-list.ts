@@ -1,4 +1,4 @@
-/** What the host forbids to webhooks besides what the guard refuses by itself: networks, and names with all below them. */
+/** The host's own list of networks and names (with all names below them) that webhooks may not reach. */
 import { BlockList, isIP } from "node:net";
 import { domainToASCII } from "node:url";
 

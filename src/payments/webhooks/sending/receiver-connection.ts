@@ -104,7 +104,7 @@ export class ReceiverConnection {
     return result;
   }
 
-  /** Ends it at once, with whatever is under way. */
+  /** Ends it at once, together with a request under way. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     await this.#client.destroy();

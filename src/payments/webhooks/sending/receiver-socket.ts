@@ -45,7 +45,7 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
 /**
  * Connects to the host and port of an https URL. No packet leaves before every address of the name has been judged,
  * one bad address refuses all, and no byte is sent before the address actually connected to has been judged too, so a
- * name that answers differently the next time wins nothing. Certificates are verified whatever
+ * name that answers differently the next time gains nothing. Certificates are verified whatever
  * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
  *
  * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
