@@ -87,7 +87,9 @@ export async function restoreAddress(
 function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typeof routingCost> {
   const { sponsor, treasury } = routing.terms;
   const parties = { sponsor: sponsor.address, treasury };
-  return routingCost(ledger, parties, assets.named(ORDERED_MINT), { recipients: 1, pricedAccounts: 0 });
+  return routingCost(ledger, parties, {
+    ...{ asset: assets.named(ORDERED_MINT), recipients: 1, pricedAccounts: 0 },
+  });
 }
 
 /** The row of an order that is over. */
