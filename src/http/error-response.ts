@@ -1,9 +1,10 @@
 /** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
+import { ERRORS } from "../error-table.ts";
+import type { ErrorKind } from "../error-table.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
-import { STATUS_OF } from "./status-codes.ts";
 
 /** What the log says about a request that failed on our side. */
 export interface RequestLabel {
@@ -21,15 +22,14 @@ export interface RequestLabel {
 export function errorResponse(thrown: unknown, headers: Headers, label: RequestLabel, log: Logger): Response {
   const error = known(thrown, label, log);
   const { code, message, details } = error;
-  if (code === "INVALID_API_KEY") headers.set("www-authenticate", "Bearer");
+  const { status, header }: ErrorKind = ERRORS[code];
+  if (header !== undefined) headers.set(header.name, header.valueOf(details));
   if (isPaymentError(error, "RATE_LIMIT_EXCEEDED")) {
     writeRateLimit(headers, standingWhenRefused(error.details));
   }
-  if ("retryAfter" in details) headers.set("retry-after", String(details.retryAfter));
-  if ("allowed" in details && code === "METHOD_NOT_ALLOWED") headers.set("allow", details.allowed.join(", "));
   headers.set("content-type", "application/json");
   const body = { error: { code, message, details: { ...details, requestId: label.requestId } } };
-  return new Response(JSON.stringify(body), { status: STATUS_OF[code], headers });
+  return new Response(JSON.stringify(body), { status, headers });
 }
 
 function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError {

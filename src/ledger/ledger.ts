@@ -72,19 +72,23 @@ export interface UnsignedPayment extends PaymentCost {
 }
 
 /** Why caller-signed bytes are refused: the `reason` of INVALID_SIGNATURE. */
-export type SignatureFault =
-  | "not_base64"
-  | "too_large"
-  | "undecodable"
-  | "unsupported_version"
-  | "missing_signature"
-  | "bad_signature"
-  | "sender_not_signer"
-  | "content_mismatch"
-  | "instruction_not_allowed"
-  | "blockhash_expired"
-  | "durable_nonce"
-  | "unknown_lookup_table";
+export const SIGNATURE_FAULTS = [
+  "not_base64",
+  "too_large",
+  "undecodable",
+  "unsupported_version",
+  "missing_signature",
+  "bad_signature",
+  "sender_not_signer",
+  "content_mismatch",
+  "instruction_not_allowed",
+  "blockhash_expired",
+  "durable_nonce",
+  "unknown_lookup_table",
+] as const;
+
+/** One of them. */
+export type SignatureFault = (typeof SIGNATURE_FAULTS)[number];
 
 /** Caller-signed bytes that were proved to be exactly the declared payment. */
 export interface VerifiedPayment {

@@ -1,7 +1,7 @@
 /** What a caller sees when something behind the handler fails: never more than the contract's sentence. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { ERRORS } from "../../src/error-table.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
@@ -14,7 +14,7 @@ const SECRET_URL = "https://node.example/?api-key=k3y";
 
 test("every code has the status of the contract", () => {
   const codesOf = (status: number): string[] =>
-    Object.entries(STATUS_OF).flatMap(([code, its]) => (its === status ? [code] : []));
+    Object.entries(ERRORS).flatMap(([code, kind]) => (kind.status === status ? [code] : []));
   const invalid = ["RECIPIENT", "SIGNATURE", "URL", "EVENTS", "ADDRESS", "ASSET"].map(
     (it) => `INVALID_${it}`,
   );

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { ROUTES } from "../../src/http/routes.ts";
-import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { ERRORS } from "../../src/error-table.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
@@ -110,7 +110,7 @@ test("every error code that an endpoint can answer with is somewhere, under its 
   const all = JSON.stringify(document.paths);
   // Told where there is no endpoint.
   const elsewhere = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED"]);
-  const missing = Object.keys(STATUS_OF).filter(
+  const missing = Object.keys(ERRORS).filter(
     (code) => !elsewhere.has(code) && !all.includes(`"const":"${code}"`),
   );
   expect(missing).toEqual([]);

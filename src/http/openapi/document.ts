@@ -1,10 +1,9 @@
 /** The OpenAPI 3.1 document, made of the schemas that requests are checked by and answers are told in. */
 import { z } from "zod";
+import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { STATUS_OF } from "../status-codes.ts";
 import { ANSWERS } from "./answers.ts";
 import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS, POST_REFUSALS, QUERY_REFUSALS } from "./operations.ts";
-import { DETAILS } from "./refusals.ts";
 
 /** What the document is told of an endpoint by the table of routes. */
 export interface DescribedRoute {
@@ -79,10 +78,12 @@ function queryParameters(query: z.ZodObject): readonly object[] {
 }
 
 function refusalsByStatus(codes: readonly ErrorCode[]): Record<string, unknown> {
-  const statuses = [...new Set(codes.map((code) => STATUS_OF[code]))].toSorted((one, other) => one - other);
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].toSorted(
+    (one, other) => one - other,
+  );
   return Object.fromEntries(
     statuses.map((status) => {
-      const these = codes.filter((code) => STATUS_OF[code] === status);
+      const these = codes.filter((code) => ERRORS[code].status === status);
       const schemas = these.map(errorSchema);
       return [String(status), { description: these.join(", "), content: json({ anyOf: schemas }) }];
     }),
@@ -90,7 +91,7 @@ function refusalsByStatus(codes: readonly ErrorCode[]): Record<string, unknown> 
 }
 
 function errorSchema(code: ErrorCode): object {
-  const details = z.intersection(DETAILS[code], z.object({ requestId: z.string() }));
+  const details = z.intersection(ERRORS[code].details, z.object({ requestId: z.string() }));
   return schemaOf(z.object({ error: z.object({ code: z.literal(code), message: z.string(), details }) }));
 }
 

@@ -1,0 +1,8 @@
+/** A type whose values are read and never changed, however deep. */
+
+/** The same with every field and every list read-only. */
+export type Immutable<T> = T extends readonly (infer Element)[]
+  ? readonly Immutable<Element>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Immutable<T[Key]> }
+    : T;
