@@ -6,6 +6,8 @@ export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";
 export type { InspectorOptions } from "./http/create-inspector.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
+export { openApiDocument } from "./http/openapi/open-api-document.ts";
+export type { OpenApiDocument, OpenApiOptions } from "./http/openapi/open-api-document.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
 export { InvalidOptions } from "./options.ts";

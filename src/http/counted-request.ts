@@ -2,19 +2,20 @@
 import type { PaymentService } from "../service/payment-service.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope } from "../payments/accounts/count-hit.ts";
-import { isDurable, limitExceeded } from "./admit-caller.ts";
-import type { AccountWindows } from "./admit-caller.ts";
+import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import { isDurable } from "./account-windows.ts";
+import type { AccountWindows } from "./account-windows.ts";
+import type { KeyedEndpoint, WindowName } from "./contract/endpoint.ts";
+import { limitExceeded } from "./limit-exceeded.ts";
 import { writeRateLimit } from "./rate-limit-headers.ts";
 import type { Hit } from "./rate-window.ts";
-import type { Route, WindowName } from "./routes.ts";
 
 /** What a request is, as far as limits go. */
 export interface LimitedRequest {
   readonly service: PaymentService;
   readonly windows: AccountWindows;
   /** Undefined for a path or method that does not exist, which counts as a read. */
-  readonly route: Route | undefined;
+  readonly endpoint: KeyedEndpoint | undefined;
   readonly caller: Caller;
   /** Where the standing is written. */
   readonly headers: Headers;
@@ -34,16 +35,17 @@ export class CountedRequest {
 
   constructor(request: LimitedRequest) {
     this.#request = request;
-    this.#limit = request.route?.limit ?? "reads";
+    this.#limit = request.endpoint?.limit ?? "reads";
   }
 
   /** Throws `INSUFFICIENT_SCOPE`, or `RATE_LIMIT_EXCEEDED`, in this order. */
   enter(): void {
-    const { windows, route, caller, headers, mayBeReplay } = this.#request;
+    const { windows, endpoint, caller, headers, mayBeReplay } = this.#request;
     const limit = this.#limit;
     if (!isDurable(limit) && !mayBeReplay) this.#count(limit);
-    if (route !== undefined && route.scope !== "any" && !caller.scopes.includes(route.scope)) {
-      throw new PaymentError("INSUFFICIENT_SCOPE", { required: route.scope });
+    const scope = endpoint?.scope ?? "any";
+    if (scope !== "any" && !caller.scopes.includes(scope)) {
+      throw new PaymentError("INSUFFICIENT_SCOPE", { required: scope });
     }
     this.#refuseWhenFull();
     if (isDurable(limit) || !mayBeReplay) return;
@@ -61,6 +63,9 @@ export class CountedRequest {
     this.#count(this.#limit);
     this.#refuseWhenFull();
   };
+
+  /** Told by the service how the account stands with a limit that all processes count together. */
+  readonly onLimit = (standing: LimitStanding): void => writeRateLimit(this.#request.headers, standing);
 
   /**
    * Counts a request that was refused before the service could see it, and answers what it is refused with: a full window
@@ -97,11 +102,11 @@ export class CountedRequest {
 
   /** The refusal of a full window, null while it has room. */
   async #countRefused(): Promise<unknown> {
-    const { service, caller, headers, route } = this.#request;
+    const { service, caller, headers, endpoint } = this.#request;
     const limit = this.#limit;
     try {
       if (isDurable(limit)) {
-        if (route !== undefined) writeRateLimit(headers, await service.countRefused(caller, limit));
+        if (endpoint !== undefined) writeRateLimit(headers, await service.countRefused(caller, limit));
       } else this.onNew();
       return null;
     } catch (full) {

@@ -1,6 +1,7 @@
 /** The payment service behind HTTP: one handler for `fetch` and `node:http`, mounted anywhere. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Hono } from "hono";
+import type { Context } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../service/payment-service.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
@@ -8,13 +9,20 @@ import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import { createResponder } from "./answer-request.ts";
-import type { PerTier } from "./admit-caller.ts";
-import { KnownCredentials } from "./known-credentials.ts";
+import { AccountWindows } from "./account-windows.ts";
+import type { PerTier } from "./account-windows.ts";
+import { Authentication } from "./authentication.ts";
+import { ClientLimit } from "./client-limit.ts";
+import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
+import { KnownCredentials } from "./known-credentials.ts";
 import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
 import type { Connection } from "./node-listener.ts";
-import { methodsByPath, ROUTES } from "./routes.ts";
+import { ApiReference } from "./api-reference.ts";
+import { RateWindow } from "./rate-window.ts";
+import { Responder } from "./responder.ts";
+import { sitesOf } from "./sites.ts";
+import type { Site } from "./sites.ts";
 
 /** What `createHttpHandler` is given. Only the service has no default. */
 export interface HttpHandlerOptions {
@@ -29,7 +37,7 @@ export interface HttpHandlerOptions {
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
    * Requests per minute and account, by tier, counted in this process; cancellations and webhook registrations have
-   * limits of their own, counted in the database. `failedAuthentications` is per minute and client address.
+   * limits of their own, counted in the database. `failedAuthentications` and `documents` are per minute and client address.
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
@@ -42,6 +50,8 @@ export interface HttpHandlerOptions {
     readonly webhookTests?: PerTier;
     /** Beyond it only keys that this process has seen to be good are looked up. Default 60. */
     readonly failedAuthentications?: number;
+    /** Of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
+    readonly documents?: number;
   };
   /** The client's address behind a trusted proxy, null when unknown. Default: the socket's; none for `fetch`. */
   readonly clientAddress?: (request: Request) => string | null;
@@ -70,10 +80,8 @@ export interface HttpHandler {
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-const perMinute = (free: number, pro: number, enterprise: number) => {
-  const limit = z.number().int().min(1).max(1_000_000);
-  return z.strictObject({ free: limit, pro: limit, enterprise: limit }).default({ free, pro, enterprise });
-};
+const perMinute = z.number().int().min(1).max(1_000_000);
+const perTier = z.strictObject({ free: perMinute, pro: perMinute, enterprise: perMinute });
 
 const optionsSchema = z.strictObject({
   service: objectWith<PaymentService>(
@@ -89,11 +97,12 @@ const optionsSchema = z.strictObject({
   authenticate: functionOption<(request: Request) => Promise<Caller | null>>().optional(),
   limits: z
     .strictObject({
-      reads: perMinute(120, 600, 3_000),
-      quotes: perMinute(60, 300, 1_200),
-      creates: perMinute(30, 150, 600),
-      webhookTests: perMinute(10, 50, 200),
-      failedAuthentications: z.number().int().min(1).max(1_000_000).default(60),
+      reads: perTier.default({ free: 120, pro: 600, enterprise: 3_000 }),
+      quotes: perTier.default({ free: 60, pro: 300, enterprise: 1_200 }),
+      creates: perTier.default({ free: 30, pro: 150, enterprise: 600 }),
+      webhookTests: perTier.default({ free: 10, pro: 50, enterprise: 200 }),
+      failedAuthentications: perMinute.default(60),
+      documents: perMinute.default(60),
     })
     .prefault({}),
   clientAddress: functionOption<(request: Request) => string | null>().optional(),
@@ -105,74 +114,75 @@ const optionsSchema = z.strictObject({
   ...runtimeOptions,
 });
 
+type CheckedOptions = Readonly<z.output<typeof optionsSchema>>;
+
+/** Hono finds the path; the method is judged after the key, so that a stranger learns nothing, not even a 405. */
+type App = Hono<{ Bindings: Connection }>;
+type AppContext = Context<{ Bindings: Connection }>;
+
 /** Builds the handler. The service is started and stopped by its owner. Throws `InvalidOptions` listing every problem. */
 export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   const checked = checkOptions("createHttpHandler", optionsSchema, options);
-  const { service, basePath, clientAddress, limits, clock, random, logger: log } = checked;
-  const authenticate =
-    checked.authenticate ??
-    ((request: Request) => service.authenticate(request.headers.get("authorization")));
-  const responder = createResponder({
-    service,
-    authenticate,
-    // A host's own credentials may stand anywhere in a request.
-    known: checked.authenticate === undefined ? new KnownCredentials() : null,
-    clientAddress,
-    limits,
-    clock,
-    random,
-    log,
-  });
-
-  const inspector = inspectorOf(checked);
-
-  // Hono finds the path; the method is judged after the key, so that a stranger learns nothing, not even a 405.
-  const app = new Hono<{ Bindings: Connection }>();
-  if (inspector !== null) {
-    const show = ({ req, env }: { readonly req: { readonly raw: Request }; readonly env: Connection }) =>
-      inspectorAnswer(inspector, req.raw, env);
-    app.all(`${basePath}${INSPECTOR_PATH}`, show);
-    app.all(`${basePath}${INSPECTOR_PATH}/*`, show);
+  const responder = responderOf(checked);
+  const app: App = new Hono();
+  mountInspector(app, checked);
+  for (const site of sitesOf(ENDPOINTS)) {
+    app.all(`${checked.basePath}${site.pattern}`, (context) => answer(responder, site, context));
   }
-  for (const [path, methods] of methodsByPath(ROUTES)) {
-    app.all(`${basePath}${path}`, ({ req, env }) =>
-      responder.respond({
-        request: req.raw,
-        path: req.path,
-        id: req.param("id") ?? "",
-        deliveryId: req.param("deliveryId") ?? "",
-        methods,
-        connection: env,
-      }),
-    );
-  }
-  app.notFound(({ req, env }) =>
-    responder.respond({
-      request: req.raw,
-      path: req.path,
-      id: "",
-      deliveryId: "",
-      methods: null,
-      connection: env,
-    }),
-  );
+  app.notFound((context) => answer(responder, null, context));
 
   const fetch = async (request: Request, connection: Connection): Promise<Response> =>
     app.fetch(request, connection);
   return {
     fetch: (request) => fetch(request, NO_CONNECTION),
-    node: nodeListener(fetch, responder.respondToFailure),
+    node: nodeListener(fetch, (thrown) => responder.respondToFailure(thrown)),
   };
 }
 
-/** The inspector of a service, or null where it was not asked for. */
-function inspectorOf({
-  service,
-  inspector,
-  clock,
-  logger: log,
-}: Readonly<z.output<typeof optionsSchema>>): Inspector | null {
-  if (inspector === false) return null;
+function answer(responder: Responder, site: Site | null, { req, env }: AppContext): Promise<Response> {
+  return responder.respond({
+    request: req.raw,
+    path: req.path,
+    parameters: req.param(),
+    site,
+    connection: env,
+  });
+}
+
+function responderOf({ service, basePath, clientAddress, limits, ...checked }: CheckedOptions): Responder {
+  const { clock, random, logger: log } = checked;
+  const ofKeys = (request: Request): Promise<Caller | null> =>
+    service.authenticate(request.headers.get("authorization"));
+  const perClient = (scope: string, limit: number): ClientLimit =>
+    new ClientLimit(new RateWindow({ scope, clock }), limit);
+  const authentication = new Authentication({
+    authenticate: checked.authenticate ?? ofKeys,
+    failures: perClient("authentication", limits.failedAuthentications),
+    // A host's own credentials may stand anywhere in a request.
+    known: checked.authenticate === undefined ? new KnownCredentials() : null,
+  });
+  return new Responder({
+    service,
+    authentication,
+    windows: new AccountWindows(limits, clock),
+    documents: perClient("documents", limits.documents),
+    reference: new ApiReference(ENDPOINTS),
+    basePath,
+    clientAddress,
+    random,
+    log,
+  });
+}
+
+/** The inspector's pages, where they were asked for. */
+function mountInspector(
+  app: App,
+  { service, inspector, basePath, clock, logger: log }: CheckedOptions,
+): void {
+  if (inspector === false) return;
   const authorize = inspector === true ? null : inspector.authorize;
-  return new Inspector({ inspected: service.inspected, authorize, clock, log });
+  const pages = new Inspector({ inspected: service.inspected, authorize, clock, log });
+  const show = ({ req, env }: AppContext): Promise<Response> => inspectorAnswer(pages, req.raw, env);
+  app.all(`${basePath}${INSPECTOR_PATH}`, show);
+  app.all(`${basePath}${INSPECTOR_PATH}/*`, show);
 }

@@ -14,12 +14,18 @@ export interface RequestLabel {
   readonly path: string;
 }
 
+/** An answer that was begun: the headers written so far, and what the log calls its request. */
+export interface BegunAnswer {
+  readonly label: RequestLabel;
+  readonly headers: Headers;
+}
+
 /**
- * The response to a request that threw: the API's error body with the request's id in `details`. `headers` are those
- * written so far; the ones that belong to the error are added. Anything but a `PaymentError` and `LedgerUnavailable` is
+ * The response to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
+ * the error are added to those of the begun answer. Anything but a `PaymentError` and `LedgerUnavailable` is
  * `INTERNAL_ERROR`, a constant sentence.
  */
-export function errorResponse(thrown: unknown, headers: Headers, label: RequestLabel, log: Logger): Response {
+export function errorResponse(thrown: unknown, { label, headers }: BegunAnswer, log: Logger): Response {
   const error = known(thrown, label, log);
   const { code, message, details } = error;
   const { status, header }: ErrorKind = ERRORS[code];

@@ -11,81 +11,86 @@ export interface Hit {
   giveBack(): LimitStanding;
 }
 
-/** The windows of one scope, one for each key. */
-export interface RateWindow {
-  /** Counts a request of `key` unless `limit` of them lie within the window already. */
-  hit(key: string, limit: number): Hit;
-  /** How `key` stands, without counting anything. */
-  standing(key: string, limit: number): LimitStanding;
-}
-
-/** Most in-memory limits are per minute. */
-const MINUTE_SECONDS = 60;
-// Most hold a few numbers, none more than its limit. Beyond this the longest unused is forgotten and begins anew.
-const MOST_KEYS = 10_000;
-
-/** Makes the windows of a scope; never more than `mostKeys` of them are remembered. */
-export function createRateWindow({
-  scope,
-  clock,
-  windowSeconds = MINUTE_SECONDS,
-  mostKeys = MOST_KEYS,
-}: {
+/** What the windows of one scope have in common. */
+export interface WindowOptions {
   readonly scope: string;
   readonly clock: Clock;
+  /** 60 by default: most limits in memory are per minute. */
   readonly windowSeconds?: number;
-  readonly mostKeys?: number;
-}): RateWindow {
-  // A Map keeps the order of insertion, and every use inserts anew: the first key is the longest unused.
-  const windows = new Map<string, number[]>();
+  /** Never more windows than this are remembered; 10,000 by default. Beyond it the longest unused begins again. */
+  readonly maxKeys?: number;
+}
 
-  const windowOf = (key: string): number[] => {
-    const times = windows.get(key) ?? [];
-    windows.delete(key);
-    const [longestUnused] = windows.keys();
-    if (longestUnused !== undefined && windows.size >= mostKeys) windows.delete(longestUnused);
-    windows.set(key, times);
+const MINUTE_SECONDS = 60;
+// Most hold a few numbers, none more than its limit.
+const MAX_KEYS = 10_000;
+
+/** The windows of one scope, one for each key. */
+export class RateWindow {
+  readonly #scope: string;
+  readonly #clock: Clock;
+  readonly #windowSeconds: number;
+  readonly #maxKeys: number;
+  // A Map keeps the order of insertion, and every use inserts again: the first key is the longest unused.
+  readonly #windows = new Map<string, number[]>();
+
+  constructor({ scope, clock, windowSeconds = MINUTE_SECONDS, maxKeys = MAX_KEYS }: WindowOptions) {
+    this.#scope = scope;
+    this.#clock = clock;
+    this.#windowSeconds = windowSeconds;
+    this.#maxKeys = maxKeys;
+  }
+
+  /** How `key` stands, without counting anything. */
+  standing(key: string, limit: number): LimitStanding {
+    const times = this.#windows.get(key) ?? [];
+    this.#dropOld(times);
+    return this.#standing(times, limit);
+  }
+
+  /** Counts a request of `key` unless `limit` of them lie within the window already. */
+  hit(key: string, limit: number): Hit {
+    const now = this.#clock.now();
+    const times = this.#use(key);
+    this.#dropOld(times);
+    const accepted = times.length < limit;
+    if (accepted) times.push(now);
+    return {
+      accepted,
+      standing: this.#standing(times, limit),
+      giveBack: () => {
+        const at = accepted ? times.lastIndexOf(now) : -1;
+        if (at >= 0) times.splice(at, 1);
+        return this.#standing(times, limit);
+      },
+    };
+  }
+
+  #use(key: string): number[] {
+    const times = this.#windows.get(key) ?? [];
+    this.#windows.delete(key);
+    const [longestUnused] = this.#windows.keys();
+    if (longestUnused !== undefined && this.#windows.size >= this.#maxKeys) {
+      this.#windows.delete(longestUnused);
+    }
+    this.#windows.set(key, times);
     return times;
-  };
+  }
 
-  const standing = (times: readonly number[], limit: number): LimitStanding => {
-    const now = clock.now();
+  #standing(times: readonly number[], limit: number): LimitStanding {
+    const now = this.#clock.now();
     const [oldest = now] = times;
     return {
-      scope,
+      scope: this.#scope,
       limit,
-      windowSeconds,
+      windowSeconds: this.#windowSeconds,
       remaining: Math.max(0, limit - times.length),
-      resetSeconds: Math.max(1, Math.ceil((oldest + windowSeconds * 1_000 - now) / 1_000)),
+      resetSeconds: Math.max(1, Math.ceil((oldest + this.#windowSeconds * 1_000 - now) / 1_000)),
     };
-  };
+  }
 
-  const dropOld = (times: number[]): void => {
-    const since = clock.now() - windowSeconds * 1_000;
+  #dropOld(times: number[]): void {
+    const since = this.#clock.now() - this.#windowSeconds * 1_000;
     while (times[0] !== undefined && times[0] <= since) times.shift();
-  };
-
-  return {
-    standing(key, limit) {
-      const times = windows.get(key) ?? [];
-      dropOld(times);
-      return standing(times, limit);
-    },
-    hit(key, limit) {
-      const now = clock.now();
-      const times = windowOf(key);
-      dropOld(times);
-      const accepted = times.length < limit;
-      if (accepted) times.push(now);
-      return {
-        accepted,
-        standing: standing(times, limit),
-        giveBack() {
-          const at = accepted ? times.lastIndexOf(now) : -1;
-          if (at >= 0) times.splice(at, 1);
-          return standing(times, limit);
-        },
-      };
-    },
-  };
+  }
 }

@@ -1,11 +1,12 @@
 /** Reads the query of a URL as the object that the service checks. */
+import { z } from "zod";
 import { PaymentError } from "../errors.ts";
 
-/** The parameters whose values are numbers; of all others digits are text. */
-const WHOLE_NUMBERS: ReadonlySet<string> = new Set(["limit", "wait"]);
-
-/** Throws `VALIDATION_ERROR` for a parameter that is there twice: which of them is meant nobody can tell. */
-export function readQuery(url: string): Readonly<Record<string, unknown>> {
+/**
+ * The parameters by name: digits are a number where the schema wants one, and text everywhere else. Throws
+ * `VALIDATION_ERROR` for a parameter that is there twice: which of them is meant cannot be told.
+ */
+export function readQuery(url: string, schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { searchParams } = new URL(url);
   const names = [...searchParams.keys()];
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -14,9 +15,14 @@ export function readQuery(url: string): Readonly<Record<string, unknown>> {
     throw new PaymentError("VALIDATION_ERROR", { fields });
   }
   return Object.fromEntries(
-    [...searchParams].map(([name, text]) => [
-      name,
-      WHOLE_NUMBERS.has(name) && /^[0-9]{1,9}$/.test(text) ? Number(text) : text,
-    ]),
+    [...searchParams].map(([name, text]) => {
+      const wanted: unknown = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+      return [name, isNumber(wanted) && /^[0-9]{1,9}$/.test(text) ? Number(text) : text];
+    }),
   );
+}
+
+function isNumber(schema: unknown): boolean {
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodOptional) return isNumber(schema.unwrap());
+  return schema instanceof z.ZodNumber;
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { createRateWindow } from "../../src/http/rate-window.ts";
+import { RateWindow } from "../../src/http/rate-window.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
@@ -257,7 +257,7 @@ test("no window of 60 seconds ever holds more than its limit, and nobody is refu
   fc.assert(
     fc.property(gaps, fc.integer({ min: 1, max: 6 }), (steps, limit) => {
       const clock = virtualClock();
-      const window = createRateWindow({ scope: "reads", clock });
+      const window = new RateWindow({ scope: "reads", clock });
       const accepted: number[] = [];
       for (const step of steps) {
         clock.advance(step);
@@ -274,7 +274,7 @@ test("no window of 60 seconds ever holds more than its limit, and nobody is refu
 });
 
 test("windows are forgotten, the longest unused first, before they fill the memory", () => {
-  const window = createRateWindow({ scope: "reads", clock: virtualClock(), mostKeys: 2 });
+  const window = new RateWindow({ scope: "reads", clock: virtualClock(), maxKeys: 2 });
   window.hit("a", 1);
   window.hit("b", 1);
   expect(window.hit("a", 1).accepted).toBe(false);
@@ -284,7 +284,7 @@ test("windows are forgotten, the longest unused first, before they fill the memo
 });
 
 test("a hit that is given back frees its place once", () => {
-  const window = createRateWindow({ scope: "reads", clock: virtualClock() });
+  const window = new RateWindow({ scope: "reads", clock: virtualClock() });
   window.hit("a", 2);
   const second = window.hit("a", 2);
   expect(window.hit("a", 2).giveBack().remaining).toBe(0);

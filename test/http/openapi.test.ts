@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import { ROUTES } from "../../src/http/routes.ts";
+import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { ERRORS } from "../../src/error-table.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
@@ -14,6 +14,9 @@ import type { SwapFixture } from "../kit/swap-fixture.ts";
 interface Media {
   readonly content: { readonly "application/json": { readonly schema: object } };
 }
+interface Referring {
+  readonly $ref: string;
+}
 interface Described {
   readonly "x-scope": string;
   readonly description?: string;
@@ -23,12 +26,12 @@ interface Described {
     readonly required: boolean;
     readonly schema: object;
   }[];
-  readonly requestBody?: Media;
-  readonly responses: Readonly<Record<string, Media>>;
+  readonly responses: Readonly<Record<string, Media | Referring>>;
 }
 interface Document {
   readonly openapi: string;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: Readonly<Record<"schemas" | "responses", Readonly<Record<string, object>>>>;
 }
 
 let world: SwapFixture;
@@ -75,13 +78,23 @@ async function ask(method: string, path: string, body?: object): Promise<Answere
 async function asked(method: string, path: string, described: string, body?: object): Promise<Answered> {
   const answer = await ask(method, path, body);
   const operation = document.paths[described]?.[method.toLowerCase()];
-  const media = operation?.responses[String(answer.status)];
-  if (media === undefined) {
+  const response = operation?.responses[String(answer.status)];
+  if (response === undefined) {
     throw new Error(`${method} ${described} is not described to answer ${answer.status}`);
   }
+  const media = resolved(response) as Media;
   const parsed = closed(media.content["application/json"].schema).safeParse(answer.body);
   expect([parsed.error?.message, answer.body]).toEqual([undefined, answer.body]);
   return answer;
+}
+
+/** What stands behind a reference, or the part itself. */
+function resolved(part: object): object {
+  if (!("$ref" in part)) return part;
+  const [, , kind, name] = String(part.$ref).split("/");
+  const component = document.components[kind as "schemas" | "responses"][name ?? ""];
+  if (component === undefined) throw new Error(`${String(part.$ref)} leads nowhere`);
+  return component;
 }
 
 /** The schema, closed to fields that it does not name. */
@@ -89,8 +102,9 @@ function closed(schema: object): z.ZodType {
   const close = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(close);
     if (typeof part !== "object" || part === null) return part;
-    const all = Object.fromEntries(Object.entries(part).map(([name, each]) => [name, close(each)]));
-    return "properties" in part ? { ...all, additionalProperties: false } : all;
+    const whole = resolved(part);
+    const all = Object.fromEntries(Object.entries(whole).map(([name, each]) => [name, close(each)]));
+    return "properties" in whole ? { ...all, additionalProperties: false } : all;
   };
   return z.fromJSONSchema(close(schema) as never);
 }
@@ -99,19 +113,16 @@ test("every endpoint is described with its scope, and no other", () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, each]) => `${method.toUpperCase()} ${path} ${each["x-scope"]}`),
   );
-  const served = ROUTES.map(
-    ({ method, path, scope }) => `${method} ${path.replaceAll(/:(\w+)(\{.*?\+\})?/g, "{$1}")} ${scope}`,
-  );
+  const served = ENDPOINTS.map(({ method, path, scope }) => `${method} ${path} ${scope}`);
   expect(described.toSorted()).toEqual(served.toSorted());
   expect(document.openapi).toBe("3.1.0");
 });
 
 test("every error code that an endpoint can answer with is somewhere, under its own status", () => {
-  const all = JSON.stringify(document.paths);
+  const all = JSON.stringify(document.components);
   // Told where there is no endpoint.
-  const elsewhere = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED"]);
   const missing = Object.keys(ERRORS).filter(
-    (code) => !elsewhere.has(code) && !all.includes(`"const":"${code}"`),
+    (code) => code !== "METHOD_NOT_ALLOWED" && !all.includes(`"const":"${code}"`),
   );
   expect(missing).toEqual([]);
 });
@@ -149,7 +160,7 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     const { body: refreshed } = await asked(
       "POST",
       `/v1/quotes/${quoteId}/refresh`,
-      "/v1/quotes/{id}/refresh",
+      "/v1/quotes/{quoteId}/refresh",
     );
     const unsigned = (refreshed["transaction"] as string | undefined) ?? "";
     const signed = (): string =>
@@ -166,7 +177,7 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     const { status, body: created } = await asked("POST", "/v1/transactions", "/v1/transactions", body);
     expect(status).toBe(201);
     const path = `/v1/transactions/${String(created["transactionId"])}`;
-    const look = (): Promise<Answered> => asked("GET", path, "/v1/transactions/{id}");
+    const look = (): Promise<Answered> => asked("GET", path, "/v1/transactions/{transactionId}");
     expect((await look()).body).toMatchObject({ mode, type });
     // More than is due, so that there is a refund to be described.
     const due = BigInt(Math.round(Number(created["depositAmount"] ?? 0) * 1e6)) + 9_000_000n;
@@ -176,7 +187,7 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     const { body: done } = await look();
     expect(done).toMatchObject({ status: "completed", reason: null });
     expect((done["refunds"] as unknown[]).length).toBe(mode === "private" ? 1 : 0);
-    expect((await asked("DELETE", path, "/v1/transactions/{id}")).status).toBe(409);
+    expect((await asked("DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(409);
   });
 
   test("refusals answer what is described, each with its reason", async () => {
@@ -210,7 +221,7 @@ test("what changes a webhook, tries it out and sends again answers what is descr
     ...{ url, events: ["transaction.pending", "transaction.completed"] },
   });
   const one = `/v1/webhooks/${String(made["webhookId"])}`;
-  const described = "/v1/webhooks/{id}";
+  const described = "/v1/webhooks/{webhookId}";
   expect((await asked("GET", one, described)).status).toBe(200);
   expect((await asked("PUT", one, described, { secret: "a secret of its own" })).status).toBe(200);
   for (const refused of [{}, { url: "http://plain.example" }, { events: ["*"] }]) {
@@ -243,7 +254,7 @@ test("what changes a webhook, tries it out and sends again answers what is descr
   expect((await asked("POST", `${one}/recover`, `${described}/recover`, { since })).status).toBe(200);
   expect((await asked("POST", `${one}/recover`, `${described}/recover`, {})).status).toBe(400);
   const path = `/v1/transactions/${String(order["transactionId"])}`;
-  const timeline = await asked("GET", `${path}/events`, "/v1/transactions/{id}/events");
+  const timeline = await asked("GET", `${path}/events`, "/v1/transactions/{transactionId}/events");
   expect(timeline.body["data"]).toMatchObject([
     { event: "transaction.pending", data: { reference: "seven" } },
   ]);
@@ -255,9 +266,9 @@ test("what changes a webhook, tries it out and sends again answers what is descr
     expect((await asked("GET", `/v1/transactions${query}`, "/v1/transactions")).status).toBe(status);
     expect((await asked("GET", `${one}/deliveries${query}`, `${described}/deliveries`)).status).toBe(status);
   }
-  expect((await asked("GET", `${path}?wait=26`, "/v1/transactions/{id}")).status).toBe(400);
-  await asked("GET", `/v1/quotes/${String(quote["quoteId"])}`, "/v1/quotes/{id}");
-  await asked("GET", "/v1/quotes/quote_0", "/v1/quotes/{id}");
+  expect((await asked("GET", `${path}?wait=26`, "/v1/transactions/{transactionId}")).status).toBe(400);
+  await asked("GET", `/v1/quotes/${String(quote["quoteId"])}`, "/v1/quotes/{quoteId}");
+  await asked("GET", "/v1/quotes/quote_0", "/v1/quotes/{quoteId}");
   await asked("GET", "/v1/account", "/v1/account");
   expect((await asked("DELETE", one, described)).status).toBe(200);
 });
@@ -271,21 +282,22 @@ test("the parameters of queries are described as they are checked", () => {
   expect(parameters.find(({ name }) => name === "limit")).toMatchObject({
     ...{ in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 100, default: 20 } },
   });
-  const again = document.paths["/v1/webhooks/{id}/deliveries/{deliveryId}/redeliver"]?.["post"];
+  const again = document.paths["/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver"]?.["post"];
   expect(again?.parameters?.map((each) => [each.name, each.in, each.required])).toEqual([
-    ["id", "path", true],
+    ["webhookId", "path", true],
     ["deliveryId", "path", true],
+    [undefined, undefined, undefined],
   ]);
 });
 
 test("the other endpoints answer what is described", async () => {
   await asked("GET", "/v1/tokens", "/v1/tokens");
-  await asked("GET", `/v1/balances/${alice.address}`, "/v1/balances/{id}");
-  await asked("GET", "/v1/balances/nobody", "/v1/balances/{id}");
+  await asked("GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
+  await asked("GET", "/v1/balances/nobody", "/v1/balances/{address}");
   await asked("GET", "/v1/webhooks", "/v1/webhooks");
-  await asked("DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{id}");
+  await asked("DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{webhookId}");
   await asked("POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
-  await asked("GET", "/v1/transactions/tx_0", "/v1/transactions/{id}");
+  await asked("GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
   const open = await asked("POST", "/v1/quotes", "/v1/quotes", {
     ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
   });
@@ -294,6 +306,8 @@ test("the other endpoints answer what is described", async () => {
     recipients: [{ address: bob.address, amount: "2" }],
   });
   const path = `/v1/transactions/${String(order["transactionId"])}`;
-  expect((await asked("DELETE", path, "/v1/transactions/{id}")).status).toBe(200);
-  expect((await asked("GET", path, "/v1/transactions/{id}")).body).toMatchObject({ status: "cancelled" });
+  expect((await asked("DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(200);
+  expect((await asked("GET", path, "/v1/transactions/{transactionId}")).body).toMatchObject({
+    status: "cancelled",
+  });
 });

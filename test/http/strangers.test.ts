@@ -1,7 +1,8 @@
 /** Two tenants swapped on every route and every id: nothing crosses, and nothing changes. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ROUTES } from "../../src/http/routes.ts";
-import type { Route } from "../../src/http/routes.ts";
+import { bodyUse } from "../../src/http/contract/endpoint.ts";
+import type { KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
+import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import { httpFixture } from "./http-fixture.ts";
@@ -66,18 +67,19 @@ const BODIES: Readonly<Record<string, object>> = {
   recover: { since: "2020-01-01T00:00:00Z" },
 };
 
-function bodyOf({ method, path, body }: Route): object | undefined {
-  return body === "json" ? (BODIES[method] ?? BODIES[path.split("/").at(-1) ?? ""]) : undefined;
+function bodyOf(endpoint: KeyedEndpoint): object | undefined {
+  const { method, path } = endpoint;
+  return bodyUse(endpoint) === "json" ? (BODIES[method] ?? BODIES[path.split("/").at(-1) ?? ""]) : undefined;
 }
 
 /** The path with somebody's ids in it; `deliveryId` may be another's. */
-function pathOf({ path }: Route, owned: Owned, deliveryId = owned.deliveryId): string {
+function pathOf({ path }: KeyedEndpoint, owned: Owned, deliveryId = owned.deliveryId): string {
   const [, , collection = ""] = path.split("/");
   const id = owned[collection as keyof Owned];
-  return path.replace(/:id\{.*?\+\}/, id).replace(/:deliveryId\{.*?\+\}/, deliveryId);
+  return path.replace("{deliveryId}", deliveryId).replace(/\{\w+\}/, id);
 }
 
-function ask(client: Client, route: Route, path: string): Promise<Told> {
+function ask(client: Client, route: KeyedEndpoint, path: string): Promise<Told> {
   const body = bodyOf(route);
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   return client.request(path, {
@@ -96,7 +98,7 @@ async function everythingOf(client: Client, owned: Owned): Promise<string> {
   return JSON.stringify((await Promise.all(paths.map((path) => client.get(path)))).map(({ body }) => body));
 }
 
-const WITH_ID = ROUTES.filter(({ path }) => path.includes(":id{"));
+const WITH_ID = ENDPOINTS.filter((each) => each.scope !== "none").filter(({ path }) => path.includes("Id}"));
 
 test.each(WITH_ID)(
   "H16: $method $path with another account's id finds nothing and changes nothing",
@@ -121,7 +123,7 @@ test.each(WITH_ID)(
 const NOTHING: Owned = { quotes: "quote_0", transactions: "tx_0", webhooks: "wh_0", deliveryId: "dlv_0" };
 
 test("a delivery of another account is not found under one's own webhook either", async () => {
-  for (const route of WITH_ID.filter(({ path }) => path.includes(":deliveryId"))) {
+  for (const route of WITH_ID.filter(({ path }) => path.includes("{deliveryId}"))) {
     const foreign = await ask(ben, route, pathOf(route, bens, anns.deliveryId));
     expect(foreign).toMatchObject({ status: 404, code: "DELIVERY_NOT_FOUND" });
   }

@@ -1,108 +1,61 @@
-/** The OpenAPI 3.1 document, made of the schemas that requests are checked by and answers are told in. */
-import { z } from "zod";
+/** The OpenAPI 3.1 document, made of what the endpoints, the errors and the notices say about themselves. */
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { ANSWERS } from "./answers.ts";
-import { BODY_REFUSALS, COMMON_REFUSALS, OPERATIONS, POST_REFUSALS, QUERY_REFUSALS } from "./operations.ts";
+import { errorsOf } from "../contract/endpoint-errors.ts";
+import type { Endpoint } from "../contract/endpoint.ts";
+import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
+import { operationOf } from "./operation.ts";
+import { loneErrors, responseComponents } from "./responses.ts";
+import { schemaComponents } from "./schemas.ts";
+import type { Json } from "./schemas.ts";
+import { TAGS } from "../contract/tags.ts";
+import { webhookOperations } from "./webhooks.ts";
 
-/** What the document is told of an endpoint by the table of routes. */
-export interface DescribedRoute {
-  readonly method: string;
-  /** In Hono's syntax. */
-  readonly path: string;
-  readonly scope: string;
-}
+const INFO = {
+  title: "paystate payments",
+  version: "1",
+  summary: "Sends, payrolls and swaps on Solana.",
+  description: `Amounts are decimal strings in whole units of their asset. Times are ISO 8601 in UTC.
 
-/** An OpenAPI document: JSON of a shape that is its readers' business. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;
+Errors are \`{ error: { code, message, details } }\`: the code decides the HTTP status and the details, which always hold \`requestId\`; \`details.reason\` tells apart what one code has several of.
 
-/** The path as OpenAPI writes it. */
-function pathOf({ path }: Pick<DescribedRoute, "path">): string {
-  return path.replaceAll(/:(\w+)(\{.*?\+\})?/g, "{$1}");
-}
+Any POST takes an \`Idempotency-Key\`. Everything belongs to the account of the key, and so do limits. A path that does not exist is NOT_FOUND, and a method that a path does not take METHOD_NOT_ALLOWED with an \`Allow\` header.`,
+  license: { name: "MIT", identifier: "MIT" },
+};
 
-/** Describes these endpoints. Throws for one that nobody has described. */
-export function openApiDocument(routes: readonly DescribedRoute[]): OpenApiDocument {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) {
-    const path = pathOf(route);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, path) };
+const KEY = {
+  type: "http",
+  scheme: "bearer",
+  description:
+    "An API key. `x-scope` of an operation is what the key must be allowed to do; `any` key will do for `any`.",
+};
+
+/** The document, but for its servers: where the endpoints stand is not known here. */
+export function describeEndpoints(endpoints: readonly Endpoint[]): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of endpoints) {
+    const { path, method } = endpoint;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(endpoint) };
   }
   return {
     openapi: "3.1.0",
-    info: { title: "Payments", version: "1", description: INFO },
+    info: INFO,
     security: [{ key: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
-    components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
-  };
-}
-
-const INFO =
-  "Amounts are decimal strings in whole units of their asset. Errors are `{ error: { code, message, details } }`: the code decides the HTTP status and the details, which always hold `requestId`; `details.reason` tells apart what one code has several of. Any POST takes an `Idempotency-Key`.";
-
-function operationOf({ method, scope }: DescribedRoute, path: string): OpenApiDocument {
-  const operation = OPERATIONS[`${method} ${path}`];
-  if (operation === undefined) throw new Error(`${method} ${path} is not described`);
-  const { summary, description, request, query, status, answer, refusals } = operation;
-  const parameters = [...pathParameters(path), ...(query === undefined ? [] : queryParameters(query))];
-  const codes = [
-    ...[...refusals, ...COMMON_REFUSALS],
-    ...(request === undefined ? [] : BODY_REFUSALS),
-    ...(method === "POST" ? POST_REFUSALS : []),
-    ...(query === undefined ? [] : QUERY_REFUSALS),
-  ];
-  return {
-    summary,
-    ...(description === undefined ? {} : { description }),
-    "x-scope": scope,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(request === undefined ? {} : { requestBody: { required: true, content: json(schemaOf(request)) } }),
-    responses: {
-      [status]: { description: summary, content: json(schemaOf(ANSWERS[answer])) },
-      ...refusalsByStatus(codes),
+    webhooks: webhookOperations(),
+    components: {
+      securitySchemes: { key: KEY },
+      parameters: { "Idempotency-Key": IDEMPOTENCY_KEY },
+      headers: HEADERS,
+      responses: responseComponents(inOrder(endpoints.flatMap(loneErrors))),
+      schemas: schemaComponents(inOrder(endpoints.flatMap(errorsOf))),
     },
   };
 }
 
-function pathParameters(path: string): readonly object[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    ...{ name, in: "path", required: true, schema: { type: "string" } },
-  }));
-}
-
-/** Each field of the schema is a parameter that may be left out. */
-function queryParameters(query: z.ZodObject): readonly object[] {
-  return Object.entries(query.shape).map(([name, schema]) => ({
-    ...{ name, in: "query", required: false, schema: schemaOf(schema as z.ZodType) },
-  }));
-}
-
-function refusalsByStatus(codes: readonly ErrorCode[]): Record<string, unknown> {
-  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].toSorted(
-    (one, other) => one - other,
-  );
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const these = codes.filter((code) => ERRORS[code].status === status);
-      const schemas = these.map(errorSchema);
-      return [String(status), { description: these.join(", "), content: json({ anyOf: schemas }) }];
-    }),
-  );
-}
-
-function errorSchema(code: ErrorCode): object {
-  const details = z.intersection(ERRORS[code].details, z.object({ requestId: z.string() }));
-  return schemaOf(z.object({ error: z.object({ code: z.literal(code), message: z.string(), details }) }));
-}
-
-/** Open to fields that a later version adds: callers that check answers must not break by them. */
-function schemaOf(schema: z.ZodType): object {
-  const described: { $schema?: unknown } = z.toJSONSchema(schema, { io: "input" });
-  // OpenAPI 3.1 has this dialect by itself.
-  delete described.$schema;
-  return described;
-}
-
-function json(schema: object): object {
-  return { "application/json": { schema } };
+/** Each code once, in the order of the table. */
+function inOrder(codes: readonly ErrorCode[]): readonly ErrorCode[] {
+  const all = new Set(codes);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => all.has(code));
 }

@@ -34,14 +34,14 @@ export interface RefundBody {
 /** The answer to GET /v1/transactions/{id}: the five fields that every transaction has first, then what was added to them. */
 export interface TransactionBody extends Partial<DepositBody & ReceivedMoney>, AttentionFields {
   readonly transactionId: string;
-  readonly status: string;
+  readonly status: TransactionRecord["status"];
   readonly signature: string | null;
   /** Unix seconds. */
   readonly blockTime: number | null;
   /** Decimal string: in SOL in wallet mode, in what is deposited in private mode. */
   readonly fee: string | null;
-  readonly type: string;
-  readonly mode: string;
+  readonly type: TransactionRecord["type"];
+  readonly mode: TransactionRecord["mode"];
   readonly recipients: readonly RecipientBody[];
   readonly reason: string | null;
   readonly signatures: readonly string[];

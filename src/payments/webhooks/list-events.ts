@@ -1,6 +1,7 @@
 /** Lists what webhooks were told: all events of an account, or the timeline of one transaction. */
 import type { NoticeRecord } from "../records.ts";
 import { noticeBody } from "./sending/notice-body.ts";
+import type { Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
@@ -15,11 +16,11 @@ import type { EventsQuery } from "../requests.ts";
 export interface EventBody {
   /** The same as `webhook-id` of its deliveries. */
   readonly eventId: string;
-  readonly event: string;
+  readonly event: Notice["event"];
   readonly transactionId: string;
   readonly createdAt: string;
   /** As webhooks have it. */
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Notice["data"];
 }
 
 /** See `PaymentService.events`. */
@@ -68,7 +69,7 @@ export async function listTransactionEvents(
 }
 
 /** A notice in the list has its body: both are written in one commit. */
-function eventBody({ id, event, transactionId, createdAt }: NoticeRecord, body: string | null): EventBody {
-  const { data } = JSON.parse(body ?? "{}") as { data: EventBody["data"] };
+function eventBody({ id, transactionId, createdAt }: NoticeRecord, body: string | null): EventBody {
+  const { event, data } = JSON.parse(body ?? "{}") as Pick<EventBody, "event" | "data">;
   return { eventId: id, event, transactionId, createdAt: isoTime(createdAt), data };
 }

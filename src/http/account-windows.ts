@@ -1,12 +1,12 @@
 /** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
 import type { Tier } from "../payments/records.ts";
-import { PaymentError } from "../errors.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
-import { createRateWindow } from "./rate-window.ts";
-import type { Hit, RateWindow } from "./rate-window.ts";
-import type { WindowName } from "./routes.ts";
+import type { WindowName } from "./contract/endpoint.ts";
+import { limitExceeded } from "./limit-exceeded.ts";
+import { RateWindow } from "./rate-window.ts";
+import type { Hit } from "./rate-window.ts";
 
 /** Requests per minute and account, by tier. */
 export type PerTier = Readonly<Record<Tier, number>>;
@@ -29,10 +29,10 @@ export class AccountWindows {
     this.#limits = limits;
     this.#clock = clock;
     this.#windows = {
-      reads: createRateWindow({ scope: "reads", clock }),
-      quotes: createRateWindow({ scope: "quotes", clock }),
-      creates: createRateWindow({ scope: "creates", clock }),
-      webhookTests: createRateWindow({ scope: "webhook_test", clock }),
+      reads: new RateWindow({ scope: "reads", clock }),
+      quotes: new RateWindow({ scope: "quotes", clock }),
+      creates: new RateWindow({ scope: "creates", clock }),
+      webhookTests: new RateWindow({ scope: "webhook_test", clock }),
     };
   }
 
@@ -53,7 +53,7 @@ export class AccountWindows {
   /** Counts a replay of what `of` limits. Throws `RATE_LIMIT_EXCEEDED`. */
   hitReplay({ scope, limit, windowSeconds }: LimitStanding, { accountId, tier }: Caller): void {
     const window =
-      this.#replays.get(scope) ?? createRateWindow({ scope: "replays", clock: this.#clock, windowSeconds });
+      this.#replays.get(scope) ?? new RateWindow({ scope: "replays", clock: this.#clock, windowSeconds });
     this.#replays.set(scope, window);
     const { accepted, standing } = window.hit(accountId, limit * REPLAYS_PER_REQUEST);
     if (!accepted) throw limitExceeded(standing, tier);
@@ -63,12 +63,4 @@ export class AccountWindows {
 /** Whether the service counts a limit itself, because all processes on one database share it. */
 export function isDurable(limit: WindowName | DurableScope): limit is DurableScope {
   return limit === "cancel" || limit === "webhook_registration";
-}
-
-/** The refusal of a hit that was not accepted; `tier` is "none" for somebody without an account. */
-export function limitExceeded(
-  { scope, limit, windowSeconds, resetSeconds: retryAfter }: LimitStanding,
-  tier: Tier | "none",
-): PaymentError<"RATE_LIMIT_EXCEEDED"> {
-  return new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
 }

@@ -1,0 +1,53 @@
+/** Who asks: a key of ours or the host's own way, and a limit on how often one address may fail at it. */
+import { isPaymentError, PaymentError } from "../errors.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
+import type { ClientLimit } from "./client-limit.ts";
+import type { KnownCredentials } from "./known-credentials.ts";
+
+/** Finds the caller of a request; null when there is none. */
+export type Authenticate = (request: Request) => Promise<Caller | null>;
+
+/** How callers are found, and how failures at it are limited. */
+export interface AuthenticationParts {
+  readonly authenticate: Authenticate;
+  readonly failures: ClientLimit;
+  /** What was good a while ago; null where the host authenticates by means of its own. */
+  readonly known: KnownCredentials | null;
+}
+
+/** Finds out who asks. */
+export class Authentication {
+  readonly #parts: AuthenticationParts;
+
+  constructor(parts: AuthenticationParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The caller, or `INVALID_API_KEY`, or `RATE_LIMIT_EXCEEDED` once `address` has failed too often: from then on only keys
+   * that were good before are looked up, so that made-up ones cost nothing. Behind a proxy or a NAT many clients share an
+   * address, and a key in use is never refused for what its neighbours did. An unknown address (null) is not limited. A
+   * failure's standing is written to `headers`.
+   */
+  async callerOf(request: Request, address: string | null, headers: Headers): Promise<Caller> {
+    const { failures, known } = this.#parts;
+    // The window is looked at first: hashing the credentials of every request would cost more.
+    const isMadeUp = failures.isFull(address) && known !== null && !known.has(request);
+    const caller = isMadeUp ? null : await this.#find(request);
+    if (caller === null) {
+      failures.count(address, headers);
+      throw new PaymentError("INVALID_API_KEY", {});
+    }
+    known?.remember(request);
+    return caller;
+  }
+
+  async #find(request: Request): Promise<Caller | null> {
+    try {
+      return await this.#parts.authenticate(request);
+    } catch (thrown) {
+      if (isPaymentError(thrown, "INVALID_API_KEY")) return null;
+      throw thrown;
+    }
+  }
+}

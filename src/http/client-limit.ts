@@ -1,0 +1,36 @@
+/** A limit per client address, for requests that no account can be asked about. */
+import ipaddr from "ipaddr.js";
+import { limitExceeded } from "./limit-exceeded.ts";
+import { writeRateLimit } from "./rate-limit-headers.ts";
+import type { RateWindow } from "./rate-window.ts";
+
+/** Requests per window and client. An unknown address (null) is not limited. */
+export class ClientLimit {
+  readonly #window: RateWindow;
+  readonly #limit: number;
+
+  constructor(window: RateWindow, limit: number) {
+    this.#window = window;
+    this.#limit = limit;
+  }
+
+  /** Whether the next request of this client is refused. */
+  isFull(address: string | null): boolean {
+    return address !== null && this.#window.standing(network(address), this.#limit).remaining === 0;
+  }
+
+  /** Counts a request and writes how its client stands. Throws `RATE_LIMIT_EXCEEDED`. */
+  count(address: string | null, headers: Headers): void {
+    if (address === null) return;
+    const { accepted, standing } = this.#window.hit(network(address), this.#limit);
+    writeRateLimit(headers, standing);
+    if (!accepted) throw limitExceeded(standing, "none");
+  }
+}
+
+/** What one client can easily call its own: an IPv4 address, or the 64-bit network of an IPv6 address. */
+function network(address: string): string {
+  if (!ipaddr.isValid(address)) return address.slice(0, 64);
+  const ip = ipaddr.process(address);
+  return ip.kind() === "ipv4" ? ip.toString() : ip.toByteArray().slice(0, 8).join(".");
+}

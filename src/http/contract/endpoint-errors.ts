@@ -1,0 +1,26 @@
+/** Which errors an endpoint may answer: its own, and those that follow from what it is. */
+import { ERRORS } from "../../error-table.ts";
+import type { ErrorCode } from "../../errors.ts";
+import { bodyUse } from "./endpoint.ts";
+import type { Endpoint, KeyedEndpoint } from "./endpoint.ts";
+import { parameterNames, pathParameter } from "./path-parameters.ts";
+
+/** Each once, in the order of the table. */
+export function errorsOf(endpoint: Endpoint): readonly ErrorCode[] {
+  const codes = new Set<ErrorCode>(["RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR"]);
+  if (endpoint.scope !== "none") for (const code of keyedErrors(endpoint)) codes.add(code);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+function keyedErrors(endpoint: KeyedEndpoint): readonly ErrorCode[] {
+  const codes: ErrorCode[] = ["INVALID_API_KEY", ...endpoint.errors];
+  if (endpoint.scope !== "any") codes.push("INSUFFICIENT_SCOPE");
+  if (endpoint.query !== undefined) codes.push("VALIDATION_ERROR");
+  if (endpoint.method === "POST") codes.push("IDEMPOTENCY_KEY_REUSED");
+  if (bodyUse(endpoint) !== "unread") {
+    codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
+  }
+  const isId = (name: string): boolean => pathParameter(name).characters !== undefined;
+  if (parameterNames(endpoint.path).some(isId)) codes.push("NOT_FOUND");
+  return codes;
+}

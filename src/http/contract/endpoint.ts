@@ -1,0 +1,127 @@
+/** What an endpoint is: all that the router, the order of checks, the OpenAPI document and the pages know of it. */
+import type { z } from "zod";
+import type { PaymentService } from "../../service/create-payment-service.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { Immutable } from "../../immutable.ts";
+import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
+import type { Caller, Scope } from "../../payments/accounts/caller.ts";
+import type { DurableScope, LimitStanding } from "../../payments/accounts/count-hit.ts";
+import type { Tag } from "./tags.ts";
+
+/** The limits that are counted in this process, per minute and account. */
+export type WindowName = "reads" | "quotes" | "creates" | "webhookTests";
+
+/** A JSON body as it is described: its schema, and examples by a name that says what each shows. */
+export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema;
+  readonly examples: Readonly<Record<string, Immutable<z.input<Schema>>>>;
+}
+
+/** What every endpoint says about itself. */
+interface Described {
+  /** In OpenAPI's syntax; `path-parameters.ts` describes its variable parts. */
+  readonly path: string;
+  /** What generated clients call it. */
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** The names of the variable parts of a path. */
+type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathNames<Rest>
+  : never;
+
+/** An authenticated request whose headers and body were read. */
+export interface Call<
+  Path extends string = string,
+  Body extends z.ZodType = z.ZodType,
+  Query extends z.ZodObject = z.ZodObject,
+> {
+  readonly service: PaymentService;
+  readonly caller: Caller;
+  /** The variable parts of the path, decoded. */
+  readonly path: Readonly<Record<PathNames<Path>, string>>;
+  /** Parsed JSON; the service checks its shape, after it has looked for an answer that was given before. */
+  readonly body: z.input<Body>;
+  /** The query, numbers read as numbers; the service checks its shape. */
+  readonly query: z.input<Query>;
+  readonly options: RequestOptions;
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
+  /** How the account stands with the limits that are counted here. */
+  standings(): readonly LimitStanding[];
+}
+
+/** An endpoint for callers with a key. */
+export interface KeyedEndpoint<
+  Path extends string = string,
+  Body extends z.ZodType = z.ZodType,
+  Query extends z.ZodObject = z.ZodObject,
+  Said extends z.ZodType = z.ZodType,
+> extends Described {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: Path;
+  /** What the key must be allowed to do; `any` key will do for what tells it about itself. */
+  readonly scope: Scope | "any";
+  /** A durable one is counted by the method of the service that answers, across processes. */
+  readonly limit: WindowName | DurableScope;
+  /** Absent where no body is parsed. */
+  readonly body?: DescribedBody<Body>;
+  readonly query?: Query;
+  readonly answer: DescribedBody<Said> & { readonly status: 200 | 201 };
+  /** Errors of its own; those that follow from what it is stand in `endpoint-errors.ts`. */
+  readonly errors: readonly ErrorCode[];
+  /** Where what was created is found; below the base path. */
+  location?(created: Immutable<z.output<Said>>): string;
+  serve(call: Call<Path, Body, Query>): Promise<Answer<Immutable<z.output<Said>>>>;
+}
+
+/** What is answered without a key: a text, its media type, and the headers besides. */
+export interface Page {
+  readonly mediaType: string;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The description of the API. */
+export interface Reference {
+  /** The OpenAPI document; `base` is where the endpoints stand, such as "/payments", and "" at the root. */
+  document(base: string): Page;
+  /** The same to be read in a browser. */
+  page(): Page;
+}
+
+/** An endpoint that needs no key. It is limited per client address and reads nothing but its path. */
+export interface OpenEndpoint extends Described {
+  readonly method: "GET";
+  readonly scope: "none";
+  readonly limit: "documents";
+  readonly answer: { readonly status: 200; readonly mediaType: string; readonly schema: z.ZodType };
+  serve(reference: Reference, base: string): Page;
+}
+
+/** One endpoint. */
+export type Endpoint = KeyedEndpoint | OpenEndpoint;
+
+/** Declares an endpoint; its function and its examples are checked against its schemas. */
+export function endpoint<
+  const Path extends string,
+  Body extends z.ZodType,
+  Query extends z.ZodObject,
+  Said extends z.ZodType,
+>(declared: KeyedEndpoint<Path, Body, Query, Said>): KeyedEndpoint {
+  return declared;
+}
+
+/** An answer that is made for this request and kept nowhere. */
+export function fresh<Body extends object>(body: Body): Answer<Body> {
+  return { body, text: JSON.stringify(body), replayed: false };
+}
+
+/** How much of a request's body an endpoint reads: `ignored` is read for the fingerprint only. */
+export function bodyUse({ method, body }: KeyedEndpoint): "json" | "ignored" | "unread" {
+  if (body !== undefined) return "json";
+  return method === "POST" ? "ignored" : "unread";
+}

@@ -1,0 +1,40 @@
+/** The ids, addresses and times that examples are made of, the same in each, so that the examples tell one story. */
+import { pathParameter } from "./path-parameters.ts";
+
+const idOf = (name: string): string => pathParameter(name).example;
+
+/** Ids. */
+export const QUOTE_ID = idOf("quoteId");
+/** See above. */
+export const TRANSACTION_ID = idOf("transactionId");
+/** See above. */
+export const WEBHOOK_ID = idOf("webhookId");
+/** See above. */
+export const DELIVERY_ID = idOf("deliveryId");
+/** See above. */
+export const EVENT_ID = "evt_019abc0fa1c07e8fb3d1466a9b5f0e27";
+
+/** Who pays. */
+export const SENDER = idOf("address");
+/** Who is paid. */
+export const RECIPIENT = "HE9QRESF64Q8MWbeJqCYE5YKQ2EH2PaDS677c3yt3uMt";
+/** A one-time deposit address. */
+export const DEPOSIT_ADDRESS = "6FFVWpLHGaPojbV5Kn2nyHgF9bvm7Lf6MMx9kPdexsXG";
+/** USDC's mint on mainnet. */
+export const USDC_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+/** A signature on the chain. */
+export const SIGNATURE =
+  "2CDipZriGTV3sAQW7ncR1xVwRGw5S9TDXWpgzueUJvzrYmndwayU9XvFsWwAvrUE25EMYs9J6ogfwpyBm8kb1jSy";
+/** A transaction in base64; a real one is longer. */
+export const TRANSACTION_BASE64 = "AbP7m0pRk2kqg5rXq8cO0m1wQyZ2l6kX4d9fVtE1sHcT";
+
+/** When the story begins. */
+export const CREATED_AT = "2027-01-31T12:00:00.000Z";
+/** When a quote of wallet mode ends. */
+export const EXPIRES_AT = "2027-01-31T12:00:30.000Z";
+/** When the money has moved. */
+export const SETTLED_AT = "2027-01-31T12:00:14.000Z";
+/** The same in Unix seconds. */
+export const SETTLED_SECONDS = 1_801_396_814;
+/** When a deposit window ends. */
+export const DEPOSIT_EXPIRES_AT = "2027-01-31T12:30:00.000Z";

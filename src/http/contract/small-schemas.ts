@@ -1,0 +1,38 @@
+/** The small schemas that answers are made of. */
+import { z } from "zod";
+
+/** A text, with what it says. */
+export function text(description: string): z.ZodString {
+  return z.string().describe(description);
+}
+
+/** A decimal string such as "12.5". */
+export function amount(description: string): z.ZodString {
+  return z
+    .string()
+    .regex(/^[0-9]+(\.[0-9]+)?$/)
+    .describe(description);
+}
+
+/** A time in ISO 8601, UTC. */
+export function time(description: string): z.ZodISODateTime {
+  return z.iso.datetime().describe(description);
+}
+
+/** A page of a list. */
+export type PageSchema<Element extends z.ZodType> = z.ZodObject<{
+  data: z.ZodArray<Element>;
+  hasMore: z.ZodBoolean;
+}>;
+
+/** A page of such elements. */
+export function pageOf<Element extends z.ZodType>(element: Element): PageSchema<Element> {
+  return z.object({
+    data: z.array(element),
+    hasMore: z
+      .boolean()
+      .describe(
+        "Whether another page follows: `startingAfter` the last id of this one. A page may be shorter than `limit`.",
+      ),
+  });
+}

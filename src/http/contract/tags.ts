@@ -1,0 +1,15 @@
+/** The groups that endpoints are shown in. */
+
+/** By name, in the order of the document. */
+export const TAGS = {
+  Assets: "What can be paid, and what an address holds.",
+  Quotes: "A price that holds for a short while. Every transaction uses one up.",
+  Transactions: "Sends, payrolls and swaps, in wallet mode and in private mode.",
+  Events: "What webhooks were told, for owners who lost deliveries.",
+  Webhooks: "Receivers of notices, and their deliveries.",
+  Account: "What a key may do.",
+  Reference: "This description. It needs no key.",
+} as const;
+
+/** One of them. */
+export type Tag = keyof typeof TAGS;

@@ -1,0 +1,78 @@
+/** What webhooks are told, and the list of it. */
+import { z } from "zod";
+import type { EventBody } from "../../../payments/webhooks/list-events.ts";
+import type { Page } from "../../../payments/page.ts";
+import { sampleNotice } from "../../../payments/webhooks/sample-notice.ts";
+import { EVENT_ID, SETTLED_AT, SETTLED_SECONDS, TRANSACTION_ID } from "../../contract/examples.ts";
+import { named } from "../../contract/named-schema.ts";
+import { amount, pageOf, text, time } from "../../contract/small-schemas.ts";
+
+const EVENTS = [
+  "transaction.pending",
+  "transaction.confirmed",
+  "transaction.completed",
+  "transaction.failed",
+] as const satisfies readonly EventBody["event"][];
+
+/** The name of an event. */
+export const eventName = named("EventName", z.enum(EVENTS)) satisfies z.ZodType<EventBody["event"]>;
+
+const recipient = named(
+  "NoticeRecipient",
+  z.object({
+    address: text("The owner who is paid."),
+    amount: amount("Its share, in whole units of the asset."),
+    status: z
+      .enum(["paid", "unpaid"])
+      .describe("Private payroll only, once it is over: whether this recipient was paid.")
+      .exactOptional(),
+  }),
+);
+
+/** What a notice says of its transaction; unknown values are null. */
+export const noticeData = named(
+  "NoticeData",
+  z.object({
+    transactionId: text("The transaction's id."),
+    status: z.enum(["pending", "confirmed", "processing", "completed", "failed", "cancelled"]),
+    mode: z.enum(["wallet", "private"]),
+    type: z.enum(["send", "swap", "payroll"]),
+    signature: z.string().nullable().describe("On the chain; null while unknown."),
+    blockTime: z.int().nullable().describe("Unix seconds; null while unknown."),
+    fee: amount("Null while unknown.").nullable(),
+    recipients: z.array(recipient),
+    reason: z.string().nullable().describe("Why it failed; null otherwise."),
+    reference: z.string().nullable().describe("As it was given."),
+  }),
+) satisfies z.ZodType<EventBody["data"]>;
+
+const event = named(
+  "Event",
+  z.object({
+    eventId: text("The same as `webhook-id` of its deliveries."),
+    event: eventName,
+    transactionId: text("The transaction's id."),
+    createdAt: time("When it happened."),
+    data: noticeData.describe("As webhooks have it."),
+  }),
+) satisfies z.ZodType<EventBody>;
+
+/** A page of events. */
+export const events = named("EventPage", pageOf(event)) satisfies z.ZodType<Page<EventBody>>;
+
+/** What `transaction.completed` says. */
+const EXAMPLE_NOTICE = sampleNotice("transaction.completed", TRANSACTION_ID, SETTLED_SECONDS * 1_000);
+
+/** A page with one event. */
+export const EXAMPLE_EVENTS = {
+  data: [
+    {
+      eventId: EVENT_ID,
+      event: EXAMPLE_NOTICE.event,
+      transactionId: TRANSACTION_ID,
+      createdAt: SETTLED_AT,
+      data: EXAMPLE_NOTICE.data,
+    },
+  ],
+  hasMore: false,
+};

@@ -1,0 +1,12 @@
+/** The refusal of a request whose window is full. */
+import { PaymentError } from "../errors.ts";
+import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { Tier } from "../payments/records.ts";
+
+/** `tier` is "none" for a client without an account. */
+export function limitExceeded(
+  { scope, limit, windowSeconds, resetSeconds: retryAfter }: LimitStanding,
+  tier: Tier | "none",
+): PaymentError<"RATE_LIMIT_EXCEEDED"> {
+  return new PaymentError("RATE_LIMIT_EXCEEDED", { scope, limit, windowSeconds, retryAfter, tier });
+}

@@ -1,0 +1,80 @@
+/** What webhooks are sent, as the document describes it. */
+import { z } from "zod";
+import { sampleNotice } from "../../payments/webhooks/sample-notice.ts";
+import { eventName, noticeData } from "../endpoints/events/event-schemas.ts";
+import type { DescribedBody } from "../contract/endpoint.ts";
+import { EVENT_ID, SETTLED_SECONDS, TRANSACTION_ID } from "../contract/examples.ts";
+import { named } from "../contract/named-schema.ts";
+import { jsonContent } from "./responses.ts";
+import type { Json } from "./schemas.ts";
+import { text, time } from "../contract/small-schemas.ts";
+
+type EventName = z.output<typeof eventName>;
+
+const MEANINGS: Readonly<Record<EventName, string>> = {
+  "transaction.pending":
+    "The transaction was submitted to the network (wallet mode) or accepted (private mode).",
+  "transaction.confirmed": "The transaction is confirmed on the chain.",
+  "transaction.completed": "The transaction is final.",
+  "transaction.failed":
+    "The transaction failed; `reason` says why. Of a private payroll, `recipients` say who was paid all the same.",
+};
+
+const notice = named(
+  "Notice",
+  z.object({
+    event: eventName,
+    transactionId: text("The transaction's id."),
+    timestamp: time("When the status changed."),
+    data: noticeData,
+  }),
+);
+
+const DESCRIPTION =
+  "Answer 200 within ten seconds. Anything else, redirects included, is a failure: there are six attempts over 7 h 21 min, and the body and `webhook-id` are the same each time. A notice may come twice. Verify the signature over the raw body before you believe it.";
+
+const HEADERS: readonly Json[] = [
+  header("webhook-id", "The notice's id, the same on every attempt.", EVENT_ID),
+  header("webhook-timestamp", "When this attempt began, in Unix seconds.", String(SETTLED_SECONDS)),
+  header(
+    "webhook-signature",
+    "Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of id, timestamp and body. Absent without a secret.",
+    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+  ),
+  header(
+    "X-Service-Signature",
+    "`sha256=` and the HMAC-SHA256 of the raw body in lower-case hex, keyed with the secret. Absent without a secret.",
+    "sha256=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  ),
+];
+
+/** One operation for each event, which the receiver serves. */
+export function webhookOperations(): Json {
+  return Object.fromEntries(eventName.options.map((event) => [event, { post: operationOf(event) }]));
+}
+
+function operationOf(event: EventName): Json {
+  return {
+    operationId: `on${event.replaceAll(/(?:^|\.)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    tags: ["Events"],
+    summary: MEANINGS[event],
+    description: DESCRIPTION,
+    security: [],
+    parameters: HEADERS,
+    requestBody: { required: true, content: jsonContent(exampleOf(event)) },
+    responses: {
+      "200": { description: "Taken. The body is ignored." },
+      "4XX": { description: "Not taken: it is sent again later." },
+    },
+  };
+}
+
+function exampleOf(event: EventName): DescribedBody<typeof notice> {
+  const { transactionId, data } = sampleNotice(event, TRANSACTION_ID, SETTLED_SECONDS * 1_000);
+  const timestamp = new Date(SETTLED_SECONDS * 1_000).toISOString();
+  return { schema: notice, examples: { [event]: { event, transactionId, timestamp, data } } };
+}
+
+function header(name: string, description: string, example: string): Json {
+  return { name, in: "header", required: false, description, schema: { type: "string" }, example };
+}

@@ -1,0 +1,51 @@
+/** A request that was let in and read, as its endpoint sees it. */
+import type { PaymentService } from "../service/create-payment-service.ts";
+import type { RequestOptions } from "../payments/accounts/answer-once.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
+import type { LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { AccountWindows } from "./account-windows.ts";
+import type { CountedRequest } from "./counted-request.ts";
+import type { Call } from "./contract/endpoint.ts";
+import type { Contents } from "./read-contents.ts";
+
+/** What a call is made of. */
+export interface CallParts {
+  readonly service: PaymentService;
+  readonly windows: AccountWindows;
+  readonly caller: Caller;
+  readonly path: Readonly<Record<string, string>>;
+  readonly request: Request;
+  readonly contents: Contents;
+  readonly counted: CountedRequest;
+}
+
+/** One call. */
+export class ReadCall implements Call {
+  readonly service: PaymentService;
+  readonly caller: Caller;
+  readonly path: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly options: RequestOptions;
+  readonly #request: Request;
+  readonly #windows: AccountWindows;
+
+  constructor({ service, windows, caller, path, request, contents, counted }: CallParts) {
+    this.service = service;
+    this.caller = caller;
+    this.path = path;
+    this.body = contents.body;
+    this.query = contents.query;
+    this.options = { ...contents.options, onLimit: counted.onLimit, onNew: counted.onNew };
+    this.#request = request;
+    this.#windows = windows;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  standings(): readonly LimitStanding[] {
+    return this.#windows.standings(this.caller);
+  }
+}

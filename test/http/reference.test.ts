@@ -1,0 +1,91 @@
+/** What needs no key: the document and the page made of it, limited per client address. */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
+import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
+import { openApiDocument } from "../../src/index.ts";
+import { httpFixture } from "./http-fixture.ts";
+import type { HttpFixture } from "./http-fixture.ts";
+import { HOSTED_WAYS, WAYS } from "./ways.ts";
+
+const PATHS = ["/v1/openapi.json", "/v1/docs"];
+
+describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
+  let http: HttpFixture;
+  beforeAll(async () => {
+    const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");
+    http = await httpFixture(way, { handler: { limits: { documents: 3 }, clientAddress } });
+  });
+  afterAll(() => http.close());
+
+  test("the document is read without a key, and names the server that answers", async () => {
+    const answer = await http.stranger("/v1/openapi.json");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+    expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(answer.body).toEqual(openApiDocument({ server: way.prefix === "" ? "/" : way.prefix }));
+    expect((await http.stranger("/v1/openapi.json")).text).toBe(answer.text);
+  });
+
+  test("HEAD and OPTIONS need no key either, and nothing else is taken", async () => {
+    for (const path of PATHS) {
+      const head = await http.ask(path, { method: "HEAD" });
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+      const options = await http.ask(path, { method: "OPTIONS" });
+      expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+      const refused = await http.stranger(path, { method: "POST" });
+      expect(refused).toMatchObject({ status: 405, code: "METHOD_NOT_ALLOWED" });
+      expect(refused.headers.get("allow")).toBe("GET, HEAD");
+    }
+  });
+
+  test("each client address has a limit of its own for both, and the window slides", async () => {
+    const ask = (path: string, client: string): Promise<Response> =>
+      http.ask(path, { headers: { "x-client": client } });
+    for (const left of [2, 1, 0]) {
+      const { status, headers } = await ask(PATHS[left % 2] ?? "", "192.0.2.1");
+      expect(status).toBe(200);
+      expect(headers.get("ratelimit-policy")).toBe('"documents";q=3;w=60');
+      expect(headers.get("ratelimit")).toMatch(`"documents";r=${left};t=60`);
+    }
+    for (const path of PATHS) {
+      const refused = await ask(path, "192.0.2.1");
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+      const { error } = (await refused.json()) as { error: { code: string; details: object } };
+      expect(error).toMatchObject({
+        code: "RATE_LIMIT_EXCEEDED",
+        details: { scope: "documents", tier: "none" },
+      });
+    }
+    expect((await ask("/v1/docs", "192.0.2.2")).status).toBe(200);
+    http.clock.advance(60_000);
+    expect((await ask("/v1/docs", "192.0.2.1")).status).toBe(200);
+  });
+
+  test("a full window of documents keeps no key from working, nor does a bad key keep the documents away", async () => {
+    const client = await http.client();
+    for (let n = 0; n < 5; n++) await http.ask("/v1/docs", { headers: { "x-client": "192.0.2.3" } });
+    expect((await client.get("/v1/tokens", { "x-client": "192.0.2.3" })).status).toBe(200);
+    const answer = await http.ask("/v1/docs", { headers: { authorization: "Bearer nonsense" } });
+    expect(answer.status).toBe(200);
+  });
+
+  test("the page shows every endpoint, runs nothing, and asks for nothing", async () => {
+    const answer = await http.ask("/v1/docs");
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    const page = await answer.text();
+    for (const { method, path, operationId } of ENDPOINTS) {
+      expect(page).toContain(`${method} ${path}`);
+      expect(page).toContain(`id="${operationId}"`);
+    }
+    const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? [];
+    const hash = createHash("sha256").update(style).digest("base64");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain(`style-src 'sha256-${hash}'`);
+    expect(page).not.toMatch(/<script|<img|<link|<iframe|style="|\son\w+=|src=|url\(|@import/);
+    const links = [...page.matchAll(/href="([^"]*)"/g)].map(([, href = ""]) => href);
+    expect(links.filter((href) => href !== "openapi.json" && !href.startsWith("#"))).toEqual([]);
+    const ids = new Set([...page.matchAll(/id="([^"]*)"/g)].map(([, id = ""]) => `#${id}`));
+    expect(links.filter((href) => href.startsWith("#") && !ids.has(href))).toEqual([]);
+  });
+});
