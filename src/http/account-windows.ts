@@ -1,15 +1,12 @@
 /** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
-import type { Tier } from "../payments/records.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { DurableScope, LimitStanding } from "../payments/accounts/count-hit.ts";
+import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
-import type { WindowName } from "./contract/endpoint.ts";
+import { WINDOWS } from "./contract/limits.ts";
+import type { PerTier, WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
 import { RateWindow } from "./rate-window.ts";
 import type { Hit } from "./rate-window.ts";
-
-/** Requests per minute and account, by tier. */
-export type PerTier = Readonly<Record<Tier, number>>;
 
 /** Every in-memory limit. */
 export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
@@ -29,10 +26,10 @@ export class AccountWindows {
     this.#limits = limits;
     this.#clock = clock;
     this.#windows = {
-      reads: new RateWindow({ scope: "reads", clock }),
-      quotes: new RateWindow({ scope: "quotes", clock }),
-      creates: new RateWindow({ scope: "creates", clock }),
-      webhookTests: new RateWindow({ scope: "webhook_test", clock }),
+      reads: new RateWindow({ scope: WINDOWS.reads.scope, clock }),
+      quotes: new RateWindow({ scope: WINDOWS.quotes.scope, clock }),
+      creates: new RateWindow({ scope: WINDOWS.creates.scope, clock }),
+      webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }),
     };
   }
 
@@ -58,9 +55,4 @@ export class AccountWindows {
     const { accepted, standing } = window.hit(accountId, limit * REPLAYS_PER_REQUEST);
     if (!accepted) throw limitExceeded(standing, tier);
   }
-}
-
-/** Whether the service counts a limit itself, because all processes on one database share it. */
-export function isDurable(limit: WindowName | DurableScope): limit is DurableScope {
-  return limit === "cancel" || limit === "webhook_registration";
 }

@@ -10,9 +10,10 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { AccountWindows } from "./account-windows.ts";
-import type { PerTier } from "./account-windows.ts";
 import { Authentication } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
+import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
+import type { PerTier } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { KnownCredentials } from "./known-credentials.ts";
@@ -97,12 +98,12 @@ const optionsSchema = z.strictObject({
   authenticate: functionOption<(request: Request) => Promise<Caller | null>>().optional(),
   limits: z
     .strictObject({
-      reads: perTier.default({ free: 120, pro: 600, enterprise: 3_000 }),
-      quotes: perTier.default({ free: 60, pro: 300, enterprise: 1_200 }),
-      creates: perTier.default({ free: 30, pro: 150, enterprise: 600 }),
-      webhookTests: perTier.default({ free: 10, pro: 50, enterprise: 200 }),
-      failedAuthentications: perMinute.default(60),
-      documents: perMinute.default(60),
+      reads: perTier.default(WINDOWS.reads.perMinute),
+      quotes: perTier.default(WINDOWS.quotes.perMinute),
+      creates: perTier.default(WINDOWS.creates.perMinute),
+      webhookTests: perTier.default(WINDOWS.webhookTests.perMinute),
+      failedAuthentications: perMinute.default(PER_CLIENT.failedAuthentications),
+      documents: perMinute.default(PER_CLIENT.documents),
     })
     .prefault({}),
   clientAddress: functionOption<(request: Request) => string | null>().optional(),

@@ -1,4 +1,4 @@
-/** The request bodies of the contract: one schema each, the source of parsing and types. */
+/** What requests may say: one schema for each body and each query, the source of parsing, of types and of their description. */
 import { z } from "zod";
 import { parseAddress } from "../address.ts";
 import { PaymentError } from "../errors.ts";
@@ -16,29 +16,49 @@ const amount = z
   .max(64)
   // The first fault is enough to say: a text that is no decimal has no value to judge.
   .regex(/^[0-9]+(\.[0-9]+)?$/, { error: 'expected a decimal string such as "12.5"', abort: true })
-  .refine((text) => /[1-9]/.test(text), { error: "expected more than zero" });
+  .refine((text) => /[1-9]/.test(text), { error: "expected more than zero" })
+  .describe('A decimal string such as "12.5": more than zero, no more decimals than the asset has.');
 const sender = z
   .string()
   .max(LONGEST_NAME)
-  .refine((text) => "address" in parseAddress(text), { error: "expected a base58 address of 32 bytes" });
+  .refine((text) => "address" in parseAddress(text), { error: "expected a base58 address of 32 bytes" })
+  .describe("The sender's wallet, base58. In private mode every refund goes to it.");
+
+/** One of those who are paid. */
+export const recipientRequest = z.strictObject({
+  address: z.string().max(LONGEST_NAME).describe("The recipient's wallet, base58."),
+  amount: amount.describe("Its share, in whole units of the output asset."),
+});
+
 const recipients = z
-  .array(z.strictObject({ address: z.string().max(LONGEST_NAME), amount }))
+  .array(recipientRequest)
   .min(1)
-  .max(MOST_RECIPIENTS);
-const mode = z.enum(["wallet", "private"]).default("wallet");
+  .max(MOST_RECIPIENTS)
+  .describe("Of a send one, of a swap the sender, of a payroll two or more; no address twice.");
+const mode = z
+  .enum(["wallet", "private"])
+  .default("wallet")
+  .describe("`wallet`: the sender signs. `private`: the service pays on what is deposited.");
 const reference = z
   .string()
-  .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" });
+  .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" })
+  .describe("What you call it: answered and sent with it. It need not be unique.");
 // As long as what nobody guesses, and no longer than a header.
-const secret = z.string().min(16).max(256);
+const secret = z.string().min(16).max(256).describe("Notices are signed with it. It is never answered.");
 
 /** POST /v1/quotes. */
 export const quoteRequest = z.strictObject({
-  inputAsset: name,
-  outputAsset: name,
-  amount,
+  inputAsset: name.describe("What is given: a symbol or a mint."),
+  outputAsset: name.describe("What is got: a symbol or a mint. Another one makes it a swap."),
+  amount: amount.describe("What the recipients get in all; of a swap what is given."),
   mode,
-  slippageBps: z.number().int().min(1).max(5_000).default(100),
+  slippageBps: z
+    .number()
+    .int()
+    .min(1)
+    .max(5_000)
+    .default(100)
+    .describe("How far below the quote a private swap may end, in hundredths of a percent."),
   sender: sender.optional(),
   recipients: recipients.optional(),
 });
@@ -46,12 +66,17 @@ export const quoteRequest = z.strictObject({
 /** POST /v1/transactions. */
 export const transactionRequest = z
   .strictObject({
-    type: z.enum(["send", "swap", "payroll"]),
-    quoteId: name,
+    type: z
+      .enum(["send", "swap", "payroll"])
+      .describe("A send has one recipient, a payroll several; a swap pays its sender."),
+    quoteId: name.describe("A quote of this account that is open. It is used up."),
     mode,
     sender,
     recipients,
-    signedTransaction: z.string().optional(),
+    signedTransaction: z
+      .string()
+      .optional()
+      .describe("Wallet mode needs it: the quote's transaction, signed, in base64."),
     reference: reference.optional(),
   })
   .superRefine(({ type, recipients: { length }, mode: chosen, signedTransaction }, context) => {
@@ -67,8 +92,13 @@ export const transactionRequest = z
 /** POST /v1/webhooks. */
 export const webhookRequest = z.strictObject({
   // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
-  url: z.string(),
-  events: z.array(z.string().max(LONGEST_NAME)).max(100),
+  url: z.string().describe("Where notices are sent: HTTPS, a public address."),
+  events: z
+    .array(z.string().max(LONGEST_NAME))
+    .max(100)
+    .describe(
+      "One or more: transaction.pending, transaction.confirmed, transaction.completed, transaction.failed.",
+    ),
   secret: secret.optional(),
 });
 
@@ -77,34 +107,36 @@ export const webhookUpdate = z
   .strictObject({
     url: webhookRequest.shape.url.optional(),
     events: webhookRequest.shape.events.optional(),
-    // Null ends signing.
-    secret: secret.nullable().optional(),
-    enabled: z.boolean().optional(),
+    secret: secret.nullable().optional().describe("A new one signs at once; null ends signing."),
+    enabled: z.boolean().optional().describe("While it is false nothing is delivered."),
   })
   .refine((fields) => Object.values(fields).some((value) => value !== undefined), {
     error: "expected url, events, secret or enabled",
   });
 
 /** POST /v1/webhooks/{webhookId}/test. */
-export const webhookTest = z.strictObject({ event: webhookRequest.shape.events.element });
+export const webhookTest = z.strictObject({
+  event: webhookRequest.shape.events.element.describe("An event as webhooks are registered for."),
+});
 
 const time = z.iso.datetime({ error: 'expected a time in UTC such as "2027-01-31T12:00:00Z"' });
 const page = {
-  limit: z.number().int().min(1).max(100).default(20),
-  // The last id of the page before.
-  startingAfter: name.optional(),
+  limit: z.number().int().min(1).max(100).default(20).describe("Most elements of the page."),
+  startingAfter: name.optional().describe("The last id of the page before."),
 };
 
 /** GET /v1/transactions. */
 export const transactionsQuery = z.strictObject({
-  status: z.enum(["pending", "processing", "confirmed", "completed", "failed", "cancelled"]).optional(),
-  type: z.enum(["send", "swap", "payroll"]).optional(),
-  mode: z.enum(["wallet", "private"]).optional(),
-  // The address of one of the recipients.
-  recipient: sender.optional(),
-  reference: reference.optional(),
-  createdAfter: time.optional(),
-  createdBefore: time.optional(),
+  status: z
+    .enum(["pending", "processing", "confirmed", "completed", "failed", "cancelled"])
+    .optional()
+    .describe("Only those in this status."),
+  type: z.enum(["send", "swap", "payroll"]).optional().describe("Only those of this type."),
+  mode: z.enum(["wallet", "private"]).optional().describe("Only those in this mode."),
+  recipient: sender.optional().describe("Only those that pay this address."),
+  reference: reference.optional().describe("Only those with this reference."),
+  createdAfter: time.optional().describe("Only those taken after this time, ISO 8601 in UTC."),
+  createdBefore: time.optional().describe("Only those taken before this time, ISO 8601 in UTC."),
   ...page,
 });
 
@@ -112,15 +144,25 @@ export const transactionsQuery = z.strictObject({
 export const pageQuery = z.strictObject(page);
 
 /** GET /v1/events, and those of one transaction. */
-export const eventsQuery = z.strictObject({ order: z.enum(["asc", "desc"]).default("desc"), ...page });
+export const eventsQuery = z.strictObject({
+  order: z.enum(["asc", "desc"]).default("desc").describe("`asc`: oldest first."),
+  ...page,
+});
 
 /** POST /v1/webhooks/{webhookId}/recover. */
-export const recovery = z.strictObject({ since: time });
+export const recovery = z.strictObject({
+  since: time.describe("What happened from this time on, ISO 8601 in UTC."),
+});
 
 /** GET /v1/transactions/{transactionId}. */
 export const transactionQuery = z.strictObject({
-  // Whole seconds until it is answered at the latest.
-  wait: z.number().int().min(0).max(25).default(0),
+  wait: z
+    .number()
+    .int()
+    .min(0)
+    .max(25)
+    .default(0)
+    .describe("Whole seconds until it is answered at the latest."),
 });
 
 /** What a caller may send, before it is checked. */

@@ -6,10 +6,8 @@ import type { Immutable } from "../../immutable.ts";
 import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";
 import type { Caller, Scope } from "../../payments/accounts/caller.ts";
 import type { DurableScope, LimitStanding } from "../../payments/accounts/count-hit.ts";
+import type { WindowName } from "./limits.ts";
 import type { Tag } from "./tags.ts";
-
-/** The limits that are counted in this process, per minute and account. */
-export type WindowName = "reads" | "quotes" | "creates" | "webhookTests";
 
 /** A JSON body as it is described: its schema, and examples by a name that says what each shows. */
 export interface DescribedBody<Schema extends z.ZodType = z.ZodType> {

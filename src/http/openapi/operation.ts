@@ -1,6 +1,7 @@
 /** One endpoint as an operation of the document. */
 import type { z } from "zod";
 import type { Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
+import { scopeOf } from "../contract/limits.ts";
 import { parameterNames, pathParameter } from "../contract/path-parameters.ts";
 import { jsonContent, responsesOf } from "./responses.ts";
 import { reference, schemaOf } from "./schemas.ts";
@@ -16,7 +17,7 @@ export function operationOf(endpoint: Endpoint): Json {
     summary,
     ...(description === undefined ? {} : { description }),
     "x-scope": scope,
-    "x-limit": endpoint.limit,
+    "x-limit": scopeOf(endpoint.limit),
     ...(scope === "none" ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(endpoint),

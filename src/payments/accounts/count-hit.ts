@@ -15,8 +15,8 @@ interface DurableLimit {
   readonly perTier: Readonly<Record<Tier, number>>;
 }
 
-/** By tier. */
-const LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
+/** Every limit that all processes count together. */
+export const DURABLE_LIMITS: Readonly<Record<DurableScope, DurableLimit>> = {
   cancel: { windowSeconds: 60, perTier: { free: 10, pro: 50, enterprise: 200 } },
   webhook_registration: { windowSeconds: 3_600, perTier: { free: 10, pro: 50, enterprise: 200 } },
 };
@@ -57,7 +57,7 @@ export async function countHit(
   { accountId, tier }: Caller,
   scope: DurableScope,
 ): Promise<DurableHit> {
-  const { windowSeconds, perTier } = LIMITS[scope];
+  const { windowSeconds, perTier } = DURABLE_LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();
   const since = at - windowSeconds * 1_000;
@@ -86,7 +86,7 @@ export async function limitStanding(
   { accountId, tier }: Pick<Caller, "accountId" | "tier">,
   scope: DurableScope,
 ): Promise<LimitStanding> {
-  const { windowSeconds, perTier } = LIMITS[scope];
+  const { windowSeconds, perTier } = DURABLE_LIMITS[scope];
   const limit = perTier[tier];
   const at = clock.now();
   const { count, oldest } = await storage.limitWindow(accountId, scope, at - windowSeconds * 1_000);

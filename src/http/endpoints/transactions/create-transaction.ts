@@ -2,12 +2,15 @@
 import { z } from "zod";
 import type { CreatedTransferBody } from "../../../payments/transactions/create-transaction.ts";
 import type { CreatedOrderBody } from "../../../payments/private/accept-order.ts";
-import { transactionRequest } from "../../../payments/requests.ts";
+import { recipientRequest, transactionRequest } from "../../../payments/requests.ts";
 import { endpoint } from "../../contract/endpoint.ts";
 import * as example from "../../contract/examples.ts";
 import { named } from "../../contract/named-schema.ts";
 import { text, time } from "../../contract/small-schemas.ts";
 import { deposit, EXAMPLE_DEPOSIT } from "./deposit-schema.ts";
+
+// Quotes have them, too: a schema has one name wherever it is used.
+named("Recipient", recipientRequest);
 
 const created = {
   transactionId: text("The transaction's id."),

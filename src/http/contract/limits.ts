@@ -1,0 +1,38 @@
+/** The limits on requests: which are counted in this process, what headers call them, and how many there may be. */
+import type { DurableScope } from "../../payments/accounts/count-hit.ts";
+import type { Tier } from "../../payments/records.ts";
+
+/** Requests per minute and account, by tier. */
+export type PerTier = Readonly<Record<Tier, number>>;
+
+/** A limit that is counted in this process, as the handler's options name it. */
+interface Window {
+  /** As the RateLimit headers name it. */
+  readonly scope: string;
+  /** Requests per minute and account, unless the options say otherwise. */
+  readonly perMinute: PerTier;
+}
+
+/** Every limit per account that is counted in this process. */
+export const WINDOWS = {
+  reads: { scope: "reads", perMinute: { free: 120, pro: 600, enterprise: 3_000 } },
+  quotes: { scope: "quotes", perMinute: { free: 60, pro: 300, enterprise: 1_200 } },
+  creates: { scope: "creates", perMinute: { free: 30, pro: 150, enterprise: 600 } },
+  webhookTests: { scope: "webhook_test", perMinute: { free: 10, pro: 50, enterprise: 200 } },
+} as const satisfies Readonly<Record<string, Window>>;
+
+/** One of them. */
+export type WindowName = keyof typeof WINDOWS;
+
+/** Per minute and client address: failed authentications, and reads of what needs no key. */
+export const PER_CLIENT = { failedAuthentications: 60, documents: 60 } as const;
+
+/** Whether the service counts a limit itself, because all processes on one database share it. */
+export function isDurable(limit: WindowName | DurableScope): limit is DurableScope {
+  return !Object.hasOwn(WINDOWS, limit);
+}
+
+/** What the RateLimit headers call a limit. */
+export function scopeOf(limit: WindowName | DurableScope | "documents"): string {
+  return limit === "documents" || isDurable(limit) ? limit : WINDOWS[limit].scope;
+}
