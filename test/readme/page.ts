@@ -29,11 +29,14 @@ export function block(fence: string): string {
   return only;
 }
 
+/** The page about the HTTP API. */
+export const HTTP_PAGE = readFileSync(`${ROOT}src/http/README.md`, "utf8");
+
 /** The cells of the rows of the first table below a line that begins with `mark`, its header left out. */
-export function tableBelow(mark: string): readonly (readonly string[])[] {
-  const lines = PAGE.slice(PAGE.indexOf(`\n${mark}`) + 1).split("\n");
+export function tableBelow(mark: string, page = PAGE): readonly (readonly string[])[] {
+  const lines = page.slice(page.indexOf(`\n${mark}`) + 1).split("\n");
   const first = lines.findIndex((line) => line.startsWith("|"));
-  if (!PAGE.includes(`\n${mark}`) || first < 0) throw new Error(`expected a table below "${mark}"`);
+  if (!page.includes(`\n${mark}`) || first < 0) throw new Error(`expected a table below "${mark}"`);
   const rows = lines.slice(first, first + lines.slice(first).findIndex((line) => !line.startsWith("|")));
   return rows.slice(2).map((row) =>
     row

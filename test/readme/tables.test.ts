@@ -1,9 +1,7 @@
-/** What the README lists is what there is: machines, endpoints, errors, options, dependencies. */
+/** What the README lists is what there is: machines, options, dependencies. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { ERRORS } from "../../src/error-table.ts";
 import { program } from "../programs/programs.ts";
 import { blocks, codeIn, fieldsOf, PAGE, ROOT, tableBelow } from "./page.ts";
 
@@ -11,26 +9,6 @@ test("the diagrams are what `paystate machines --format mermaid` prints", () => 
   const args = [...program("paystate"), "machines", "--format", "mermaid"];
   const printed = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
   expect(blocks("mermaid").join("\n")).toBe(printed);
-});
-
-test("the table of errors has every code with its status, in order", () => {
-  const rows = tableBelow("### Errors").map(([code, status]) => [codeIn(code)[0], Number(status)]);
-  expect(rows).toEqual(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
-});
-
-test("the table of errors names every field of each code's details", () => {
-  const missing = tableBelow("### Errors").flatMap(([code, , cell]) => {
-    const [name = ""] = codeIn(code);
-    const promised = Object.keys(ERRORS[name as keyof typeof ERRORS].details.shape);
-    const said = new Set(codeIn(cell).map((word) => /^\w+/.exec(word)?.[0]));
-    return promised.filter((field) => !said.has(field)).map((field) => `${name}.${field}`);
-  });
-  expect(missing).toEqual([]);
-});
-
-test("the table of endpoints is the list of endpoints, scopes included", () => {
-  const rows = tableBelow("## The API").map(([endpoint, scope]) => [codeIn(endpoint)[0], codeIn(scope)[0]]);
-  expect(rows).toEqual(ENDPOINTS.map(({ method, path, scope }) => [`${method} ${path}`, scope]));
 });
 
 test.each([
