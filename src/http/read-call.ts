@@ -1,5 +1,5 @@
 /** A request that was let in and read, as its endpoint sees it. */
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";

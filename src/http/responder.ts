@@ -1,5 +1,5 @@
 /** One request from its key to its answer, in the order of checks that every endpoint has. */
-import type { PaymentService } from "../service/create-payment-service.ts";
+import type { PaymentService } from "../service/payment-service.ts";
 import { PaymentError } from "../errors.ts";
 import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Logger, Random } from "../runtime.ts";

@@ -14,7 +14,7 @@ import type { AccountBody } from "../payments/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/assets/read-balances.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
-import type { RecoveryBody } from "../payments/webhooks/deliveries.ts";
+import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
 import type { DeliveryBody } from "../payments/webhooks/delivery-body.ts";
 import type { EventBody } from "../payments/webhooks/list-events.ts";
 import type { Page } from "../payments/page.ts";

@@ -9,7 +9,7 @@ import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { transaction } from "../../src/http/endpoints/transactions/transaction-schema.ts";
 import { HEADERS } from "../../src/http/openapi/headers.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
-import { MOST_WEBHOOKS } from "../../src/payments/accounts/most-webhooks.ts";
+import { MAX_WEBHOOKS } from "../../src/payments/accounts/max-webhooks.ts";
 import type { Tier } from "../../src/payments/records.ts";
 import { codeIn, HTTP_PAGE, tableBelow } from "./page.ts";
 
@@ -57,7 +57,7 @@ test("every limit, as it is unless the options say otherwise", () => {
   expect(rows).toEqual([
     ...Object.entries(DURABLE_LIMITS).map(([scope, { perTier }]) => [scope, ...cells(perTier)]),
     ...Object.values(WINDOWS).map(({ scope, perMinute }) => [scope, ...cells(perMinute)]),
-    ["webhooks at a time", ...cells(MOST_WEBHOOKS)],
+    ["webhooks at a time", ...cells(MAX_WEBHOOKS)],
   ]);
   expect(HTTP_PAGE).toContain(`${PER_CLIENT.failedAuthentications} failed authentications`);
   expect(HTTP_PAGE).toContain(`${PER_CLIENT.documents} reads of`);

@@ -1,6 +1,6 @@
 /** What an endpoint is: all that the router, the order of checks, the OpenAPI document and the pages know of it. */
 import type { z } from "zod";
-import type { PaymentService } from "../../service/create-payment-service.ts";
+import type { PaymentService } from "../../service/payment-service.ts";
 import type { ErrorCode } from "../../errors.ts";
 import type { Immutable } from "../../immutable.ts";
 import type { Answer, RequestOptions } from "../../payments/accounts/answer-once.ts";

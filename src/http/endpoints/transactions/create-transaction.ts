@@ -1,6 +1,6 @@
 /** POST /v1/transactions. */
 import { z } from "zod";
-import type { CreatedTransferBody } from "../../../payments/transactions/create-transaction.ts";
+import type { CreatedTransferBody } from "../../../payments/wallet/accept-signed.ts";
 import type { CreatedOrderBody } from "../../../payments/private/accept-order.ts";
 import { recipientRequest, transactionRequest } from "../../../payments/requests.ts";
 import { endpoint } from "../../contract/endpoint.ts";

@@ -1,6 +1,6 @@
 /** POST /v1/webhooks/{webhookId}/recover. */
 import { z } from "zod";
-import type { RecoveryBody } from "../../../payments/webhooks/deliveries.ts";
+import type { RecoveryBody } from "../../../payments/webhooks/recover-deliveries.ts";
 import { recovery } from "../../../payments/requests.ts";
 import { endpoint } from "../../contract/endpoint.ts";
 import { CREATED_AT, WEBHOOK_ID } from "../../contract/examples.ts";
