@@ -14,6 +14,9 @@ const SLOT_HASHES_LENGTH = 512;
  */
 const SKIPPED_SLOTS = 100;
 
+/** As many as a few transactions under way are built over. */
+const MOST_KNOWN = 64;
+
 /** The number of the block in `slot`. */
 export function blockHeightOf(slot: number): number {
   return slot - SKIPPED_SLOTS;
@@ -26,6 +29,8 @@ export class Blockhashes {
   readonly #forks: number[] = [];
   readonly #slotByHash = new Map<string, number>();
   #cached = { from: 0, to: -1 };
+  /** The hashes that were asked for last, by slot: nearly every blockhash that comes back is one of them. */
+  readonly #known = new Map<number, string>();
 
   constructor(genesisHash: string) {
     this.#genesisHash = genesisHash;
@@ -33,8 +38,13 @@ export class Blockhashes {
 
   /** The hash of the block in `slot`. */
   of(slot: number): string {
-    const fork = this.#forks.findLastIndex((forkedAfter) => forkedAfter < slot) + 1;
-    return bs58.encode(createHash("sha256").update(`${this.#genesisHash}/${fork}/${slot}`).digest());
+    const known = this.#known.get(slot);
+    if (known !== undefined) return known;
+    const hash = this.#compute(slot);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(slot, hash);
+    return hash;
   }
 
   /** The last block height at which a blockhash of `slot` is valid. */
@@ -59,7 +69,7 @@ export class Blockhashes {
   slotHashesBefore(slot: number): { slot: bigint; hash: string }[] {
     return Array.from({ length: SLOT_HASHES_LENGTH }, (_, index) => slot - 1 - index).map((past) => ({
       slot: BigInt(past),
-      hash: this.of(past),
+      hash: this.#compute(past),
     }));
   }
 
@@ -67,14 +77,25 @@ export class Blockhashes {
   forkAfter(slot: number): void {
     this.#forks.push(slot);
     this.#slotByHash.clear();
+    this.#known.clear();
     this.#cached = { from: 0, to: -1 };
   }
 
   /** How many blocks before `slot` the hash belongs to; infinite when it is unknown there. */
   #ageAt(blockhash: string, slot: number): number {
-    this.#cacheUpTo(slot);
-    const found = this.#slotByHash.get(blockhash);
+    const found = this.#slotOf(blockhash, slot);
     return found === undefined || found > slot ? Number.POSITIVE_INFINITY : slot - found;
+  }
+
+  #slotOf(blockhash: string, slot: number): number | undefined {
+    for (const [asked, hash] of this.#known) if (hash === blockhash) return asked;
+    this.#cacheUpTo(slot);
+    return this.#slotByHash.get(blockhash);
+  }
+
+  #compute(slot: number): string {
+    const fork = this.#forks.findLastIndex((forkedAfter) => forkedAfter < slot) + 1;
+    return bs58.encode(createHash("sha256").update(`${this.#genesisHash}/${fork}/${slot}`).digest());
   }
 
   /** Keeps the hashes of a few windows by name; what is older is never asked for. */
@@ -85,7 +106,9 @@ export class Blockhashes {
       this.#slotByHash.clear();
       this.#cached = { from, to: from - 1 };
     }
-    for (let next = this.#cached.to + 1; next <= slot; next += 1) this.#slotByHash.set(this.of(next), next);
+    for (let next = this.#cached.to + 1; next <= slot; next += 1) {
+      this.#slotByHash.set(this.#compute(next), next);
+    }
     this.#cached.to = Math.max(this.#cached.to, slot);
   }
 }
