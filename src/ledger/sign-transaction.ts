@@ -2,7 +2,7 @@
 import { createHash, sign as signWith } from "node:crypto";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
-import { isSignedBy, privateKeyOf, publicKeyOf } from "./ed25519.ts";
+import { isSignedBy, privateKeyOf, publicKeyOf } from "../ed25519.ts";
 import type { UnsignedTransaction } from "./routing.ts";
 
 /**

@@ -62,10 +62,9 @@ export function fundingTransaction(gift: Gift): Uint8Array {
       );
     }
   }
-  const message = new TransactionMessage({ payerKey: faucet, recentBlockhash: blockhash, instructions });
-  const transaction = new VersionedTransaction(message.compileToLegacyMessage());
-  transaction.sign([keys.faucet]);
-  return transaction.serialize();
+  const terms = { payerKey: faucet, recentBlockhash: blockhash, instructions };
+  const message = new TransactionMessage(terms).compileToLegacyMessage();
+  return new VersionedTransaction(message, [keys.faucet.sign(message.serialize())]).serialize();
 }
 
 /** Libraries silently encode an amount that is no u64 as some other amount. */

@@ -1,10 +1,10 @@
 /** How a local chain begins: its hash, its own key, and the accounts that exist before the first transaction. */
 import { createHash, createHmac } from "node:crypto";
-import { Keypair } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { AccountState } from "./account-state.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../solana/programs.ts";
 import type { GenesisEntry } from "./journal.ts";
+import { KeyPair } from "./key-pair.ts";
 import { encodeMint } from "./token-layout.ts";
 
 /** Both stablecoins count in millionths, as on mainnet. */
@@ -16,14 +16,14 @@ const FAUCET_LAMPORTS = 500_000_000_000_000_000n;
 /** The chain's own key and addresses, computed from the seed. */
 export interface GenesisKeys {
   /** Pays airdrops; mint and freeze authority of both stablecoins. */
-  readonly faucet: Keypair;
+  readonly faucet: KeyPair;
   /** Address of the stablecoins' mints: the same on every chain with the same seed. */
   readonly mints: { readonly USDC: string; readonly USDT: string };
 }
 
 /** The key named `label` of a chain with this seed. */
-export function derivedKeypair(seed: string, label: string): Keypair {
-  return Keypair.fromSeed(createHmac("sha256", seed).update(label).digest());
+export function derivedKeypair(seed: string, label: string): KeyPair {
+  return new KeyPair(createHmac("sha256", seed).update(label).digest());
 }
 
 /** Chains begun at different times differ in their hash even with the same seed, so that they cannot be confused. */

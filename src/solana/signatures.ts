@@ -1,5 +1,5 @@
 /** Whether received bytes carry all the signatures they need. */
-import { isSignedBy } from "../ledger/ed25519.ts";
+import { isSignedBy } from "../ed25519.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 
 /** Judges all of a transaction's signatures, over the message bytes as they were received. Null: every one is good. */

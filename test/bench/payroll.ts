@@ -1,7 +1,7 @@
 /** A private payroll of 500 people without token accounts: how many transactions, how long, and what it asks of the chain. */
 import { randomBytes } from "node:crypto";
 import bs58 from "bs58";
-import { privateKeyOf, publicKeyOf } from "../../src/ledger/ed25519.ts";
+import { privateKeyOf, publicKeyOf } from "../../src/ed25519.ts";
 import { timed } from "./figures.ts";
 import type { Report } from "./figures.ts";
 import { callList, cpuTime, perPayment } from "./ledger-calls.ts";

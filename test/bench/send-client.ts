@@ -1,7 +1,7 @@
 /** The client of the bench of sends, in a thread of its own: it quotes, signs and posts, and its work is not the service's. */
 import { sign } from "node:crypto";
 import { parentPort, workerData } from "node:worker_threads";
-import { privateKeyOf } from "../../src/ledger/ed25519.ts";
+import { privateKeyOf } from "../../src/ed25519.ts";
 import { inParallel } from "./figures.ts";
 
 /** Whom the client speaks to and for whom it pays. */

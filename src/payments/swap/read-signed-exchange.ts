@@ -1,7 +1,7 @@
 /** Whether a caller has signed the very transaction that its quote gave out, and nothing else. */
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";
-import { isSignedBy } from "../../ledger/ed25519.ts";
+import { isSignedBy } from "../../ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-format.ts";
 import type { BuiltExchange, SenderSigned } from "../swap-provider/swap-provider.ts";
