@@ -9,7 +9,14 @@ import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
 // Deriving takes a third of a millisecond of hashing and curve arithmetic, and an order asks for the same few accounts
 // again and again. Callers that follow many addresses for long keep the answers themselves. So many take about 1 MB.
 const MAX_REMEMBERED = 4_000;
-const remembered = new Map<string, Address>();
+const remembered = new Map<string, Derived>();
+
+/** An address that no key has. */
+interface Derived {
+  readonly address: Address;
+  /** The number from 255 down at which the search for it ended. */
+  readonly bump: number;
+}
 
 /** The one address at which `owner` keeps `mint` by convention (the associated token account, ATA). */
 export function associatedTokenAccount(
@@ -17,14 +24,23 @@ export function associatedTokenAccount(
   mint: string,
   program: TokenProgram = "token",
 ): Address {
-  const key = `${owner} ${mint} ${program}`;
+  return derived(owner, mint, PROGRAM_ID[program]).address;
+}
+
+/** How many numbers were tried in vain before that address was found: its program tries them, too, and pays for each. */
+export function triesInVain(owner: string, mint: string, programId: string): number {
+  return HIGHEST_BUMP - derived(owner, mint, programId).bump;
+}
+
+function derived(owner: string, mint: string, programId: string): Derived {
+  const key = `${owner} ${mint} ${programId}`;
   const known = remembered.get(key);
   if (known !== undefined) return known;
-  const address = derive(owner, mint, PROGRAM_ID[program]);
+  const found = derive(owner, mint, programId);
   const [oldest] = remembered.keys();
   if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
-  remembered.set(key, address);
-  return address;
+  remembered.set(key, found);
+  return found;
 }
 
 // What the chain appends to the seeds of an address that no key has.
@@ -32,13 +48,13 @@ const MARK = "ProgramDerivedAddress";
 const HIGHEST_BUMP = 255;
 
 /** The chain's rule: the first hash, by the bump that counts down, that is no point on the curve. */
-function derive(owner: string, mint: string, programId: string): Address {
+function derive(owner: string, mint: string, programId: string): Derived {
   const seeds = createHash("sha256");
   for (const part of [owner, programId, mint]) seeds.update(bs58.decode(part));
   const end = Buffer.concat([bs58.decode(ASSOCIATED_TOKEN_PROGRAM), Buffer.from(MARK)]);
   for (let bump = HIGHEST_BUMP; bump >= 0; bump--) {
     const hash = seeds.copy().update(Uint8Array.of(bump)).update(end).digest();
-    if (!isPoint(hash)) return bs58.encode(hash) as Address;
+    if (!isPoint(hash)) return { address: bs58.encode(hash) as Address, bump };
   }
   throw new Error(`no token account can be derived for ${owner}`);
 }

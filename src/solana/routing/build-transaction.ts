@@ -10,8 +10,8 @@ import { planInstructions } from "./plan-instructions.ts";
 import { unitPrice } from "./unit-price.ts";
 
 /** The bytes of the plan with its signatures. Asks no node. */
-export function sizeOf({ feePayer, moves }: TransactionPlan): number {
-  return signedSize(compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS));
+export function sizeOf(plan: TransactionPlan): number {
+  return signedSize(draftOf(plan));
 }
 
 /** See `RoutingLedger.feeOf`. */
@@ -22,13 +22,14 @@ export async function feeOfPlan(nodes: Nodes, plan: TransactionPlan): Promise<bi
 /** See `RoutingLedger.buildTransaction`. What is wrong with the plan is said before a node is asked. */
 export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Promise<UnsignedTransaction> {
   const { feePayer, moves } = plan;
-  const size = sizeOf(plan);
+  const draft = draftOf(plan);
+  const size = signedSize(draft);
   if (size > PACKET_DATA_SIZE) {
     throw new RangeError(`a plan of ${size} bytes does not fit in one transaction`);
   }
   const markerRent = await rentOfMarkers(nodes, plan);
   const planned = planInstructions(moves, markerRent);
-  const price = await unitPrice(nodes, writableKeys(compilePlan(feePayer, planned, ANY_TERMS)));
+  const price = await unitPrice(nodes, writableKeys(draft));
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
   const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });
@@ -43,6 +44,11 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
     networkFee: await feeOf(nodes, message),
     markerRent,
   };
+}
+
+/** The message as to its length and its accounts: neither depends on what a node would be asked for. */
+function draftOf({ feePayer, moves }: TransactionPlan): MessageV0 {
+  return compilePlan(feePayer, planInstructions(moves, 0n), ANY_TERMS);
 }
 
 async function rentOfMarkers(nodes: Nodes, { moves }: TransactionPlan): Promise<bigint> {

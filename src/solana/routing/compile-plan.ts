@@ -1,6 +1,7 @@
 /** From a plan to the message that its signers sign, and to the bytes that it will be. */
-import { ComputeBudgetProgram, PublicKey, TransactionMessage, type MessageV0 } from "@solana/web3.js";
+import { ComputeBudgetProgram, PublicKey, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
+import { compileMessage } from "./compile-message.ts";
 import { computeLimit } from "./compute-limit.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";
 
@@ -17,30 +18,21 @@ export interface MessageTerms {
 /** Terms for a message whose length or accounts are of interest: neither depends on them. */
 export const ANY_TERMS: MessageTerms = { unitPrice: 0n, blockhash: "1".repeat(32) };
 
-// Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
-const MAX_ACCOUNTS = 256;
-
 /** A v0 message without lookup tables. Throws `RangeError` for more accounts than a message can name. */
 export function compilePlan(
   feePayer: Address,
   planned: readonly PlannedInstruction[],
   { unitPrice, blockhash }: MessageTerms,
 ): MessageV0 {
-  const moving = planned.map(({ instruction }) => instruction);
-  const accounts = moving.flatMap(({ programId, keys }) => [programId, ...keys.map(({ pubkey }) => pubkey)]);
-  const count = new Set([feePayer, ...accounts.map((key) => key.toBase58())]).size;
-  if (count > MAX_ACCOUNTS) {
-    throw new RangeError(`a plan over ${count} accounts does not fit in one transaction`);
-  }
-  return new TransactionMessage({
-    payerKey: new PublicKey(feePayer),
-    recentBlockhash: blockhash,
+  return compileMessage({
+    feePayer: new PublicKey(feePayer),
+    blockhash,
     instructions: [
       ComputeBudgetProgram.setComputeUnitLimit({ units: computeLimit(planned) }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPrice }),
-      ...moving,
+      ...planned.map(({ instruction }) => instruction),
     ],
-  }).compileToV0Message();
+  });
 }
 
 /** Bytes of the message with its signatures. Counted, since web3.js writes nothing that is longer than 1,232 bytes. */

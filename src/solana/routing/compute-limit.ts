@@ -1,6 +1,5 @@
 /** How much a plan may compute: the runtime refuses what needs more, and the priority fee is charged for all of it. */
-import { PublicKey } from "@solana/web3.js";
-import { ASSOCIATED_TOKEN_PROGRAM } from "../programs.ts";
+import { triesInVain } from "../associated-token-account.ts";
 import type { PlannedInstruction, Step } from "./planned-instruction.ts";
 
 // Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
@@ -23,7 +22,6 @@ const BUDGET_UNITS = 500;
 // costs it 1,500 units (measured). A recipient who ground an address with a low bump would otherwise fail everybody's
 // transaction.
 const UNITS_PER_BUMP = 1_500;
-const FIRST_BUMP = 255;
 
 // The runtime's own limit.
 const MAX_UNITS = 1_400_000;
@@ -36,11 +34,7 @@ export function computeLimit(planned: readonly PlannedInstruction[]): number {
 
 function searchUnits({ step, instruction }: PlannedInstruction): number {
   if (step !== "create") return 0;
-  const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey.toBytes());
+  const [, , owner, mint, , tokenProgram] = instruction.keys.map(({ pubkey }) => pubkey);
   if (owner === undefined || mint === undefined || tokenProgram === undefined) return 0;
-  const [, bump] = PublicKey.findProgramAddressSync(
-    [owner, tokenProgram, mint],
-    new PublicKey(ASSOCIATED_TOKEN_PROGRAM),
-  );
-  return UNITS_PER_BUMP * (FIRST_BUMP - bump);
+  return UNITS_PER_BUMP * triesInVain(owner.toBase58(), mint.toBase58(), tokenProgram.toBase58());
 }
