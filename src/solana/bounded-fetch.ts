@@ -25,11 +25,19 @@ export interface Bounds {
   readonly closed: AbortSignal;
 }
 
+/** Sends one request to the endpoint and resolves with the text of its answer. */
+export type Exchange = (input: Parameters<Fetch>[0], init: RequestInit) => Promise<string>;
+
+/** The same as a `fetch`, for web3.js. */
+export function asFetch(exchange: Exchange): Fetch {
+  return async (input, init) => new Response(await exchange(input, init ?? {}));
+}
+
 /**
  * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here, before web3.js sees them: it
  * reports them in five different ways, and for `getMinimumBalanceForRentExemption` as a rent of 0.
  */
-export function boundedFetch(fetch: Fetch, { pace, clock, closed }: Bounds): Fetch {
+export function boundedExchange(fetch: Fetch, { pace, clock, closed }: Bounds): Exchange {
   return async (input, init) => {
     await pace?.();
     closed.throwIfAborted();
@@ -42,7 +50,7 @@ export function boundedFetch(fetch: Fetch, { pace, clock, closed }: Bounds): Fet
       const answer = post(clock, () => fetch(input, { ...init, signal: stop.signal, redirect: "manual" }));
       const text = await Promise.race([answer, deadline]);
       if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");
-      return new Response(text);
+      return text;
     } finally {
       closed.removeEventListener("abort", end);
       end();

@@ -1,7 +1,7 @@
 /** Reading accounts in batches, in the order asked, null where there is none. */
-import { PublicKey, type AccountInfo, type Commitment, type DataSlice } from "@solana/web3.js";
+import type { AccountInfo, Commitment, DataSlice } from "@solana/web3.js";
+import { accountInfos } from "./account-infos.ts";
 import type { Question } from "./ask.ts";
-import { expectShape } from "./endpoint-failure.ts";
 
 /** A question that reads accounts of one node, as many a call as it takes. `dataSlice` cuts what comes back of each. */
 export function readAccounts(
@@ -9,14 +9,13 @@ export function readAccounts(
   commitment: Commitment,
   dataSlice?: DataSlice,
 ): Question<(AccountInfo<Buffer> | null)[]> {
-  return async (connection, { accountsPerCall }) => {
+  const query = { commitment, ...(dataSlice === undefined ? {} : { dataSlice }) };
+  return async (_connection, endpoint) => {
+    const { accountsPerCall } = endpoint;
     const accounts: (AccountInfo<Buffer> | null)[] = [];
     for (let start = 0; start < addresses.length; start += accountsPerCall) {
-      const keys = addresses.slice(start, start + accountsPerCall).map((address) => new PublicKey(address));
-      const config = { commitment, ...(dataSlice === undefined ? {} : { dataSlice }) };
-      const { value } = await connection.getMultipleAccountsInfoAndContext(keys, config);
-      expectShape(value.length === keys.length, "number of accounts");
-      accounts.push(...value);
+      const batch = await accountInfos(endpoint, addresses.slice(start, start + accountsPerCall), query);
+      accounts.push(...batch.accounts);
     }
     return accounts;
   };

@@ -13,7 +13,8 @@ import { elapsed, turns } from "./scripted-node.ts";
 
 const OWNER = "Vote111111111111111111111111111111111111111" as Address;
 const DEADLINE_MS = 8_000;
-const ANSWER = '{"jsonrpc":"2.0","id":"x","result":{"context":{"slot":7},"value":[null]}}';
+// To the third call.
+const ANSWER = '{"jsonrpc":"2.0","id":"3","result":{"context":{"slot":7},"value":[null]}}';
 const head = (length: string, extra = ""): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${extra}${length}\r\n\r\n`;
 const ofLength = (length: number): string => `content-length: ${length}`;

@@ -1,14 +1,16 @@
 /** Reads what many addresses hold, all of a batch in one block, and when that block was. */
-import { PublicKey, SYSVAR_CLOCK_PUBKEY, type AccountInfo, type Connection } from "@solana/web3.js";
+import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";
+import { accountInfos } from "../account-infos.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
-import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { CLOCK_SYSVAR, readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
 /** Which holdings are asked for, and how final they have to be. */
@@ -43,13 +45,13 @@ export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsRe
 /** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
 function readFunds({ addresses, mints, commitment }: FundsQuestion): Question<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
-  return async (connection, endpoint) => {
+  return async (_connection, endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
     const batches: BatchReading[] = [];
     let start = 0;
     do {
       const batch = { addresses: addresses.slice(start, start + addressesPerCall), mints, commitment };
-      batches.push(await readBatch(connection, batch));
+      batches.push(await readBatch(endpoint, batch));
       start += addressesPerCall;
     } while (start < addresses.length);
     return {
@@ -66,20 +68,18 @@ interface BatchReading extends BlockMoment {
 }
 
 async function readBatch(
-  connection: Connection,
+  endpoint: Endpoint,
   { addresses, mints, commitment }: FundsQuestion,
 ): Promise<BatchReading> {
   const asked = addresses.flatMap((owner) => [
     owner,
     ...mints.map((mint) => associatedTokenAccount(owner, mint)),
   ]);
-  const keys = [SYSVAR_CLOCK_PUBKEY, ...asked.map((address) => new PublicKey(address))];
-  const { context, value } = await connection.getMultipleAccountsInfoAndContext(keys, { commitment });
-  expectShape(value.length === keys.length, "number of accounts");
-  const [clock, ...accounts] = value;
+  const { slot, accounts: told } = await accountInfos(endpoint, [CLOCK_SYSVAR, ...asked], { commitment });
+  const [clock, ...accounts] = told;
   const moment = readClock(clock);
   // An answer put together from several blocks proves nothing about any of them.
-  expectShape(moment.slot === context.slot, "accounts of another block than their clock");
+  expectShape(moment.slot === slot, "accounts of another block than their clock");
   const stride = 1 + mints.length;
   return {
     ...moment,

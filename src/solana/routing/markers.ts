@@ -1,11 +1,12 @@
 /** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
-import { PublicKey, SYSVAR_CLOCK_PUBKEY, type Connection } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
+import { accountInfos } from "../account-infos.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { askWitnesses } from "../witnesses.ts";
-import { readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { CLOCK_SYSVAR, readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { finalizedEnd } from "./heights.ts";
 import { markerAddress } from "./marker-address.ts";
 import { markerIn } from "./marker-state.ts";
@@ -37,7 +38,8 @@ interface MarkerBatch {
 
 /** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
 function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
-  return async (connection, { name, accountsPerCall }) => {
+  return async (connection, endpoint) => {
+    const { name, accountsPerCall } = endpoint;
     const { slot, blockHeight } = await finalizedEnd(connection);
     // The clock takes the place of one account.
     const markersPerCall = Math.max(1, accountsPerCall - 1);
@@ -45,7 +47,7 @@ function markersAt(addresses: readonly Address[], base: Address): Question<Marke
     let start = 0;
     do {
       const batch = addresses.slice(start, start + markersPerCall);
-      batches.push(await readBatch(connection, { addresses: batch, base, minContextSlot: slot }));
+      batches.push(await readBatch(endpoint, { addresses: batch, base, minContextSlot: slot }));
       start += markersPerCall;
     } while (start < addresses.length);
     return {
@@ -63,16 +65,14 @@ interface BatchReading extends BlockMoment {
 }
 
 async function readBatch(
-  connection: Connection,
+  endpoint: Endpoint,
   { addresses, base, minContextSlot }: MarkerBatch,
 ): Promise<BatchReading> {
-  const keys = [SYSVAR_CLOCK_PUBKEY, ...addresses.map((address) => new PublicKey(address))];
-  const config = { commitment: "finalized", minContextSlot } as const;
-  const { context, value } = await connection.getMultipleAccountsInfoAndContext(keys, config);
-  expectShape(value.length === keys.length, "number of accounts");
-  const [clock, ...accounts] = value;
+  const query = { commitment: "finalized", minContextSlot } as const;
+  const { slot, accounts: told } = await accountInfos(endpoint, [CLOCK_SYSVAR, ...addresses], query);
+  const [clock, ...accounts] = told;
   const moment = readClock(clock);
-  expectShape(moment.slot === context.slot, "accounts of another block than their clock");
+  expectShape(moment.slot === slot, "accounts of another block than their clock");
   // Behind one name there may be many nodes, and not all of them know what was asked for.
   if (moment.slot < minContextSlot) throw new EndpointFailure("behind", "accounts older than its own height");
   return { ...moment, markers: accounts.map((account) => markerIn(account, base)) };

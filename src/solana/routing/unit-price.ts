@@ -2,6 +2,7 @@
 import type { PublicKey } from "@solana/web3.js";
 import { ask, type Nodes } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
+import { isObject } from "../rpc-call.ts";
 
 // One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
 // more than 0.00025 SOL for it.
@@ -12,15 +13,18 @@ const QUARTILE = 0.75;
 
 /** Millionths of a lamport per compute unit, told by what recent blocks asked of those who write to the same accounts. */
 export async function unitPrice(nodes: Nodes, writable: readonly PublicKey[]): Promise<bigint> {
-  const fees = await ask(nodes, async (connection) => {
-    const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: [...writable] });
-    const prices = recent.map(({ prioritizationFee }) => prioritizationFee);
-    expectShape(
-      prices.every((price) => Number.isSafeInteger(price) && price >= 0),
-      "priority fee",
-    );
-    return prices;
+  const accounts = writable.map((key) => key.toBase58());
+  const fees = await ask(nodes, async (_connection, { call }) => {
+    const recent = await call("getRecentPrioritizationFees", [accounts]);
+    expectShape(Array.isArray(recent), "priority fees");
+    return recent.map(readPrice);
   });
   const price = BigInt(fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0);
   return price < HIGHEST_UNIT_PRICE ? price : HIGHEST_UNIT_PRICE;
+}
+
+function readPrice(recent: unknown): number {
+  const price = isObject(recent) ? recent["prioritizationFee"] : undefined;
+  expectShape(typeof price === "number" && Number.isSafeInteger(price) && price >= 0, "priority fee");
+  return price;
 }
