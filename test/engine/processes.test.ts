@@ -90,10 +90,12 @@ test(
     });
     const others = ["p0", "p1"].map((name) => startRunner(name));
     expect(await victim.ended).toBeNull();
-    expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
-    const commits = await commitsOf(["victim", "p0", "p1"]);
+    // On a busy machine the others may be through before the victim has begun: one more begins when it is dead.
+    others.push(startRunner("p2"));
+    expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0, 0]);
+    const commits = await commitsOf(["victim", "p0", "p1", "p2"]);
     // Of the victim's jobs those exist whose start was committed before the kill.
-    expect(commits.size).toBeGreaterThanOrEqual(2 * JOBS_EACH);
+    expect(commits.size).toBeGreaterThanOrEqual(3 * JOBS_EACH);
     expect(new Set(commits.values())).toEqual(new Set([2]));
     const did = new Set([victim, ...others].flatMap((runner) => runner.did));
     expect([...commits.keys()].filter((id) => !did.has(id))).toEqual([]);
