@@ -1,36 +1,67 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type UserWorkspaceConfig } from "vitest/config";
+import { LongestFirst } from "./programs/longest-first.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}${path}`;
 
+/** Tests that start processes of their own, and mostly wait for them. */
+const WITH_PROCESSES = [
+  "test/cli/**/*.test.ts",
+  "test/readme/**/*.test.ts",
+  "test/{engine,payments}/processes.test.ts",
+  "test/storage/sqlite-processes.test.ts",
+  "test/local/killed-process.test.ts",
+  "test/inspector/browser.test.ts",
+];
+
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
+const sources = [
+  { find: /^paystate$/, replacement: source("src/index.ts") },
+  { find: "paystate/engine", replacement: source("src/engine/index.ts") },
+  { find: "paystate/machines", replacement: source("machines/index.ts") },
+  { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
+  { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
+  { find: "paystate/solana", replacement: source("src/solana/index.ts") },
+  { find: "paystate/local", replacement: source("src/local/index.ts") },
+  { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
+  { find: "paystate/testing", replacement: source("test/kit/index.ts") },
+];
+
+/** What both projects have in common. */
+function project(name: string, include: readonly string[], exclude: readonly string[]): UserWorkspaceConfig {
+  return {
+    resolve: { alias: sources },
+    test: {
+      name,
+      root,
+      include: [...include],
+      exclude: [...exclude],
+      setupFiles: source("test/programs/use-seed.ts"),
+      // Files share what they have imported, which a third of the run went to; none changes a module for another.
+      isolate: false,
+      testTimeout: 20_000,
+      hookTimeout: 30_000,
+      // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
+      server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
+    },
+  };
+}
+
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^paystate$/, replacement: source("src/index.ts") },
-      { find: "paystate/engine", replacement: source("src/engine/index.ts") },
-      { find: "paystate/machines", replacement: source("machines/index.ts") },
-      { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
-      { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
-      { find: "paystate/solana", replacement: source("src/solana/index.ts") },
-      { find: "paystate/local", replacement: source("src/local/index.ts") },
-      { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
-      { find: "paystate/testing", replacement: source("test/kit/index.ts") },
-    ],
-  },
   test: {
     root,
-    include: ["test/**/*.test.ts"],
-    globalSetup: [source("test/programs/print-seed.ts"), source("test/programs/compile.ts")],
-    setupFiles: source("test/programs/use-seed.ts"),
-    // Files share what they have imported, which a third of the run went to; none changes a module for another.
-    isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
-    maxWorkers: 2,
-    // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
-    server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
+    globalSetup: [
+      source("test/programs/print-seed.ts"),
+      source("test/programs/use-memory-disk.ts"),
+      source("test/programs/compile.ts"),
+    ],
+    // The first files wait for processes more than they work: a third one at a time keeps two cores busy.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      project("processes", WITH_PROCESSES, []),
+      project("rest", ["test/**/*.test.ts"], WITH_PROCESSES),
+    ],
   },
 });

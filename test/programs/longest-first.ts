@@ -1,0 +1,39 @@
+/** The order of the test files: those that wait for processes first, and of either kind the longest first. */
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest, longest first. Whatever began last would run alone for as long at the end. */
+export const LONGEST: readonly string[] = [
+  "test/cli/demo.test.ts",
+  "test/cli/room.test.ts",
+  "test/readme/snippets.test.ts",
+  "test/cli/surroundings.test.ts",
+  "test/cli/dev.test.ts",
+  "test/cli/operator.test.ts",
+  "test/payments/processes.test.ts",
+  "test/simulation/private-orders.test.ts",
+  "test/payments/private/restored-copy.test.ts",
+  "test/storage/equivalence.test.ts",
+  "test/payments/private/other-mints-crashes.test.ts",
+  "test/simulation/deliveries.test.ts",
+  "test/payments/private/lies.test.ts",
+  "test/simulation/cancellations.test.ts",
+  "test/solana/verify-random.test.ts",
+  "test/simulation/sends.test.ts",
+  "test/payments/webhooks/catching-up.test.ts",
+];
+
+/** Sorts as vitest does, by what it remembers of the last run; on a fresh machine it remembers nothing. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- its own method, which answers another array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}
+
+/** Files of the first project stand before all others; a worker that changes projects has to import everything again. */
+function placeOf({ project, moduleId }: TestSpecification): number {
+  const place = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
+  const first = project.name === "processes" ? 0 : 2 * LONGEST.length;
+  return first + (place === -1 ? LONGEST.length : place);
+}
