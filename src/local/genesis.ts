@@ -21,9 +21,21 @@ export interface GenesisKeys {
   readonly mints: { readonly USDC: string; readonly USDT: string };
 }
 
+// Chains with the same seed ask for the same few keys. Nothing of value depends on them.
+const MOST_REMEMBERED = 1_000;
+const remembered = new Map<string, KeyPair>();
+
 /** The key named `label` of a chain with this seed. */
 export function derivedKeypair(seed: string, label: string): KeyPair {
-  return new KeyPair(createHmac("sha256", seed).update(label).digest());
+  const bytes = createHmac("sha256", seed).update(label).digest();
+  const name = bytes.toString("hex");
+  const known = remembered.get(name);
+  if (known !== undefined) return known;
+  const pair = new KeyPair(bytes);
+  const [oldest] = remembered.keys();
+  if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  remembered.set(name, pair);
+  return pair;
 }
 
 /** Chains begun at different times differ in their hash even with the same seed, so that they cannot be confused. */

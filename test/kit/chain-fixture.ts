@@ -68,14 +68,15 @@ export function blockClock(chain: Pick<LocalChain, "slot">, clock: Clock): Clock
   return { now: () => clock.now() + chain.slot() * SLOT_MS, sleep: clock.sleep };
 }
 
-// RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
-const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
+const KEY_BYTES = 32;
 
 /** Signs the unsigned bytes of a one-signer transaction as a wallet does, and returns them in base64. */
 export function signPayment(unsigned: Uint8Array, secretKey: Uint8Array): string {
   const bytes = Buffer.from(unsigned);
-  const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
-  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const half = (from: number): string =>
+    Buffer.from(secretKey.subarray(from, from + KEY_BYTES)).toString("base64url");
+  const jwk = { kty: "OKP", crv: "Ed25519", d: half(0), x: half(KEY_BYTES) };
+  const key = createPrivateKey({ key: jwk, format: "jwk" });
   bytes.set(sign(null, bytes.subarray(65), key), 1);
   return bytes.toString("base64");
 }
