@@ -14,6 +14,7 @@ h3 { margin: 0; overflow-wrap: anywhere; }
 h4 { margin: 1.25rem 0 0.25rem; }
 table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.75rem 0.3rem 0; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+td:first-child code { white-space: nowrap; }
 code, pre { font: 0.9em/1.45 ui-monospace, monospace; }
 pre { overflow-x: auto; padding: 0.75rem; background: var(--soft); border-radius: 4px; margin: 0; }
 figure { margin: 0.5rem 0; }
