@@ -18,7 +18,7 @@ export interface InspectorOptions {
   /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
   readonly workflows: readonly AnyWorkflow[];
   /**
-   * Who may look. Default: programs and people on this machine, which is for development: whoever can open a connection
+   * Who may look. Default: programs and people on this machine, which is for development: anyone who can open a connection
    * from here sees every instance. What it throws refuses.
    */
   readonly authorize?: Authorize;

@@ -6,7 +6,7 @@ const MOST_KEYS = 10_000;
 
 /** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */
 export class KnownCredentials {
-  // A Set keeps the order of insertion, and every use inserts anew: the first one is the longest unused.
+  // A Set keeps the order of insertion, and every use inserts again: the first one is the longest unused.
   readonly #hashes = new Set<string>();
 
   has(request: Request): boolean {

@@ -47,7 +47,7 @@ function connectionOf(incoming: IncomingMessage): Connection {
   return {
     peer: incoming.socket.remoteAddress ?? null,
     mountedAt: typeof baseUrl === "string" ? baseUrl : "",
-    // Bytes that nobody touched are the truth: Express 4 sets `body` to {} even where it read nothing.
+    // Bytes that were not read yet are the truth: Express 4 sets `body` to {} even where it read nothing.
     readBefore: incoming.readableDidRead ? () => bytesOf(rawBody ?? body) : null,
   };
 }

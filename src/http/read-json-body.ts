@@ -1,4 +1,4 @@
-/** Reads a request body: the right kind, no more than the limit whatever its headers say, and JSON. */
+/** Reads a request body: the right kind, no more than the limit although its headers may lie, and JSON. */
 import { PaymentError } from "../errors.ts";
 import { duplicateField } from "./duplicate-field.ts";
 
@@ -30,7 +30,7 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   if (Number(headers.get("content-length")) > MOST_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  // Looked at only now: a body that nobody opened is drained by the server, and its connection lives on.
+  // Looked at only now: a body that was not opened is drained by the server, and its connection lives on.
   for await (const chunk of whole(request.body)) {
     length += chunk.length;
     if (length > MOST_BODY_BYTES) throw tooLarge();
@@ -47,7 +47,7 @@ export function checkLength(bytes: Uint8Array): Uint8Array {
 
 /**
  * Parses the bytes or throws `VALIDATION_ERROR`; what the parser says about them is not repeated to anybody. A field that
- * is there twice is refused: which of two amounts is meant nobody can tell.
+ * is there twice is refused: which of two amounts is meant cannot be told.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw malformed("the body is empty; expected JSON");

@@ -7,7 +7,7 @@ import { PaymentError } from "../errors.ts";
 const LONGEST_NAME = 128;
 /** Most recipients a body may list; how many a transaction takes is decided later and may be fewer. */
 const MOST_RECIPIENTS = 500;
-// A body of 64 KiB has room for ten thousand mistakes; whoever makes these is not helped by a list of them all.
+// A body of 64 KiB has room for ten thousand mistakes; a list of them all helps no caller.
 const MOST_PROBLEMS = 20;
 
 const name = z.string().min(1).max(LONGEST_NAME);
@@ -43,7 +43,7 @@ const reference = z
   .string()
   .regex(/^[\x21-\x7e]{1,128}$/, { error: "expected 1 to 128 visible ASCII characters" })
   .describe("What you call it: answered and sent with it. It need not be unique.");
-// As long as what nobody guesses, and no longer than a header.
+// Too long to be guessed, and no longer than a header.
 const secret = z.string().min(16).max(256).describe("Notices are signed with it. It is never answered.");
 
 /** POST /v1/quotes. */
