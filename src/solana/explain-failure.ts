@@ -29,11 +29,10 @@ export async function explainFailure(
   if (err === "AlreadyProcessed") return { kind: "already_processed" };
   // An account without lamports does not exist, and one that does not exist cannot pay the fee.
   if (err === "AccountNotFound" || err === "InsufficientFundsForFee") {
-    return await lamportShortage(nodes, read, { component: "fee", leftover: "any" });
+    return await lamportShortage(nodes, read, "fee");
   }
   const poorAccount = field(field(err, "InsufficientFundsForRent"), "account_index");
-  if (poorAccount === FEE_PAYER_INDEX)
-    return await lamportShortage(nodes, read, { component: "rent", leftover: "rent_exempt" });
+  if (poorAccount === FEE_PAYER_INDEX) return await lamportShortage(nodes, read, "leftover");
   if (poorAccount !== undefined && read.payment.mint === null) {
     const { payment, message } = read;
     const poor = message.staticAccountKeys[Number(poorAccount)]?.toBase58();
@@ -60,12 +59,10 @@ async function explainInstructionError(nodes: Nodes, error: unknown, read: ReadP
   const meaning = typeof index === "number" ? read.meanings[index] : undefined;
   switch (meaning?.does) {
     case "transfer_sol":
-      if (custom === CUSTOM_INSUFFICIENT_FUNDS)
-        return await lamportShortage(nodes, read, { component: "fee", leftover: "any" });
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "fee");
       break;
     case "create_token_account":
-      if (custom === CUSTOM_INSUFFICIENT_FUNDS)
-        return await lamportShortage(nodes, read, { component: "rent", leftover: "any" });
+      if (custom === CUSTOM_INSUFFICIENT_FUNDS) return await lamportShortage(nodes, read, "rent");
       break;
     case "transfer_token": {
       if (custom === CUSTOM_ACCOUNT_FROZEN) return { reason: "frozen" };

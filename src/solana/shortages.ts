@@ -19,22 +19,20 @@ export interface ReadPayment {
   readonly meanings: readonly Meaning[];
 }
 
-/** What the sender's lamports do not cover, and whether what is left of them has to be exempt from rent. */
-export interface Uncovered {
-  readonly component: "fee" | "rent";
-  readonly leftover: "any" | "rent_exempt";
-}
+/** What the sender's lamports do not cover: the fee, the rent of accounts to be created, or what a wallet must keep. */
+export type Uncovered = "fee" | "rent" | "leftover";
 
 /**
- * The sender's lamports do not cover what `component` names. Required is counted up to it: the fee alone; or the fee
- * and the rent of the accounts to be created; or, where the payment itself is in SOL, always the amount too. A sender
- * who would be left with less than an empty account's rent, but more than nothing, is short of that as well.
+ * Required is counted up to what is not covered: the fee alone; or the fee and the rent of the accounts to be created; or,
+ * where the payment itself is in SOL, always the amount too. A sender who would be left with less than an empty account's
+ * rent, but more than nothing, lacks that as well.
  */
 export async function lamportShortage(
   nodes: Nodes,
   { payment, message, meanings }: ReadPayment,
-  { component, leftover }: Uncovered,
+  uncovered: Uncovered,
 ): Promise<Shortage> {
+  const component = uncovered === "fee" ? "fee" : "rent";
   const isSol = payment.mint === null;
   const owners = meanings.flatMap((meaning) =>
     meaning.does === "create_token_account" ? [meaning.owner as Address] : [],
@@ -43,7 +41,7 @@ export async function lamportShortage(
     feeOf(nodes, message),
     lamportsOf(nodes, payment.sender),
     component === "rent" ? rentForTokenAccounts(nodes, payment.mint, [...new Set(owners)]) : 0n,
-    leftover === "rent_exempt" ? rentMinimum(nodes, 0) : 0n,
+    uncovered === "leftover" ? rentMinimum(nodes, 0) : 0n,
   ]);
   return {
     kind: "insufficient_balance",

@@ -41,7 +41,7 @@ export function webhookDeliveryWorkflow(parts: DeliveringParts): WebhookDelivery
     effects: {
       attempt: {
         lane: ({ webhookId }) => ({ key: webhookId, cap: MAX_IN_FLIGHT_PER_WEBHOOK }),
-        run: (params, context) => attempt(parts, params, context),
+        run: (due, run) => makeAttempt(parts, due, run),
       },
       giveUp: async ({ webhookId }) => ({
         event: { type: "GIVEN_UP" },
@@ -65,7 +65,7 @@ interface DueAttempt extends Pick<DeliveryAttemptRecord, "deliveryId" | "number"
 }
 
 /** Makes one attempt, and records it together with those that crashed before it. */
-async function attempt(
+async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
   { deliveryId, webhookId, noticeId, number }: DueAttempt,
   { signal, dueAt, crashes }: EffectRun,
