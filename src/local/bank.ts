@@ -1,4 +1,4 @@
-/** Executes and simulates transactions on litesvm, and says what they did. Knows no commitments and no history. */
+/** Executes and simulates transactions on litesvm, and reports what they did. Knows no commitments and no history. */
 import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";

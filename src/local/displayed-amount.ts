@@ -1,4 +1,4 @@
-/** Token amounts as a mint wants them shown: some Token-2022 mints let them grow. */
+/** Computes token amounts as a mint has them shown: with interest or a multiplier, for some Token-2022 mints. */
 import type { AccountState } from "./account-state.ts";
 import { ByteReader } from "./byte-reader.ts";
 import { uiTokenAmount, type UiTokenAmount } from "./token-balances.ts";

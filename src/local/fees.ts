@@ -1,4 +1,4 @@
-/** What a transaction costs in lamports, computed from its message alone, as a node answers getFeeForMessage. */
+/** Computes a transaction's fee in lamports from its message alone, as a node answers getFeeForMessage. */
 import type { VersionedMessage } from "@solana/web3.js";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../solana/programs.ts";
 

@@ -1,4 +1,4 @@
-/** The transaction by which the faucet gives SOL and stablecoins to an address. */
+/** Builds the transaction by which the faucet gives SOL and stablecoins to an address. */
 import {
   type Blockhash,
   PublicKey,

@@ -1,4 +1,4 @@
-/** The file a local chain lives in: one JSON line per thing that happened, replayed at the next start. */
+/** The file that a local chain is stored in: one JSON line per event, replayed at the next start. */
 import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import type { SlotMark } from "./slot-clock.ts";
 

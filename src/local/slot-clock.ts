@@ -1,4 +1,4 @@
-/** Which slot it is: a function of the injected clock, or of `advance` alone when slots have no duration. */
+/** Tells which slot it is: by the injected clock, or by `advance` alone when slots have no duration. */
 
 /** From `slot`, which began at `time` (Unix milliseconds), a slot lasts `slotMs`; 0: until it is advanced by hand. */
 export interface SlotMark {

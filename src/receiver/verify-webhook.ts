@@ -1,4 +1,4 @@
-/** Checks that a webhook comes from the service and is no older one sent again, and gives what it says. */
+/** Verifies that a webhook comes from the service and is not a replay, and returns its notice. */
 import type { Notice, NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
 
 /** The headers of a request, as `fetch`, Node and most frameworks have them; names in any case. */

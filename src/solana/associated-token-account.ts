@@ -1,4 +1,4 @@
-/** Where an owner keeps the tokens of a mint. Without web3.js: it must answer at once. */
+/** Computes the associated token account of an owner and a mint. Without web3.js: it must answer at once. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";

@@ -1,4 +1,4 @@
-/** The one way out to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
+/** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../runtime.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import type { Pace } from "./pace.ts";

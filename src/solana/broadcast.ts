@@ -1,4 +1,4 @@
-/** Handing signed bytes to the network. */
+/** Sends signed bytes to every endpoint. */
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { allUnavailable } from "./unavailable.ts";

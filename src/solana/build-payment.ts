@@ -1,4 +1,4 @@
-/** Building the unsigned transaction of a payment. */
+/** Builds the unsigned transaction of a payment. */
 import {
   ASSOCIATED_TOKEN_PROGRAM_ID,
   createAssociatedTokenAccountIdempotentInstruction,

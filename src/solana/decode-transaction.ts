@@ -1,4 +1,4 @@
-/** From base64 text to a transaction whose every byte is understood, or the reason why not. Asks no node. */
+/** Decodes base64 text to a transaction whose every byte is understood, or tells why it is refused. Asks no node. */
 import {
   MessageV1,
   PACKET_DATA_SIZE,

@@ -1,4 +1,4 @@
-/** What became of attempts that no marker tells of: the only place that may say that one can never land any more. */
+/** Reads what became of attempts without a marker: the only code that may conclude that one can never land. */
 import type { Attempt, Fate } from "../ledger/ledger.ts";
 import { agreedLanding, type Word } from "./agreement.ts";
 import { askEach, type Nodes } from "./ask.ts";

@@ -1,4 +1,4 @@
-/** Finding a message that landed under another signature than the one it was handed in with. */
+/** Finds a message that landed under another signature than the one it was submitted with. */
 import { createHash } from "node:crypto";
 import { PublicKey, type Connection, type VersionedMessage } from "@solana/web3.js";
 import type { Address } from "../address.ts";

@@ -1,4 +1,4 @@
-/** Which chain the endpoints serve. */
+/** Reads which chain the endpoints serve. */
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { ask, askEach, type Nodes, type Question } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";

@@ -1,4 +1,4 @@
-/** How an endpoint has been lately, and what follows from it: when it is asked, and before or after the others. */
+/** Tracks how an endpoint has answered lately: when it is asked again, and whether before or after the others. */
 import type { Clock, Logger } from "../runtime.ts";
 import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 

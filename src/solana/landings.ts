@@ -1,4 +1,4 @@
-/** How attempts landed, believed only when enough endpoints agree on the block and the outcome. */
+/** Reads how attempts landed, where enough endpoints agree on the block and the outcome. */
 import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
 import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
 import { askUntil, type Nodes, type Question } from "./ask.ts";

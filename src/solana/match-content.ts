@@ -1,4 +1,4 @@
-/** Whether instructions make exactly the declared transfers, and nothing else that costs the sender. Asks no node. */
+/** Checks that instructions make exactly the declared transfers, and nothing else that costs the sender. Asks no node. */
 import type { Address } from "../address.ts";
 import type { DeclaredPayment } from "../ledger/ledger.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";

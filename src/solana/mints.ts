@@ -1,4 +1,4 @@
-/** What mints say of themselves: their program and their decimals. */
+/** Reads the program and the decimals of mints. */
 import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { MintFacts } from "../ledger/ledger.ts";

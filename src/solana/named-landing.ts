@@ -1,4 +1,4 @@
-/** Reading the evidence for a landing that an operator names. */
+/** Reads the evidence for a landing that an operator names. */
 import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
 import { isSameAs } from "./agreement.ts";
 import { askEach, type Nodes, type Question } from "./ask.ts";

@@ -1,4 +1,4 @@
-/** Keeping to an endpoint's rate limit instead of running into it: providers count refused calls too. */
+/** Keeps to an endpoint's rate limit instead of running into it: providers count refused calls too. */
 import type { Clock } from "../runtime.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 

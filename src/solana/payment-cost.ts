@@ -1,4 +1,4 @@
-/** What a payment costs its sender besides its amount, as the chain tells it: nothing here is a known figure. */
+/** Computes what a payment costs its sender besides its amount: network fee and rent, as the chain tells them. */
 import {
   PACKET_DATA_SIZE,
   PublicKey,

@@ -1,4 +1,4 @@
-/** Reading accounts in batches, in the order asked, null where there is none. */
+/** Reads accounts in batches, in the order asked, null where there is none. */
 import type { AccountInfo, Commitment, DataSlice } from "@solana/web3.js";
 import { accountInfos } from "./account-infos.ts";
 import type { Question } from "./ask.ts";

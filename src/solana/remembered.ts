@@ -1,4 +1,4 @@
-/** Answers that are the same for everybody and hold for a while: asked for once, however many want them at once. */
+/** Caches answers that do not depend on the caller: concurrent callers share one question. */
 import type { Clock } from "../runtime.ts";
 
 /** The answer under `key`, not older than `ms`; `question` is asked only when there is none. A failure is not kept. */

@@ -1,4 +1,4 @@
-/** Running verified bytes without sending them, and saying in a payer's words why they would fail. */
+/** Simulates a verified payment, and explains to its payer why it would fail. */
 import { VersionedTransaction } from "@solana/web3.js";
 import {
   LedgerUnavailable,

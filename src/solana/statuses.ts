@@ -1,4 +1,4 @@
-/** What nodes know of signatures. */
+/** Reads statuses and receipts of signatures. */
 import type { SignatureStatus as RpcStatus } from "@solana/web3.js";
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";

@@ -1,4 +1,4 @@
-/** Looking, in passing, how far each endpoint is: only by comparison is one seen to lag, or to be back. */
+/** Compares from time to time how far each endpoint is: only so a lagging one is seen, and one that has recovered. */
 import { asEndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { noteFailure, noteLook, restOf } from "./health.ts";

@@ -1,4 +1,4 @@
-/** Whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
+/** Reads whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
 import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { TokenAccountState } from "../ledger/ledger.ts";

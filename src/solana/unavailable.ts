@@ -1,4 +1,4 @@
-/** Saying that nothing is known, and why: which endpoint failed how. */
+/** Makes `LedgerUnavailable`: which endpoint failed how. */
 import { LedgerUnavailable, type EndpointTrouble } from "../ledger/ledger.ts";
 import type { EndpointFailure } from "./endpoint-failure.ts";
 

@@ -1,4 +1,4 @@
-/** Proof that caller-signed bytes are exactly the declared payment. */
+/** Proves that caller-signed bytes are exactly the declared payment. */
 import { createHash } from "node:crypto";
 import type { AccountInfo } from "@solana/web3.js";
 import bs58 from "bs58";
@@ -9,7 +9,7 @@ import { ask, type Nodes } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { matchContent, type UnprovenAccounts } from "./match-content.ts";
-import { HIGHEST_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
+import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { readInstruction } from "./read-instruction.ts";
@@ -74,7 +74,7 @@ async function contentFault(
   if (meanings.some(({ does }) => does === "use_nonce")) return "durable_nonce";
   if (meanings.some(({ does }) => does === "something_else")) return "instruction_not_allowed";
   const unproven = await matchContent(meanings, payment);
-  if (unproven === null || priorityFee(meanings) > HIGHEST_PRIORITY_FEE) return "content_mismatch";
+  if (unproven === null || priorityFee(meanings) > MAX_PRIORITY_FEE) return "content_mismatch";
   return (await areOwnedAsDeclared(nodes, unproven, payment)) ? null : "content_mismatch";
 }
 

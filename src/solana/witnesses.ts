@@ -1,4 +1,4 @@
-/** Asking several nodes the same thing, for answers that one node alone is not believed. */
+/** Asks several nodes the same question, where the answer of one alone is not believed. */
 import type { WitnessCount } from "../ledger/ledger.ts";
 import { ask, askEach, type Nodes, type Question } from "./ask.ts";
 import { MAX_SLOTS_BEHIND } from "./health.ts";

@@ -1,4 +1,4 @@
-/** Reading the audit log: every act of an operator, in the order in which they were committed. */
+/** Reads the audit log: every act of an operator, in the order of their commits. */
 import { z } from "zod";
 import type { PaymentStorage } from "../payment-storage.ts";
 import { isoTime } from "../iso-time.ts";

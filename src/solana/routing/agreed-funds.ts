@@ -1,4 +1,4 @@
-/** What enough endpoints vouch for: finalized balances put together from the answers of several. */
+/** Combines finalized balances from several endpoints: an amount counts as far as enough of them show it. */
 import { MAX_SLOTS_BEHIND } from "../health.ts";
 
 /** Balances as one endpoint told them, and when they were so. */

@@ -1,4 +1,4 @@
-/** What many single accounts hold: the cheapest look there is at whether anything has happened. */
+/** Reads what many single accounts hold: the cheapest way to see whether anything has changed. */
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
 import { ask, type Nodes } from "../ask.ts";

@@ -1,4 +1,4 @@
-/** Building the transaction of a plan, and saying beforehand how long it will be. */
+/** Builds the transaction of a plan, and tells its size and fee beforehand. */
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";

@@ -1,4 +1,4 @@
-/** From a plan to the message that its signers sign, and to the bytes that it will be. */
+/** Compiles a plan to the message that its signers sign, and computes its size in bytes. */
 import { ComputeBudgetProgram, PublicKey, type MessageV0 } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import { compileMessage } from "./compile-message.ts";

@@ -1,4 +1,4 @@
-/** How much a plan may compute: the runtime refuses what needs more, and the priority fee is charged for all of it. */
+/** Sets how much a plan may compute: the runtime refuses more, and the priority fee is charged for the whole limit. */
 import { triesInVain } from "../associated-token-account.ts";
 import type { PlannedInstruction, Step } from "./planned-instruction.ts";
 

@@ -1,4 +1,4 @@
-/** From the chain's error to what it means for a plan: which move failed, and through whom. Asks no node. */
+/** Turns the chain's error into what it means for a plan: which move failed, and whose account caused it. Asks no node. */
 import type { TransactionFault, TransactionPlan } from "../../ledger/routing.ts";
 import { ANY_TERMS, BUDGET_INSTRUCTIONS, compilePlan } from "./compile-plan.ts";
 import { explainPoorAccount } from "./explain-poor-account.ts";

@@ -1,4 +1,4 @@
-/** What it means for a plan when an account would be left with less than the rent minimum. */
+/** Explains the error of a plan that would leave an account with less than the rent minimum. */
 import type { TransactionPlan } from "../../ledger/routing.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 

@@ -1,4 +1,4 @@
-/** What the error of one instruction means. Programs number their errors alike, so the instruction decides whose it is. */
+/** Explains the error of one instruction. Programs use the same error numbers, so the instruction decides what one means. */
 import type { Address } from "../../address.ts";
 import type { MoveThat, TransactionPlan } from "../../ledger/routing.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";

@@ -1,4 +1,4 @@
-/** How high the finalized chain is, as several endpoints tell it. */
+/** Reads the finalized block height, as several endpoints tell it. */
 import type { Connection } from "@solana/web3.js";
 import type { Heights } from "../../ledger/routing.ts";
 import type { Nodes } from "../ask.ts";

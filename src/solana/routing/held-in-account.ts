@@ -1,4 +1,4 @@
-/** How much of an account's content is its owner's to move. */
+/** Reads how much of an account's money its owner can move. */
 import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import { expectShape } from "../endpoint-failure.ts";

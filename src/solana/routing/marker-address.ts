@@ -1,4 +1,4 @@
-/** Where a payment's marker is. Without web3.js: it must answer at once. */
+/** Computes the address of a payment's marker. Without web3.js: it must answer at once. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { Address } from "../../address.ts";

@@ -1,4 +1,4 @@
-/** What the content of a marker's account tells of the marker. */
+/** Reads the state of a marker from its account. */
 import { PublicKey, type AccountInfo } from "@solana/web3.js";
 import { SOL_MINT, type Address } from "../../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../ledger/routing.ts";

@@ -1,4 +1,4 @@
-/** From the moves of a plan to the instructions of the chain's programs, in the same order. */
+/** Turns the moves of a plan into instructions of the chain's programs, in the same order. */
 import {
   createAssociatedTokenAccountIdempotentInstruction,
   createCloseAccountInstruction,

@@ -1,4 +1,4 @@
-/** Settling, by a look at the token accounts, what an error left open. */
+/** Reads the token accounts to decide what an error left open. */
 import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";

@@ -1,4 +1,4 @@
-/** Which transactions an address signed itself: how outgoing money that a database does not know of is found. */
+/** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
 import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";

@@ -1,4 +1,4 @@
-/** What a transaction of ours bids for its place in a block. */
+/** Computes the priority fee of our own transactions, per compute unit. */
 import type { PublicKey } from "@solana/web3.js";
 import { ask, type Nodes } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
@@ -6,7 +6,7 @@ import { isObject } from "../rpc-call.ts";
 
 // One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
 // more than 0.00025 SOL for it.
-const HIGHEST_UNIT_PRICE = 1_000_000n;
+const MAX_UNIT_PRICE = 1_000_000n;
 
 // Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.
 const QUARTILE = 0.75;
@@ -20,7 +20,7 @@ export async function unitPrice(nodes: Nodes, writable: readonly PublicKey[]): P
     return recent.map(readPrice);
   });
   const price = BigInt(fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0);
-  return price < HIGHEST_UNIT_PRICE ? price : HIGHEST_UNIT_PRICE;
+  return price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE;
 }
 
 function readPrice(recent: unknown): number {

@@ -76,7 +76,7 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "a priority fee is bounded against what nodes answer",
     file: "src/solana/routing/unit-price.ts",
-    text: "price < HIGHEST_UNIT_PRICE ? price : HIGHEST_UNIT_PRICE",
+    text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
     replacement: "price",
     tests: ["solana/routing/unit-price.test.ts"],
   },

@@ -1,4 +1,4 @@
-/** Webhooks that did not take their notices, which are no longer sent. */
+/** Finds webhooks with notices that they did not take and that are no longer sent. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter } from "./matter.ts";

@@ -1,12 +1,12 @@
-/** Deposit addresses that are held: nothing is signed for them until an operator has decided. */
+/** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter, MatterAction, MatterKind } from "./matter.ts";
 
-/** What a held address says of itself once an operator has written it off: it stays held, and is no matter any more. */
+/** The reason that an address is held for once an operator has written it off: it stays held, and is no matter any more. */
 export const WRITTEN_OFF = "written_off";
-/** What an address says of itself that was brought back from its order's id. */
+/** The reason that an address is held for after it was restored from its order's id. */
 export const RECOVERED = "recovered";
 
 const SENTENCES: Readonly<Record<string, string>> = {

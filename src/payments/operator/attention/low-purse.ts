@@ -1,7 +1,7 @@
-/** Matters of purses that will soon be empty: said before anything stops for want of money. */
+/** Finds purses that will soon be empty, before anything stops for lack of money. */
 import type { PurseBody, PurseWatch } from "../../purses/purses.ts";
 
-/** A matter for an operator, who alone can send money there. */
+/** A matter that only an operator can end, by sending money there. */
 export interface LowPurseMatter {
   readonly kind: "low_purse";
   readonly id: string;

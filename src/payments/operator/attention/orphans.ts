@@ -1,4 +1,4 @@
-/** Tasks that are due and that no process at work knows the workflow of. */
+/** Finds tasks that are due and whose workflow no running process knows. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
 import { matterId } from "./matter.ts";

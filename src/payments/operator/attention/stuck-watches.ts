@@ -1,4 +1,4 @@
-/** Kinds of watches that this process polls and has found nothing out about for too long. */
+/** Finds kinds of watches that this process polls and that have had no answer for too long. */
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import { matterId } from "./matter.ts";

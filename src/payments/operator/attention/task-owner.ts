@@ -1,4 +1,4 @@
-/** Which transaction and account a task of the engine belongs to. */
+/** Reads which transaction and account a task of the engine belongs to. */
 import type { TaskRecord } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 

@@ -7,7 +7,7 @@ import { ownerOf } from "./task-owner.ts";
 
 type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "deadLetters" | "failingTasks">;
 
-/** The pauses between so many tries add up to about a quarter of an hour: no node that restarts is away for so long. */
+/** The pauses between so many tries add up to about a quarter of an hour, longer than any node's restart. */
 const MANY_FAILURES = 20;
 
 /** Tasks that were set aside because each process that took them ended without giving them back. */

@@ -1,4 +1,4 @@
-/** Wallet transactions of which the chain does not tell whether they have landed. */
+/** Finds wallet transactions of which the chain does not show whether they have landed. */
 import { ALL_SHARDS } from "../../../engine/shards.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";

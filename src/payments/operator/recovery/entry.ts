@@ -1,4 +1,4 @@
-/** What is written down of a private order outside of the database. */
+/** What a recovery journal keeps of a private order, outside of the database. */
 
 /** All that brings a deposit address back, together with the master secret. It is no secret itself. */
 export interface RecoveryEntry {

@@ -1,4 +1,4 @@
-/** Reads a little of what a receiver answered, for the delivery log. */
+/** Reads the beginning of a receiver's answer, for the delivery log. */
 
 /** Read at most this much of an answer's body: room for any honest answer, and no more memory for an endless one. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
