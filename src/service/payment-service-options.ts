@@ -123,7 +123,7 @@ export interface PrivateRoutingOptions {
   readonly maxSponsorSpendPerDay?: string;
   /**
    * When the sponsor has less than this that is not reserved, in SOL as a decimal string, it is an operator's matter
-   * (`low_purse`). Default: what twenty sends at once may take.
+   * (`low_purse`). Default: what fifty sends at once may take.
    */
   readonly lowBalance?: string;
   /** Most recipients of a private payroll, 2 to 500. Default 100. */

@@ -1,4 +1,4 @@
-/** `npm run bench [-- NAME …] [--json]`: measures what the README promises, each beside a reference in the same run. */
+/** `npm run bench [-- NAME …] [--json]`: measures the figures of test/bench/README.md, each beside a reference in the same run. */
 import { parseArgs } from "node:util";
 import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";

@@ -15,6 +15,11 @@ const COPIED = [
   "package.json",
   "tsconfig.json",
   "README.md",
+  "ARCHITECTURE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "LICENSE",
+  "SECURITY.md",
 ];
 /** A break may make a test hang; then it was noticed, too. */
 const MAX_RUN_MS = 30 * 60_000;

@@ -19,7 +19,7 @@ import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import bs58 from "bs58";
-import { block } from "../readme/page.ts";
+import { blockOf } from "../readme/page.ts";
 import { endPrograms, startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
 
@@ -160,7 +160,7 @@ test(
     const [alice, bob] = wallets;
     assert.ok(alice !== undefined && bob !== undefined);
 
-    writeFileSync(join(project, "server.mjs"), block("ts embed"));
+    writeFileSync(join(project, "server.mjs"), blockOf("README.md", "ts embed"));
     // The port after the one that was free for `paystate dev`; should it be taken, the server says so and the test fails.
     const PORT = String(Number(new URL(baseUrl).port) + 1);
     const env = { RPC_URL: rpcUrl, MASTER_SECRET: "ab".repeat(32), PORT };

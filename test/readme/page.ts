@@ -1,42 +1,53 @@
-/** The README as data: its code blocks and its tables, for the tests that hold it to the truth. */
-import { readFileSync } from "node:fs";
+/** The pages of the repository as data: their code blocks and tables, for the tests that compare them with the code. */
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The whole page. */
-export const PAGE = readFileSync(`${ROOT}README.md`, "utf8");
+const FOLDERS = ["machines", "storage", "src", "examples", "test"];
 
-/** The one block of another page of the repository whose fence says this. */
-export function blockOf(file: string, fence: string): string {
-  const [only] = blocks(fence, readFileSync(`${ROOT}${file}`, "utf8"));
-  if (only === undefined) throw new Error(`expected a block "${fence}" in ${file}`);
-  return only;
+/** Every page of the repository, as paths from its root. */
+export const PAGES: readonly string[] = [
+  ...readdirSync(ROOT),
+  ...FOLDERS.flatMap((folder) => filesBelow(folder).map((path) => `${folder}/${path}`)),
+]
+  .filter((path) => path.endsWith(".md"))
+  .toSorted();
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: "utf8" }).map((path) =>
+    path.replaceAll("\\", "/"),
+  );
 }
 
-/** The code blocks whose fence says exactly this, such as "sh tour", in the order of the page. */
-export function blocks(fence: string, page = PAGE): readonly string[] {
-  return [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
+/** The text of a page. */
+export function textOf(file: string): string {
+  return readFileSync(`${ROOT}${file}`, "utf8");
+}
+
+/** The code blocks of a page whose fence is exactly this, such as "sh tour", in the order of the page. */
+export function blocksOf(file: string, fence: string): readonly string[] {
+  return [...textOf(file).matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)]
     .filter(([, info]) => info === fence)
     .map(([, , code = ""]) => code);
 }
 
-/** The one block whose fence says this. Throws when there is none or another. */
-export function block(fence: string): string {
-  const [only, ...more] = blocks(fence);
-  if (only === undefined || more.length > 0) throw new Error(`expected one block "${fence}" in the README`);
+/** The one block of a page with this fence. Throws when there is none, and when there are two. */
+export function blockOf(file: string, fence: string): string {
+  const [only, ...more] = blocksOf(file, fence);
+  if (only === undefined || more.length > 0) throw new Error(`expected one block "${fence}" in ${file}`);
   return only;
 }
 
-/** The page about the HTTP API. */
-export const HTTP_PAGE = readFileSync(`${ROOT}src/http/README.md`, "utf8");
-
-/** The cells of the rows of the first table below a line that begins with `mark`, its header left out. */
-export function tableBelow(mark: string, page = PAGE): readonly (readonly string[])[] {
+/** The cells of the rows of the first table below the line of a page that begins with `mark`, without the header. */
+export function tableOf(file: string, mark: string): readonly (readonly string[])[] {
+  const page = textOf(file);
   const lines = page.slice(page.indexOf(`\n${mark}`) + 1).split("\n");
   const first = lines.findIndex((line) => line.startsWith("|"));
-  if (!page.includes(`\n${mark}`) || first < 0) throw new Error(`expected a table below "${mark}"`);
+  if (!page.includes(`\n${mark}`) || first < 0) {
+    throw new Error(`expected a table below "${mark}" in ${file}`);
+  }
   const rows = lines.slice(first, first + lines.slice(first).findIndex((line) => !line.startsWith("|")));
   return rows.slice(2).map((row) =>
     row

@@ -1,4 +1,4 @@
-/** Where the README's code is run: a folder below the project, so that its modules are found, and gone afterwards. */
+/** Where the code of the pages is run: a folder below the project, so that its modules are found, and gone afterwards. */
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./page.ts";

@@ -1,4 +1,4 @@
-/** The README's programs: they fit the types, and they do what the page says. */
+/** The programs of the pages: they fit the types, and they do what the pages say. */
 import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -11,19 +11,29 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
-import { block, blockOf, ROOT } from "./page.ts";
+import { blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import type { RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
-const NAMES = ["embed", "engine", "verify", "guide"] as const;
+/** Each program by the name of its fence, and the page that it stands on. */
+const PAGE_OF = {
+  embed: "README.md",
+  engine: "src/engine/README.md",
+  guide: "src/engine/README.md",
+  receive: "src/payments/webhooks/README.md",
+  verify: "src/payments/webhooks/README.md",
+} as const;
+
+type Name = keyof typeof PAGE_OF;
 
 let folder = "";
 beforeAll(() => {
   folder = makeScratchFolder();
-  for (const name of NAMES) writeFileSync(join(folder, `${name}.ts`), programNamed(name));
-  const files = NAMES.map((name) => `${name}.ts`);
+  const programs = Object.entries(PAGE_OF);
+  for (const [name, page] of programs) writeFileSync(join(folder, `${name}.ts`), blockOf(page, `ts ${name}`));
+  const files = programs.map(([name]) => `${name}.ts`);
   const config = { extends: join(ROOT, "tsconfig.json"), include: [], files };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
 });
@@ -32,12 +42,7 @@ afterAll(async () => {
   removeScratchFolder(folder);
 });
 
-/** The guide to durable charts has a page of its own. */
-function programNamed(name: (typeof NAMES)[number]): string {
-  return name === "guide" ? blockOf("src/engine/README.md", "ts guide") : block(`ts ${name}`);
-}
-
-function run(name: (typeof NAMES)[number], env: Readonly<Record<string, string>> = {}): RunningProgram {
+function run(name: Name, env: Readonly<Record<string, string>> = {}): RunningProgram {
   return startProgram(process.execPath, ["--import", "tsx", `${name}.ts`], { cwd: folder, env });
 }
 

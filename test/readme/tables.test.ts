@@ -1,23 +1,109 @@
-/** What the README lists is what there is: machines, options, dependencies. */
+/** What the pages list is what there is: machines, endpoints, errors, options, matters, dependencies. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { ROUTES } from "../../src/http/routes.ts";
+import { STATUS_OF } from "../../src/http/status-codes.ts";
+import { paymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { program } from "../programs/programs.ts";
-import { blocks, codeIn, fieldsOf, PAGE, ROOT, tableBelow } from "./page.ts";
+import { blocksOf, codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
+
+/** Where the endpoints and the errors of the API are listed. */
+const API = "README.md";
 
 test("the diagrams are what `paystate machines --format mermaid` prints", () => {
-  const args = [...program("paystate"), "machines", "--format", "mermaid"];
-  const printed = execFileSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
-  expect(blocks("mermaid").join("\n")).toBe(printed);
+  expect(blocksOf("machines/README.md", "mermaid").join("\n")).toBe(
+    paystate("machines", "--format", "mermaid"),
+  );
+});
+
+test("the picture is what `paystate machines wallet-transfer --format svg` prints", () => {
+  expect(textOf("machines/wallet-transfer.svg")).toBe(
+    paystate("machines", "wallet-transfer", "--format", "svg"),
+  );
+});
+
+test("the table of errors has every code with its status, in order", () => {
+  const rows = tableOf(API, "### Errors").map(([code, status]) => [codeIn(code)[0], Number(status)]);
+  expect(rows).toEqual(Object.entries(STATUS_OF));
+});
+
+test("the table of errors names every field of each code's details", () => {
+  const source = readFileSync(`${ROOT}src/errors.ts`, "utf8");
+  const [, details = ""] = /interface ErrorDetails \{\n([\s\S]*?)\n\}/.exec(source) ?? [];
+  const missing = tableOf(API, "### Errors").flatMap(([code, , cell = ""]) => {
+    const [name = ""] = codeIn(code);
+    const [, promised] = new RegExp(`^ {2}${name}: ([\\s\\S]*?);\\n(?= {2}[A-Z/]|$)`, "m").exec(
+      `${details}\n`,
+    ) ?? [name, undefined];
+    if (promised === undefined) return [`${name} itself`];
+    const fields = [...promised.matchAll(/readonly (\w+)\??:/g)].map(([, field = ""]) => field);
+    const said = new Set(codeIn(cell).map((word) => /^\w+/.exec(word)?.[0]));
+    return fields.filter((field) => !said.has(field)).map((field) => `${name}.${field}`);
+  });
+  expect(missing).toEqual([]);
+});
+
+test("the table of endpoints is the table of routes, scopes included", () => {
+  const rows = tableOf(API, "## The API").map(([endpoint, scope]) => [
+    codeIn(endpoint)[0]?.replaceAll(/\{\w+\}/g, "{}"),
+    codeIn(scope)[0],
+  ]);
+  const routes = ROUTES.map(({ method, path, scope }) => [
+    `${method} ${path.replaceAll(/:\w+(?:\{.*?\+\})?/g, "{}")}`,
+    scope,
+  ]);
+  expect(rows).toEqual(routes);
 });
 
 test.each([
-  ["createPaymentService", "src/service/payment-service-options.ts", "PaymentServiceOptions"],
-  ["createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
-  ["createEngine", "src/engine/engine-options.ts", "EngineOptions"],
-])("the options of %s are all there", (factory, file, name) => {
-  const listed = tableBelow(`**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
+  [
+    "src/service/README.md",
+    "createPaymentService",
+    "src/service/payment-service-options.ts",
+    "PaymentServiceOptions",
+  ],
+  ["src/service/README.md", "createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
+  ["src/engine/README.md", "createEngine", "src/engine/engine.ts", "EngineOptions"],
+  ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
+  [
+    "src/payments/private/README.md",
+    "privateRouting",
+    "src/service/payment-service-options.ts",
+    "PrivateRoutingOptions",
+  ],
+  [
+    "src/payments/private/README.md",
+    "deskProvider",
+    "src/payments/swap-provider/desk-provider.ts",
+    "DeskOptions",
+  ],
+])("%s lists all options of %s", (page, factory, file, name) => {
+  const listed = tableOf(page, `**\`${factory}\`**`).flatMap(([option]) => codeIn(option));
   expect(listed.toSorted()).toEqual(fieldsOf(file, name).toSorted());
+});
+
+test("the page of webhooks lists all options of them", () => {
+  const listed = tableOf("src/payments/webhooks/README.md", "**`webhooks`**").flatMap(([name]) =>
+    codeIn(name),
+  );
+  const options = paymentServiceOptions.shape.webhooks.unwrap().shape;
+  expect(listed.toSorted()).toEqual(Object.keys(options).toSorted());
+});
+
+test("the operator's page lists every kind of matter and every action", () => {
+  const page = "src/payments/operator/README.md";
+  const source = readFileSync(`${ROOT}src/payments/operator/attention/matter.ts`, "utf8");
+  const union = (name: string): readonly string[] => {
+    const [, members = ""] = new RegExp(`type ${name} =([^;]*);`).exec(source) ?? [];
+    return [...members.matchAll(/"(\w+)"/g)].map(([, member = ""]) => member).toSorted();
+  };
+  const listedBelow = (mark: string): readonly string[] =>
+    tableOf(page, mark)
+      .flatMap(([name]) => codeIn(name))
+      .toSorted();
+  expect(listedBelow("## Matters")).toEqual(union("MatterKind"));
+  expect(listedBelow("`paystate resolve")).toEqual(union("MatterAction"));
 });
 
 test("each dependency is named with its reason", () => {
@@ -25,7 +111,11 @@ test("each dependency is named with its reason", () => {
     "dependencies" | "peerDependencies" | "optionalDependencies",
     Record<string, string>
   >;
-  const listed = tableBelow("### Dependencies").flatMap(([name]) => codeIn(name));
+  const page = textOf("README.md");
+  const section = page.slice(page.indexOf("\n## Dependencies\n"));
+  const listed = [...section.matchAll(/^- `([^`]+)`(?: \([a-z ]+\))?: \S.+\.$/gm)].map(
+    ([, name = ""]) => name,
+  );
   const needed = [
     ...Object.keys(manifest.dependencies),
     ...Object.keys(manifest.peerDependencies),
@@ -35,12 +125,14 @@ test("each dependency is named with its reason", () => {
   expect(listed.toSorted()).toEqual([...new Set(needed)].toSorted());
 });
 
-test("the command's own help has no option that the page has not", () => {
-  const help = execFileSync(process.execPath, [...program("paystate"), "--help"], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-  const options = new Set([...help.matchAll(/--[a-z-]+/g)].map(([option]) => option));
+test("the command's own help has no option that its page has not", () => {
+  const page = textOf("src/cli/README.md");
+  const options = new Set([...paystate("--help").matchAll(/--[a-z-]+/g)].map(([option]) => option));
   options.delete("--help");
-  expect([...options].filter((option) => !PAGE.includes(option))).toEqual([]);
+  expect([...options].filter((option) => !page.includes(option))).toEqual([]);
 });
+
+/** What the command prints. */
+function paystate(...args: readonly string[]): string {
+  return execFileSync(process.execPath, [...program("paystate"), ...args], { cwd: ROOT, encoding: "utf8" });
+}

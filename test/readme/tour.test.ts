@@ -1,10 +1,12 @@
-/** The README's payment by hand, pasted into a shell as a reader would. */
+/** The payment by hand, pasted into a shell as a reader would. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { block, blocks, PAGE } from "./page.ts";
+import { blockOf, blocksOf, textOf } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
+
+const PAGE = "src/cli/README.md";
 
 let scratch = "";
 beforeEach(() => {
@@ -17,7 +19,7 @@ afterEach(async () => {
 
 /** The command for the second terminal, on free ports, a data folder of its own and a chain that hurries. */
 function serviceCommand(): string {
-  const [command, ...more] = blocks("sh").filter((code) => code.includes("ready.json"));
+  const [command, ...more] = blocksOf(PAGE, "sh").filter((code) => code.includes("ready.json"));
   if (command === undefined || more.length > 0) throw new Error("expected one command that makes ready.json");
   const hurried = command.replace("--json", '--json --port 0 --rpc-port 0 --slot-ms 100 --data "$PWD/data"');
   expect(hurried).not.toBe(command);
@@ -25,7 +27,7 @@ function serviceCommand(): string {
 }
 
 test("the payment by hand ends completed, with Bob paid and every notice genuine", async () => {
-  const [certificate = "", ...rest] = blocks("sh tour");
+  const [certificate = "", ...rest] = blocksOf(PAGE, "sh tour");
   const script = [
     "set -euo pipefail",
     "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
@@ -65,8 +67,9 @@ test("the payment by hand ends completed, with Bob paid and every notice genuine
 }, 30_000);
 
 test("the two commands stand at the top", () => {
-  const first = PAGE.slice(0, PAGE.indexOf("\n## "));
+  const page = textOf("README.md");
+  const first = page.slice(0, page.indexOf("\n## "));
   expect(first).toContain("npm ci && npm run demo");
   expect(first).toContain("npm ci && npm test");
-  expect(block("ts embed")).toContain("createPaymentService");
+  expect(blockOf("README.md", "ts embed")).toContain("createPaymentService");
 });

@@ -51,7 +51,7 @@ export interface WatchedPurses {
   readonly treasury: Address | null;
   /** Null while no provider exchanges within transactions of ours. */
   readonly desk: Address | null;
-  /** Lamports, null for what twenty sends may take. */
+  /** Lamports, null for what fifty sends may take. */
   readonly sponsorLowBelow: bigint | null;
   /** By mint; ten times the smallest swap where nothing is named. */
   readonly deskLowBelow: ReadonlyMap<string, bigint>;

@@ -25,7 +25,7 @@ export interface PrivateRoutingTerms {
   readonly mostRecipients: number;
   /** Lamports that the sponsor may spend within 24 hours, null without a limit. */
   readonly mostSpentPerDay: bigint | null;
-  /** Lamports below which the sponsor is low, null for what twenty sends may take. */
+  /** Lamports below which the sponsor is low, null for what fifty sends may take. */
   readonly lowBalance: bigint | null;
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;

@@ -132,7 +132,7 @@ export const watchCases: readonly StorageContractCase[] = [
     },
   ),
   promise(
-    "a lease from before the clock was set back by more than an hour holds nobody up",
+    "D10: a lease from before the clock was set back by more than an hour holds nobody up",
     async ({ storage, other }) => {
       const hour = 3_600_000;
       await put(storage, { watches: [watchOf("a")] });

@@ -131,7 +131,7 @@ test("H22: a body of one byte a second ends at the deadline and the notice count
   await receiver.drained();
 });
 
-test("H22: interim answers without end are cut at 64 KiB", async () => {
+test("H22, H24: interim answers without end are cut at 64 KiB", async () => {
   let interim = 0;
   receiver.answer((_request, response) => {
     const pump = (): void => {

@@ -1,0 +1,34 @@
+/** The list of edge cases and the tests that are named by them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { ROOT, textOf } from "./page.ts";
+
+const LISTED = [...textOf("test/edge-cases.md").matchAll(/^- \*\*([A-Z]\d+)\*\* \S/gm)].map(
+  ([, id = ""]) => id,
+);
+
+/** Cases that no test names yet. Take an id out when its test comes; add none. */
+const WITHOUT_TEST: ReadonlySet<string> = new Set(["H25", "D1", "D2", "D4", "D9", "D11"]);
+
+/** The ids that tests and their comments name, such as W9 in "W9: dropped by every node". */
+const NAMED = new Set(
+  readdirSync(`${ROOT}test`, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.startsWith("readme"))
+    .flatMap(
+      (path) => readFileSync(`${ROOT}test/${path}`, "utf8").match(/\b[EWPHMD][1-9]\d?\b(?=[:,;.) ])/g) ?? [],
+    ),
+);
+
+test("each case stands in the list once", () => {
+  expect(new Set(LISTED).size).toBe(LISTED.length);
+});
+
+test("each id that a test names stands in the list", () => {
+  const listed = new Set(LISTED);
+  expect([...NAMED].filter((id) => !listed.has(id))).toEqual([]);
+});
+
+test("each case is named by a test, but for those that are known to wait for one", () => {
+  const missing = LISTED.filter((id) => !NAMED.has(id) && !WITHOUT_TEST.has(id));
+  expect(missing).toEqual([]);
+});
