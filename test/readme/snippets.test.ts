@@ -9,7 +9,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "paystate/engine";
+import type { Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
+import { sqliteStorage } from "paystate/storage/sqlite";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
@@ -22,7 +24,9 @@ const PAGE_OF = {
   embed: "README.md",
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
+  later: "storage/README.md",
   receive: "src/payments/webhooks/README.md",
+  table: "storage/README.md",
   verify: "src/payments/webhooks/README.md",
 } as const;
 
@@ -69,6 +73,21 @@ test("the invoice is paid once, however often the program is run", async () => {
   const second = run("engine");
   expect(await second.ended, second.output()).toBe(0);
   expect(second.output()).toBe("");
+});
+
+test("a table of one's own keeps its row, also once it has another column", async () => {
+  for (const _run of [1, 2]) {
+    const program = run("table");
+    expect(await program.ended, program.output()).toBe(0);
+    expect(program.output()).toBe("1 18446744073709551615n\n");
+  }
+  const { orders } = (await import(join(folder, "later.ts"))) as {
+    orders: Table<{ id: string; customer: string; note: string }>;
+  };
+  const storage = await sqliteStorage(join(folder, "orders.db"));
+  await storage.install([orders]);
+  expect(await storage.get(orders, "o-1")).toMatchObject({ customer: "ada", note: "" });
+  await storage.close();
 });
 
 test("the guide's chart is killed while it charges: it charges again under the same key, and thanks once", async () => {
