@@ -76,11 +76,12 @@ test("the invoice is paid once, however often the program is run", async () => {
 });
 
 test("a table of one's own keeps its row, also once it has another column", async () => {
-  for (const _run of [1, 2]) {
-    const program = run("table");
-    expect(await program.ended, program.output()).toBe(0);
-    expect(program.output()).toBe("1 18446744073709551615n\n");
-  }
+  const first = run("table");
+  expect(await first.ended, first.output()).toBe(0);
+  const second = run("table");
+  expect(await second.ended, second.output()).toBe(0);
+  expect(second.output()).toBe("1 18446744073709551615n\n");
+
   const { orders } = (await import(join(folder, "later.ts"))) as {
     orders: Table<{ id: string; customer: string; note: string }>;
   };
