@@ -125,6 +125,16 @@ test("each dependency is named with its reason", () => {
   expect(listed.toSorted()).toEqual([...new Set(needed)].toSorted());
 });
 
+test("each development tool is named with its use", () => {
+  const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  const page = textOf("CONTRIBUTING.md");
+  const [section = ""] = page.slice(page.indexOf("\n### Development tools\n")).split("\n## ");
+  const listed = [...section.matchAll(/^- (.+?): /gm)].flatMap(([, names]) => codeIn(names));
+  expect(listed.toSorted()).toEqual(Object.keys(manifest.devDependencies).toSorted());
+});
+
 test("the command's own help has no option that its page has not", () => {
   const page = textOf("src/cli/README.md");
   const options = new Set([...paystate("--help").matchAll(/--[a-z-]+/g)].map(([option]) => option));
