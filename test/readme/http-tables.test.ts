@@ -11,9 +11,11 @@ import { HEADERS } from "../../src/http/openapi/headers.ts";
 import { DURABLE_LIMITS } from "../../src/payments/accounts/count-hit.ts";
 import { MAX_WEBHOOKS } from "../../src/payments/accounts/max-webhooks.ts";
 import type { Tier } from "../../src/payments/records.ts";
-import { codeIn, HTTP_PAGE, tableBelow } from "./page.ts";
+import { codeIn, tableOf, textOf } from "./page.ts";
 
-const table = (mark: string): readonly (readonly string[])[] => tableBelow(mark, HTTP_PAGE);
+const PAGE = "src/http/README.md";
+
+const table = (mark: string): readonly (readonly string[])[] => tableOf(PAGE, mark);
 
 test("every endpoint with its scope, its limit, its status and what it does", () => {
   const rows = table("## Endpoints").map(([endpoint, scope, limit, status, summary]) => [
@@ -59,8 +61,8 @@ test("every limit, as it is unless the options say otherwise", () => {
     ...Object.values(WINDOWS).map(({ scope, perMinute }) => [scope, ...cells(perMinute)]),
     ["webhooks at a time", ...cells(MAX_WEBHOOKS)],
   ]);
-  expect(HTTP_PAGE).toContain(`${PER_CLIENT.failedAuthentications} failed authentications`);
-  expect(HTTP_PAGE).toContain(`${PER_CLIENT.documents} reads of`);
+  expect(textOf(PAGE)).toContain(`${PER_CLIENT.failedAuthentications} failed authentications`);
+  expect(textOf(PAGE)).toContain(`${PER_CLIENT.documents} reads of`);
 });
 
 test("every header of answers", () => {

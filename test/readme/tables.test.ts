@@ -1,15 +1,10 @@
-/** What the pages list is what there is: machines, endpoints, errors, options, matters, dependencies. */
+/** What the pages list is what there is: machines, options, matters, dependencies. */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { ROUTES } from "../../src/http/routes.ts";
-import { STATUS_OF } from "../../src/http/status-codes.ts";
 import { paymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { program } from "../programs/programs.ts";
 import { blocksOf, codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
-
-/** Where the endpoints and the errors of the API are listed. */
-const API = "README.md";
 
 test("the diagrams are what `paystate machines --format mermaid` prints", () => {
   expect(blocksOf("machines/README.md", "mermaid").join("\n")).toBe(
@@ -23,39 +18,6 @@ test("the picture is what `paystate machines wallet-transfer --format svg` print
   );
 });
 
-test("the table of errors has every code with its status, in order", () => {
-  const rows = tableOf(API, "### Errors").map(([code, status]) => [codeIn(code)[0], Number(status)]);
-  expect(rows).toEqual(Object.entries(STATUS_OF));
-});
-
-test("the table of errors names every field of each code's details", () => {
-  const source = readFileSync(`${ROOT}src/errors.ts`, "utf8");
-  const [, details = ""] = /interface ErrorDetails \{\n([\s\S]*?)\n\}/.exec(source) ?? [];
-  const missing = tableOf(API, "### Errors").flatMap(([code, , cell = ""]) => {
-    const [name = ""] = codeIn(code);
-    const [, promised] = new RegExp(`^ {2}${name}: ([\\s\\S]*?);\\n(?= {2}[A-Z/]|$)`, "m").exec(
-      `${details}\n`,
-    ) ?? [name, undefined];
-    if (promised === undefined) return [`${name} itself`];
-    const fields = [...promised.matchAll(/readonly (\w+)\??:/g)].map(([, field = ""]) => field);
-    const said = new Set(codeIn(cell).map((word) => /^\w+/.exec(word)?.[0]));
-    return fields.filter((field) => !said.has(field)).map((field) => `${name}.${field}`);
-  });
-  expect(missing).toEqual([]);
-});
-
-test("the table of endpoints is the table of routes, scopes included", () => {
-  const rows = tableOf(API, "## The API").map(([endpoint, scope]) => [
-    codeIn(endpoint)[0]?.replaceAll(/\{\w+\}/g, "{}"),
-    codeIn(scope)[0],
-  ]);
-  const routes = ROUTES.map(({ method, path, scope }) => [
-    `${method} ${path.replaceAll(/:\w+(?:\{.*?\+\})?/g, "{}")}`,
-    scope,
-  ]);
-  expect(rows).toEqual(routes);
-});
-
 test.each([
   [
     "src/service/README.md",
@@ -64,7 +26,7 @@ test.each([
     "PaymentServiceOptions",
   ],
   ["src/service/README.md", "createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
-  ["src/engine/README.md", "createEngine", "src/engine/engine.ts", "EngineOptions"],
+  ["src/engine/README.md", "createEngine", "src/engine/engine-options.ts", "EngineOptions"],
   ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
   [
     "src/payments/private/README.md",
