@@ -22,6 +22,7 @@ const sources = [
   { find: "paystate/machines", replacement: source("machines/index.ts") },
   { find: "paystate/storage/memory", replacement: source("storage/memory.ts") },
   { find: "paystate/storage/sqlite", replacement: source("storage/sqlite.ts") },
+  { find: "paystate/storage/postgres", replacement: source("storage/postgres.ts") },
   { find: "paystate/solana", replacement: source("src/solana/index.ts") },
   { find: "paystate/local", replacement: source("src/local/index.ts") },
   { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },

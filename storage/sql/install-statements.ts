@@ -4,7 +4,7 @@ import type { Definition } from "../install-plan.ts";
 import { fieldNamed } from "../query.ts";
 import type { AnyTable, Index, Migration } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
-import { columnType, withColumns } from "./migrations/dialect.ts";
+import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Schema } from "./schema.ts";
 import { statement } from "./statement.ts";
 import { indexConditions } from "./table-statements.ts";
@@ -24,21 +24,25 @@ export function installedStatements(db: Kysely<Schema>) {
   };
 }
 
-/** Creates a table: strict, and with a column for the order in which its rows are inserted. */
-export function creation(db: Kysely<Schema>, table: AnyTable): readonly string[] {
-  const create = withColumns(db, table.name, table.columns)
-    .addColumn("seq", "integer", (definition) => definition.primaryKey())
-    .addUniqueConstraint(`${table.name}_key`, [table.key])
-    .modifyEnd(sql`strict`)
-    .compile().sql;
-  return [create, ...indexing(db, table)];
+/** Creates a table with a column for the order in which its rows are inserted. */
+export function creation(db: Kysely<Schema>, table: AnyTable, dialect: SchemaDialect): readonly string[] {
+  const { name, columns, key } = table;
+  const create = dialect.sequencedTable(db as unknown as Kysely<unknown>, name, { columns, key: [key] });
+  return [create.compile().sql, ...indexing(db, table)];
+}
+
+/** What changes a table: the migrations, what it was before, and for which database. */
+export interface TableChange {
+  readonly steps: readonly Migration[];
+  readonly before: Definition;
+  readonly dialect: SchemaDialect;
 }
 
 /** Carries out migrations. Indexes go before the columns do, and come back when these are as they shall be. */
 export function migration(
   db: Kysely<Schema>,
   table: AnyTable,
-  { steps, before }: { readonly steps: readonly Migration[]; readonly before: Definition },
+  { steps, before, dialect }: TableChange,
 ): readonly string[] {
   const indexes = [
     ...Object.keys(before.indexes).map((index) => indexName(table.name, index)),
@@ -53,7 +57,7 @@ export function migration(
     for (const [field] of added) present.add(field);
     return [
       ...dropped.map((field) => sql`alter table ${sql.table(table.name)} drop column ${sql.ref(field)}`),
-      ...added.map(([field, value]) => adding(table, field, value)),
+      ...added.map((column) => adding(table, column, dialect)),
     ].map((change) => change.compile(db).sql);
   });
   return [
@@ -63,14 +67,14 @@ export function migration(
   ];
 }
 
-function adding(table: AnyTable, name: string, value: unknown) {
+function adding(table: AnyTable, [name, value]: readonly [string, unknown], { types }: SchemaDialect) {
   const field = fieldNamed(table, name);
   const literal = encodeValue(field, value);
   if (literal instanceof Uint8Array) {
     throw new TypeError(`${table.name}: ${name} cannot be added with bytes in the rows of before`);
   }
   const rule = field.nullable ? sql`` : sql` not null`;
-  return sql`alter table ${sql.table(table.name)} add column ${sql.ref(name)} ${sql.raw(columnType(field.kind))}${rule} default ${sql.lit(literal)}`;
+  return sql`alter table ${sql.table(table.name)} add column ${sql.ref(name)} ${sql.raw(types[field.kind])}${rule} default ${sql.lit(literal)}`;
 }
 
 function indexing(db: Kysely<Schema>, table: AnyTable): readonly string[] {
@@ -93,5 +97,15 @@ function creationOf(db: Kysely<Schema>, table: AnyTable, index: string, parts: I
   return create.where(sql<boolean>`${sql.join([...conditions], sql` and `)}`).compile().sql;
 }
 
-const indexName = (table: string, index: string): string => `${table}_by_${index}`;
-const uniqueName = (table: string, field: string): string => `${table}_unique_${field}`;
+/** PostgreSQL cuts names off here, and two that begin alike would be one. */
+const LONGEST_NAME = 63;
+
+const indexName = (table: string, index: string): string => shortened(`${table}_by_${index}`);
+const uniqueName = (table: string, field: string): string => shortened(`${table}_unique_${field}`);
+
+function shortened(name: string): string {
+  if (name.length <= LONGEST_NAME) return name;
+  let sum = 0;
+  for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 2 ** 32;
+  return `${name.slice(0, LONGEST_NAME - 9)}_${sum.toString(16).padStart(8, "0")}`;
+}

@@ -104,10 +104,12 @@ export interface Extent {
 export const valueName = {
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
+  /** The key of the row that a read begins behind. */
+  beyond: "beyond",
 };
 
 /** The fields that tell apart all rows of a selection, in their order. */
-export const placeFields = (table: AnyTable, selection: Selection): readonly string[] => {
+const placeFields = (table: AnyTable, selection: Selection): readonly string[] => {
   const fields = selection.order.map(({ name }) => name);
   return isTotal(table, selection) ? fields : [...fields, SEQ];
 };
@@ -120,12 +122,16 @@ export function findStatement(
   { order, limited, beyond }: Extent,
 ): Statement<AnyRow, AnyRow> {
   const place = placeFields(table, selection);
-  const after = beyond ? place : selection.after.map(([{ name }]) => name);
+  const after = beyond ? [] : selection.after.map(([{ name }]) => name);
   const way = sql.raw(order);
   const ordered = sql.join(place.map((field) => sql`${sql.ref(field)} ${way}`));
   return statement<AnyRow>()((given) => {
     const conditions = isSelected(table, selection, given);
-    const all = after.length === 0 ? conditions : [...conditions, isAfter(after, order, given)];
+    const all = [
+      ...conditions,
+      ...(after.length === 0 ? [] : [isAfter(after, order, given)]),
+      ...(beyond ? [isBeyond(table, { place, order, among: conditions }, given)] : []),
+    ];
     const where = all.length === 0 ? sql`` : sql` where ${sql.join(all, sql` and `)}`;
     const limit = limited ? sql` limit ${given["limit"]}` : sql``;
     return compiled(db, sql`select * from ${sql.table(table.name)}${where} order by ${ordered}${limit}`);
@@ -172,6 +178,25 @@ function isAfter(fields: readonly string[], order: "asc" | "desc", given: AnyRow
   const values = sql.join(fields.map((field) => sql`${given[valueName.after(field)]}`));
   return fields.length === 1 ? sql`${columns} ${sign} ${values}` : sql`(${columns}) ${sign} (${values})`;
 }
+
+/** Behind the row with a key, in one statement with it; behind none when that row is not among those looked through. */
+function isBeyond(
+  { name, key }: AnyTable,
+  {
+    place,
+    order,
+    among,
+  }: { readonly place: readonly string[]; readonly order: Extent["order"]; readonly among: Conditions },
+  given: AnyRow,
+): RawBuilder<unknown> {
+  const sign = sql.raw(order === "asc" ? ">" : "<");
+  const columns = sql.join(place.map((field) => sql.ref(field)));
+  const isIt = sql.join([sql`${sql.ref(key)} = ${given[valueName.beyond]}`, ...among], sql` and `);
+  const row = sql`(select ${columns} from ${sql.table(name)} where ${isIt})`;
+  return place.length === 1 ? sql`${columns} ${sign} ${row}` : sql`(${columns}) ${sign} ${row}`;
+}
+
+type Conditions = readonly RawBuilder<unknown>[];
 
 /** What only rows of an index are, with literals: a database uses such an index only where it sees them. */
 export function indexConditions(table: AnyTable, { where, present }: Index): readonly RawBuilder<unknown>[] {

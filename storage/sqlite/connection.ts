@@ -36,6 +36,7 @@ export type PreparedAll<S> = {
 
 export class Connection {
   readonly #database: SqliteDatabase;
+  readonly #known = new WeakMap<object, Prepared<never, unknown>>();
   readonly #control: {
     readonly [
       K in "begin" | "beginRead" | "commit" | "rollback" | "save" | "release" | "undo"
@@ -63,6 +64,15 @@ export class Connection {
       get: (values) => prepared.get(bound(values)) as Row | undefined,
       all: (values) => prepared.all(bound(values)) as Row[],
     };
+  }
+
+  /** The same, for a statement that is compiled when it is first needed and then kept. */
+  prepared<Values extends object, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
+    const known = this.#known.get(statement) as Prepared<Values, Row> | undefined;
+    if (known !== undefined) return known;
+    const prepared = this.prepare(statement);
+    this.#known.set(statement, prepared);
+    return prepared;
   }
 
   /** Within `write`: a change of the schema. */

@@ -67,8 +67,8 @@ const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
 
 export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   for (const [table, columns] of Object.entries(tables)) {
-    if (sequenced.has(table)) await dialect.createSequencedTable(db, table, columns);
-    else await dialect.createTable(db, table, columns, keys[table] ?? ["id"]);
+    const parts = { columns, key: keys[table] ?? ["id"] };
+    await (sequenced.has(table) ? dialect.sequencedTable : dialect.table)(db, table, parts).execute();
   }
   for (const [table, ...columns] of lookups) {
     await db.schema

@@ -5,14 +5,35 @@ import type { Column, ColumnKind } from "../../table.ts";
 
 type Columns = Readonly<Record<string, Column>>;
 
-/** A database's way to create tables. */
-export interface SchemaDialect {
-  createTable(db: Kysely<unknown>, table: string, columns: Columns, key: readonly string[]): Promise<void>;
-  /** A table with a column `seq` that grows with every row, and a unique `id`. */
-  createSequencedTable(db: Kysely<unknown>, table: string, columns: Columns): Promise<void>;
+type Creation = CreateTableBuilder<string, string>;
+
+/** What makes up a table besides its name. */
+export interface TableParts {
+  readonly columns: Columns;
+  readonly key: readonly string[];
 }
 
-const sqliteTypes: { readonly [K in ColumnKind]: "text" | "integer" | "blob" } = {
+/** A database's way to create tables. */
+export interface SchemaDialect {
+  /** The type of a column of each kind. */
+  readonly types: { readonly [K in ColumnKind]: string };
+  table(db: Kysely<unknown>, name: string, parts: TableParts): Creation;
+  /** A table with a column `seq` that grows with every row, and a unique key. */
+  sequencedTable(db: Kysely<unknown>, name: string, parts: TableParts): Creation;
+}
+
+function withColumns(db: Kysely<unknown>, table: string, columns: Columns, types: SchemaDialect["types"]): Creation {
+  let builder: Creation = db.schema.createTable(table);
+  for (const [name, column] of Object.entries(columns)) {
+    const { kind, nullable } = kindOf(column);
+    builder = builder.addColumn(name, sql.raw(types[kind]), (definition) =>
+      nullable ? definition : definition.notNull(),
+    );
+  }
+  return builder;
+}
+
+const sqliteTypes: SchemaDialect["types"] = {
   text: "text",
   integer: "integer",
   amount: "text",
@@ -21,38 +42,42 @@ const sqliteTypes: { readonly [K in ColumnKind]: "text" | "integer" | "blob" } =
   json: "text",
 };
 
-/** The type of a column of this kind. */
-export const columnType = (kind: ColumnKind): string => sqliteTypes[kind];
-
-/** A table that is going to be created with these columns. */
-export function withColumns<S>(
-  db: Kysely<S>,
-  table: string,
-  columns: Columns,
-): CreateTableBuilder<string, string> {
-  let builder: CreateTableBuilder<string, string> = db.schema.createTable(table);
-  for (const [name, column] of Object.entries(columns)) {
-    const { kind, nullable } = kindOf(column);
-    builder = builder.addColumn(name, sqliteTypes[kind], (definition) =>
-      nullable ? definition : definition.notNull(),
-    );
-  }
-  return builder;
-}
-
 /** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
 export const sqliteSchema: SchemaDialect = {
-  async createTable(db, table, columns, key) {
-    await withColumns(db, table, columns)
-      .addPrimaryKeyConstraint(`${table}_key`, [...key])
-      .modifyEnd(key.length > 1 ? sql`strict, without rowid` : sql`strict`)
-      .execute();
-  },
-  async createSequencedTable(db, table, columns) {
-    await withColumns(db, table, columns)
+  types: sqliteTypes,
+  table: (db, name, { columns, key }) =>
+    withColumns(db, name, columns, sqliteTypes)
+      .addPrimaryKeyConstraint(`${name}_key`, [...key])
+      .modifyEnd(key.length > 1 ? sql`strict, without rowid` : sql`strict`),
+  sequencedTable: (db, name, { columns, key }) =>
+    withColumns(db, name, columns, sqliteTypes)
       .addColumn("seq", "integer", (definition) => definition.primaryKey())
-      .addUniqueConstraint(`${table}_key`, ["id"])
-      .modifyEnd(sql`strict`)
-      .execute();
-  },
+      .addUniqueConstraint(`${name}_key`, [...key])
+      .modifyEnd(sql`strict`),
+};
+
+const postgresTypes: SchemaDialect["types"] = {
+  // Compared byte by byte, whatever language the database is set to.
+  text: 'text collate "C"',
+  integer: "bigint",
+  // Of any size and exact, and so are their sums.
+  amount: "numeric",
+  boolean: "smallint",
+  bytes: "bytea",
+  // As text: what is read is what was written, to the byte.
+  json: "text",
+};
+
+/** Rows that change often leave room in their pages, so that no index is touched. */
+export const postgresSchema: SchemaDialect = {
+  types: postgresTypes,
+  table: (db, name, { columns, key }) =>
+    withColumns(db, name, columns, postgresTypes)
+      .addPrimaryKeyConstraint(`${name}_key`, [...key])
+      .modifyEnd(sql`with (fillfactor = 85)`),
+  sequencedTable: (db, name, { columns, key }) =>
+    withColumns(db, name, columns, postgresTypes)
+      .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity().primaryKey())
+      .addUniqueConstraint(`${name}_key`, [...key])
+      .modifyEnd(sql`with (fillfactor = 85)`),
 };

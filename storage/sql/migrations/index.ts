@@ -12,18 +12,21 @@ const BEFORE_TABLES = "0001-initial";
 const MIGRATIONS_TABLE = "paystateMigrations";
 
 /**
- * Looks at what was applied before.
+ * Looks at what was applied before, in one schema where the database has several.
  * @returns whether the database has every migration; if not, `migrate` it under a lock.
  * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
  * of the time before callers brought their tables, `foreign_database` when it has tables but none of ours.
  */
-export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
-  const tables = (await db.introspection.getTables()).map(({ name }) => name);
+export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<boolean> {
+  const found = await db.introspection.getTables();
+  const tables = found.filter((table) => schema === undefined || table.schema === schema).map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0) return false;
     throw new StorageUnusable(
       "foreign_database",
-      "this database holds tables that are not paystate's: give paystate a database of its own",
+      schema === undefined
+        ? "this database holds tables that are not paystate's: give paystate a database of its own"
+        : `the schema ${schema} holds tables that are not paystate's: give paystate a schema of its own`,
     );
   }
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS_TABLE)}`.execute(db);
@@ -55,6 +58,7 @@ export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect): Prom
     provider: { getMigrations: async (): Promise<Record<string, Migration>> => Object.fromEntries(named) },
     migrationTableName: MIGRATIONS_TABLE,
     migrationLockTableName: "paystateMigrationLock",
+    disableTransactions: true,
   });
   const { error } = await migrator.migrateToLatest();
   if (error instanceof Error) throw error;

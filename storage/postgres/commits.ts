@@ -1,0 +1,128 @@
+/** Commits to PostgreSQL: a group is one round trip and one transaction, and each item is kept or taken back on its own. */
+import pRetry from "p-retry";
+import { engineTables } from "../engine-tables.ts";
+import { encodeRow } from "../sql/codecs.ts";
+import type { GivenTables } from "../sql/given-table.ts";
+import type { AnyCommit, CommitResult } from "../storage.ts";
+import { storedTask } from "../stored-task.ts";
+import { type Database, lost } from "./database.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { explained, isGivenUp, isLocked, isLost } from "./explain.ts";
+import { functionNames } from "./functions.ts";
+import { GroupWrites } from "./prepare-writes.ts";
+import { type Writer, Writers } from "./writers.ts";
+
+/** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
+const LARGEST_GROUP = 128;
+
+/** How long is asked after a lost answer, in milliseconds. */
+const ASKING_MS = 30_000;
+
+export class Commits {
+  readonly #database: Database;
+  readonly #tables: GivenTables;
+  readonly #clock: DatabaseClock;
+  readonly #writers: Writers;
+
+  constructor(database: Database, tables: GivenTables, clock: DatabaseClock) {
+    this.#database = database;
+    this.#tables = tables;
+    this.#clock = clock;
+    this.#writers = new Writers(database);
+  }
+
+  async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {
+    const results: CommitResult[] = [];
+    while (results.length < items.length) {
+      const group = this.#prepared(items.slice(results.length, results.length + LARGEST_GROUP));
+      results.push(...(await this.#carryOut(group)));
+    }
+    return results;
+  }
+
+  close(): Promise<void> {
+    return this.#writers.forget();
+  }
+
+  /** Sends the group until it is known to have happened, and never twice. */
+  async #carryOut(group: object): Promise<CommitResult[]> {
+    let writer = await this.#writers.take();
+    try {
+      for (;;) {
+        writer.number += 1;
+        const { id, number } = writer;
+        try {
+          const request = { ...group, writer: id, number };
+          const answers = await this.#database.raced(() => this.#database.call(functionNames.commit, request));
+          return (answers as string[]).map(resultOf);
+        } catch (error) {
+          if (isGivenUp(error)) writer = await this.#writers.take();
+          else if (!isLost(error)) throw explained(error);
+          else {
+            const known = await this.#outcome(writer);
+            if (known !== null) return (JSON.parse(known) as string[]).map(resultOf);
+          }
+        }
+      }
+    } finally {
+      this.#writers.giveBack(writer);
+    }
+  }
+
+  /** Waits for the server, and for the lost transaction itself should it still be under way. */
+  async #outcome(writer: Writer): Promise<string | null> {
+    try {
+      return await pRetry(() => this.#writers.outcome(writer), {
+        ...{ retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true },
+        maxRetryTime: ASKING_MS,
+        shouldRetry: ({ error }) => isLost(error) || isLocked(error),
+      });
+    } catch (error) {
+      throw lost(error);
+    }
+  }
+
+  /** @throws TypeError when an item holds what no table can. */
+  #prepared(items: readonly AnyCommit[]): object {
+    const writes = new GroupWrites(this.#tables);
+    const prepared = items.map((item) => this.#item(item, writes));
+    const stepped = items.flatMap(({ step }) => (step === undefined ? [] : [step.id]));
+    const consumed = items.flatMap(({ consumes }) => (consumes === undefined ? [] : [consumes.task]));
+    return {
+      items: prepared,
+      names: writes.names,
+      rows: writes.locks(),
+      ...(stepped.length > 1 ? { instances: stepped } : {}),
+      ...(consumed.length > 1 ? { tasks: consumed } : {}),
+      statements: writes.statements,
+    };
+  }
+
+  /** One commit; what it does not do is left out. */
+  #item(commit: AnyCommit, writes: GroupWrites): object {
+    const { consumes, step, retries, drops, removes, ends, disarms, unwatches } = commit;
+    const clock = this.#clock;
+    return {
+      ...{ consumes, step, drops, removes, ends, disarms, unwatches },
+      retries: retries?.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
+      starts: commit.starts?.map((start) =>
+        encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start }),
+      ),
+      writes: commit.writes?.map((write) => writes.prepare(write)),
+      arms: commit.arms?.map(({ task, lease }) => {
+        const row = encodeRow(engineTables.tasks, storedTask(task, lease));
+        return { ...row, visibleAt: clock.stored(Number(row["visibleAt"])) };
+      }),
+      watches: commit.watches?.map((watch) => encodeRow(engineTables.watches, watch)),
+      history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
+    };
+  }
+}
+
+/** How an item ended, from the word for it: `ok`, or the conflict and the place of what was refused. */
+function resultOf(word: string): CommitResult {
+  const [conflict, index] = word.split("/");
+  if (conflict === "ok") return { ok: true };
+  if (conflict === "exists" || conflict === "write") return { ok: false, conflict, index: Number(index) };
+  return { ok: false, conflict: conflict === "version" ? "version" : "token" };
+}

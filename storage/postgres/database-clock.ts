@@ -1,0 +1,40 @@
+/**
+ * Whose clock judges leases and due times. The database's, so that processes whose clocks differ agree: what a process
+ * means by a time is moved by as much as its clock is off. Or the caller's, where a test turns the clock.
+ */
+
+/** So little is what asking takes, and no difference between two clocks. */
+const TOLERANCE_MS = 1_000;
+
+export interface DatabaseClock {
+  /** For a statement: the time that it goes by, or null where it reads the database's clock itself. */
+  now(now: number): number | null;
+  /** Takes note of what the database's clock said when the caller's said `now`. */
+  learn(now: number, database: number): void;
+  /** A caller's time as it is stored to be compared with the database's clock. */
+  stored(time: number): number;
+  /** The reverse. */
+  told(time: number): number;
+}
+
+export const callersClock: DatabaseClock = {
+  now: (now) => now,
+  learn() {},
+  stored: (time) => time,
+  told: (time) => time,
+};
+
+export function databaseClock(): DatabaseClock {
+  let ahead = 0;
+  const within = (time: number): number =>
+    Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, time));
+  return {
+    now: () => null,
+    learn(now, database) {
+      const difference = Math.round(database - now);
+      ahead = Math.abs(difference) <= TOLERANCE_MS ? 0 : difference;
+    },
+    stored: (time) => within(time + ahead),
+    told: (time) => within(time - ahead),
+  };
+}

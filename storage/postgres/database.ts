@@ -1,0 +1,199 @@
+/** Transactions on PostgreSQL: each is one message and one round trip, with its own limits and no state left in the session. */
+import pRetry from "p-retry";
+import type { Statement } from "../sql/statement.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import type { PostgresClient, PostgresPool, PostgresQuery } from "./driver.ts";
+import { explained, isLost, isRace } from "./explain.ts";
+import { bound, jsonLiteral } from "./text.ts";
+
+/** What every transaction is held to. */
+export interface Limits {
+  /** How long one statement may take, in milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** How long one may wait for a lock that another session holds, in milliseconds. */
+  readonly lockTimeoutMs: number;
+}
+
+export type Rows = readonly object[];
+
+/** Sends statements within one transaction that goes on. */
+export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
+
+/** The server is asked again for so long after a connection was lost: about what a restart takes. */
+const AGAIN = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true, maxRetryTime: 10_000 };
+
+/** Two transactions that met are told apart soon. */
+const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
+
+/** No answer for so much longer than any statement may take: the connection is half open. */
+const GRACE_MS = 5_000;
+
+interface Read {
+  readonly text: string;
+  readonly resolve: (rows: Rows) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** As many reads share one message. */
+const TOGETHER = 64;
+
+export class Database {
+  readonly #pool: PostgresPool;
+  readonly #limits: Limits;
+  readonly #head: string;
+  readonly #heard = new WeakSet<PostgresClient>();
+  #reads: Read[] = [];
+
+  constructor(pool: PostgresPool, schema: string, limits: Limits) {
+    this.#pool = pool;
+    this.#limits = limits;
+    this.#head =
+      `set local search_path to "${schema}";` +
+      `set local statement_timeout to ${limits.statementTimeoutMs};` +
+      `set local lock_timeout to ${limits.lockTimeoutMs};`;
+  }
+
+  /**
+   * Reads. Those asked for in one turn of the event loop are one message, and see one state of the database. Asked again
+   * where the connection is lost.
+   */
+  read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
+    const text = bound(statement, values);
+    return new Promise<Rows>((resolve, reject) => {
+      if (this.#reads.length === 0) setImmediate(() => void this.#flush());
+      this.#reads.push({ text, resolve, reject });
+    }) as Promise<unknown> as Promise<Row[]>;
+  }
+
+  async #flush(): Promise<void> {
+    const reads = this.#reads;
+    this.#reads = [];
+    for (let first = 0; first < reads.length; first += TOGETHER) {
+      const batch = reads.slice(first, first + TOGETHER);
+      void this.#readTogether(batch);
+    }
+  }
+
+  async #readTogether(batch: readonly Read[]): Promise<void> {
+    try {
+      const rows = await this.again(() => this.#send(READ_ONLY, batch.map(({ text }) => text)));
+      batch.forEach(({ resolve }, index) => resolve(rows[index] ?? []));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** One call of a function with a JSON value: a transaction of its own. Rejects as the driver does. */
+  async call(name: string, request: object): Promise<unknown> {
+    const [rows = []] = await this.#send("", [`select ${name}(${jsonLiteral(request)}) as answer`]);
+    return (rows[0] as { readonly answer: unknown } | undefined)?.answer;
+  }
+
+  /** Statements that are one transaction. Rejects as the driver does. */
+  write(...statements: readonly string[]): Promise<readonly Rows[]> {
+    return this.#send("", statements);
+  }
+
+  /** A transaction of several messages; kept when `act` resolves, taken back when it rejects. */
+  async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
+    const client = await this.#connect();
+    try {
+      await this.#query(client, `begin;${this.#head}set local idle_in_transaction_session_timeout to 10000`);
+      const answer = await act((...statements) => this.#query(client, statements.join(";")));
+      await this.#query(client, "commit");
+      client.release();
+      return answer;
+    } catch (error) {
+      await this.#end(client, error, "rollback");
+      throw error;
+    }
+  }
+
+  /** Tries again what may be done twice, while the server is away or another transaction is in the way. */
+  async again<A>(act: () => Promise<A>): Promise<A> {
+    try {
+      return await this.raced(act);
+    } catch (error) {
+      if (!isLost(error)) throw explained(error);
+    }
+    try {
+      return await pRetry(() => this.raced(act), { ...AGAIN, shouldRetry: ({ error }) => isLost(error) });
+    } catch (error) {
+      throw lost(error);
+    }
+  }
+
+  /** Tries again what the server took back because of another transaction. Rejects as the driver does. */
+  async raced<A>(act: () => Promise<A>): Promise<A> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!isRace(error)) throw error;
+    }
+    return pRetry(act, { ...RACES, shouldRetry: ({ error }) => isRace(error) });
+  }
+
+  async #send(mode: string, statements: readonly string[]): Promise<readonly Rows[]> {
+    const client = await this.#connect();
+    try {
+      const rows = await this.#query(client, `${mode}${this.#head}${statements.join(";")}`);
+      client.release();
+      return rows.slice(-statements.length);
+    } catch (error) {
+      await this.#end(client, error);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<PostgresClient> {
+    const client = await this.#pool.connect();
+    if (!this.#heard.has(client)) {
+      this.#heard.add(client);
+      // What it says while nothing is asked of it is found out at the next question.
+      client.on("error", () => {});
+    }
+    return client;
+  }
+
+  /** A message of several statements that fails is taken back by the server itself. */
+  async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
+    if (isLost(error)) return client.release(true);
+    if (rollback === undefined) return client.release();
+    const isBroken = await this.#query(client, rollback).then(
+      () => false,
+      () => true,
+    );
+    client.release(isBroken);
+  }
+
+  async #query(client: PostgresClient, text: string): Promise<readonly Rows[]> {
+    const query: PostgresQuery = { text, types, query_timeout: this.#limits.statementTimeoutMs + GRACE_MS };
+    const results = await client.query(query);
+    return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
+  }
+}
+
+const READ_ONLY = "set transaction isolation level repeatable read, read only;";
+
+/** A lost connection, with the sentence that tells what to do. */
+export function lost(error: unknown): unknown {
+  const known = explained(error);
+  if (known !== error || !isLost(error)) return known;
+  return new StorageUnusable(
+    "connection_lost",
+    "the connection to PostgreSQL was lost and did not come back in time: see whether the server runs",
+    { cause: error },
+  );
+}
+
+const asText = (text: string): string => text;
+const asBytes = (text: string): Buffer => Buffer.from(text.slice(2), "hex");
+const asJson = (text: string): unknown => JSON.parse(text) as unknown;
+
+/** By the types of PostgreSQL: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  ...{ 16: (text: string) => text === "t", 17: asBytes, 20: Number, 21: Number, 23: Number },
+  ...{ 114: asJson, 3802: asJson },
+};
+
+const types = { getTypeParser: (oid: number) => parsers[oid] ?? asText };

@@ -1,0 +1,57 @@
+/** Finds pg, an optional peer, and what is needed of it. */
+import { StorageUnusable } from "../storage-unusable.ts";
+
+/** What is needed of an answer. */
+export interface PostgresResult {
+  readonly rows: readonly object[];
+}
+
+/** One query as pg takes it. */
+export interface PostgresQuery {
+  readonly text: string;
+  readonly types: { readonly getTypeParser: (oid: number) => (text: string) => unknown };
+  readonly query_timeout: number;
+}
+
+/** What is needed of a connection; a `Client` of pg is one. */
+export interface PostgresClient {
+  query(query: PostgresQuery): Promise<PostgresResult | PostgresResult[]>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  release(destroy?: boolean): void;
+}
+
+/** A connection of its own, outside any pool. */
+export interface ListeningClient {
+  connect(): Promise<unknown>;
+  query(text: string): Promise<unknown>;
+  on(event: "error" | "end", listener: () => void): unknown;
+  on(event: "notification", listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** What is needed of a pool; a `Pool` of pg 8 is one. */
+export interface PostgresPool {
+  readonly options: object;
+  connect(): Promise<PostgresClient>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  off(event: "error", listener: (error: Error) => void): unknown;
+  end(): Promise<void>;
+}
+
+/** The parts of pg that make connections. */
+export interface PostgresDriver {
+  readonly Pool: new (options: object) => PostgresPool;
+  readonly Client: new (options: object) => ListeningClient;
+}
+
+/** @throws StorageUnusable `driver_missing`. */
+export async function loadDriver(): Promise<PostgresDriver> {
+  try {
+    const driver = (await import("pg")) as unknown as { readonly default: PostgresDriver };
+    return driver.default;
+  } catch (error) {
+    throw new StorageUnusable("driver_missing", "PostgreSQL needs its driver: `npm install pg`", {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,101 @@
+/** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
+import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
+
+/** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** Whether the server has answered with this error, and so has taken back the transaction. */
+const isAnswer = (error: unknown): boolean => /^[0-9A-Z]{5}$/.test(codeOf(error));
+
+/** Two transactions met, and this one was taken back: trying again is all it takes. */
+export const isRace = (error: unknown): boolean => /^(40001|40P01)$/.test(codeOf(error));
+
+/** All connections of the pool were in use for too long: nothing was sent. */
+const NO_TURN = /timeout exceeded when trying to connect/;
+
+/** Another session kept a lock for too long. */
+export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
+
+/** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
+export const isGivenUp = (error: unknown): boolean => codeOf(error) === "PS002";
+
+/** The connection went away before its answer came: what was asked has happened, or has not. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof Error &&
+  !(error instanceof StorageUnusable) &&
+  !(error instanceof TypeError) &&
+  !NO_TURN.test(error.message) &&
+  (!isAnswer(error) || /^(08...|57P0[123])$/.test(codeOf(error)));
+
+interface Explanation {
+  readonly of: RegExp;
+  readonly code: StorageUnusableCode;
+  readonly sentence: string;
+}
+
+const explanations: readonly Explanation[] = [
+  {
+    of: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOENT)$/,
+    code: "cannot_open",
+    sentence: "PostgreSQL does not answer: start it, or mend the host and port of the URL",
+  },
+  {
+    of: /^57P03$/,
+    code: "cannot_open",
+    sentence: "PostgreSQL is starting up or shutting down: wait until it takes connections",
+  },
+  {
+    of: /^28...$|password must be a string/,
+    code: "access_denied",
+    sentence: "PostgreSQL does not let this role in: mend the role or password of the URL, or pg_hba.conf",
+  },
+  { of: /^3D000$/, code: "cannot_open", sentence: "the database of the URL does not exist: create it first" },
+  {
+    of: /^25006$/,
+    code: "read_only",
+    sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
+  },
+  { of: /^53100$/, code: "disk_full", sentence: "the disk is full: make room, and what was committed is still there" },
+  {
+    of: /^53[234]00$/,
+    code: "busy",
+    sentence: "PostgreSQL has no connection or memory left: raise its limits, or run fewer processes",
+  },
+  {
+    of: /^55P03$/,
+    code: "busy",
+    sentence: "another session kept a lock for too long: find it in pg_locks and pg_stat_activity, and end it",
+  },
+  {
+    of: /^57014$/,
+    code: "busy",
+    sentence: "a statement took longer than it may: look in pg_stat_activity for what holds the server up",
+  },
+  {
+    of: NO_TURN,
+    code: "busy",
+    sentence: "no connection came free in time: raise the size of the pool, or see what keeps its connections",
+  },
+  {
+    of: /SSL|certificate/,
+    code: "cannot_open",
+    sentence: "PostgreSQL and this program do not agree on TLS: mend `sslmode` of the URL, or the certificate",
+  },
+];
+
+/** The error itself, or the sentence for it with the error as its cause. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
+  if (codeOf(error) === "42501") {
+    return new StorageUnusable(
+      "no_rights",
+      `the role lacks a right (${error.message}): make it the owner of the schema, or grant it CREATE on the database`,
+      { cause: error },
+    );
+  }
+  const symptoms = [codeOf(error), error.message];
+  const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));
+  return found === undefined ? error : new StorageUnusable(found.code, found.sentence, { cause: error });
+}

@@ -1,0 +1,382 @@
+/**
+ * The functions that PostgreSQL runs for this adapter: a group of commits, a claim, a heartbeat and a release are one round
+ * trip each. They lie in the schema under names that end in a digest of their text, so two versions of the program can
+ * work side by side.
+ */
+import { createHash } from "node:crypto";
+import { engineTables } from "../engine-tables.ts";
+import { columnsOf } from "../row.ts";
+
+/** Refusals of items travel as an error of this state, which takes back what the item did so far. */
+const REFUSED = "PS001";
+
+/** The state of the error that ends a group which its writer has given up meanwhile. */
+const GIVEN_UP = "PS002";
+
+/** PostgreSQL keeps 64 subtransactions of a session where others can look them up quickly. */
+const SUBTRANSACTIONS = 48;
+
+/** Runs in the transaction of its caller: locks taken here are held until that ends, in one order everywhere. */
+const lockAll = `
+create or replace function paystate_lock_@(names jsonb) returns void language plpgsql as $body$
+declare
+  name bigint;
+begin
+  for name in
+    select distinct hashtextextended(current_schema() || '/' || each, 0)
+    from jsonb_array_elements_text(names) each order by 1
+  loop
+    perform pg_advisory_xact_lock(name);
+  end loop;
+end $body$;`;
+
+/** Brings the rows of lanes in line with their tasks. Only one transaction at a time does so for a lane. */
+const settleLanes = `
+create or replace function paystate_settle_@(armed jsonb, changed text[]) returns void language plpgsql as $body$
+#variable_conflict use_column
+declare
+  each record;
+  slot_at bigint;
+  first_at bigint;
+  lane_cap bigint;
+begin
+  if cardinality(changed) = 0 then return; end if;
+  perform paystate_lock_@((select jsonb_agg('lane/' || l) from unnest(changed) l where l is not null));
+  for each in select l->>'lane' as lane, l->>'workflow' as workflow, (l->>'cap')::bigint as cap
+    from jsonb_array_elements(armed) l
+  loop
+    insert into lanes (lane, workflow, cap, "nextAt") values (each.lane, each.workflow, each.cap, 0)
+      on conflict (lane, workflow) do nothing;
+    update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
+  end loop;
+  for each in select l.* from lanes l where l.lane = any(changed) loop
+    select t."visibleAt" into slot_at from tasks t
+      where t."deadAt" is null and t.lane = each.lane and t.holder is not null
+      order by t."visibleAt" desc offset each.cap - 1 limit 1;
+    select t."visibleAt" into first_at from tasks t
+      where t."deadAt" is null and t.lane = each.lane and t.workflow = each.workflow
+      order by t."visibleAt" limit 1;
+    if first_at is null then
+      delete from lanes where lane = each.lane and workflow = each.workflow;
+    elsif greatest(first_at, slot_at) <> each."nextAt" then
+      update lanes set "nextAt" = greatest(first_at, slot_at)
+        where lane = each.lane and workflow = each.workflow;
+    end if;
+  end loop;
+end $body$;`;
+
+/** One commit. Raises what refuses it; answers the lanes whose tasks have changed, and adds those it has armed. */
+const applyItem = `
+create or replace function paystate_apply_@(
+  item jsonb, statements jsonb, inout changed text[], inout armed jsonb
+) language plpgsql as $body$
+#variable_conflict use_column
+declare
+  place text := 'token';
+  each jsonb;
+  room jsonb;
+  given text[];
+  found_lane text;
+  found_task record;
+  counted bigint;
+  size numeric;
+  at int := 0;
+begin
+  if item ? 'consumes' then
+    delete from tasks where id = item#>>'{consumes,task}' and token = (item#>>'{consumes,token}')::bigint and token > 0
+      returning lane into found_lane;
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+    if found_lane is not null then changed := changed || found_lane; end if;
+  end if;
+  for each in select * from jsonb_array_elements(item->'retries') loop
+    update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
+        crashes = case when "deadAt" is null then crashes else 0 end,
+        failures = case when "deadAt" is null then failures else 0 end,
+        "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null
+      where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
+      returning lane, workflow, cap into found_task;
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+    if found_task.lane is not null then
+      changed := changed || found_task.lane;
+      armed := armed || jsonb_build_array(to_jsonb(found_task));
+    end if;
+  end loop;
+  for each in select * from jsonb_array_elements(item->'drops') loop
+    delete from tasks where id = each#>>'{}' and "deadAt" is not null;
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+  end loop;
+
+  place := 'version';
+  if item ? 'step' then
+    each := item->'step';
+    update instances set workflow = each->>'workflow', hash = each->>'hash', status = each->>'status',
+        snapshot = each->>'snapshot', "updatedAt" = (each->>'at')::bigint, version = version + 1
+      where id = each->>'id' and version = (each->>'expectedVersion')::bigint;
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+  end if;
+  for each in select * from jsonb_array_elements(item->'removes') loop
+    delete from instances where id = each#>>'{}' and status = 'done'
+      and not exists (select 1 from tasks where instance = each#>>'{}')
+      and not exists (select 1 from watches where instance = each#>>'{}');
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+    delete from history where instance = each#>>'{}';
+  end loop;
+
+  for each in select * from jsonb_array_elements(item->'starts') loop
+    place := 'exists/' || at;
+    insert into instances select * from jsonb_populate_record(null::instances, each) on conflict do nothing;
+    if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
+    at := at + 1;
+  end loop;
+
+  at := 0;
+  for each in select * from jsonb_array_elements(item->'writes') loop
+    place := 'write/' || at;
+    room := each->'room';
+    if room is not null then
+      given := array(select jsonb_array_elements_text(room->'values'));
+      if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
+      if room ? 'most' then
+        execute statements->>(room->>'measure')::int into size using given;
+        if size + (room->>'plus')::numeric > (room->>'most')::numeric then raise exception using errcode = '${REFUSED}', message = place; end if;
+      end if;
+    end if;
+    given := array(select jsonb_array_elements_text(each->'values'));
+    if each ? 'mayBeTaken' then
+      begin
+        execute statements->>(each->>'statement')::int using given;
+        get diagnostics counted = row_count;
+      exception when unique_violation then
+        raise exception using errcode = '${REFUSED}', message = place;
+      end;
+    else
+      execute statements->>(each->>'statement')::int using given;
+      get diagnostics counted = row_count;
+    end if;
+    if counted <> (each->>'rows')::bigint then raise exception using errcode = '${REFUSED}', message = place; end if;
+    at := at + 1;
+  end loop;
+
+  place := 'rest';
+  for each in select * from jsonb_array_elements(item->'ends') loop
+    for found_lane in delete from tasks where instance = each#>>'{}' and kind in ('timer', 'invocation') returning lane
+    loop
+      if found_lane is not null then changed := changed || found_lane; end if;
+    end loop;
+  end loop;
+  for each in select * from jsonb_array_elements(item->'disarms') loop
+    for found_lane in delete from tasks where instance = each->>'instance' and name = each->>'timer'
+      and kind in ('timer', 'invocation') returning lane
+    loop
+      if found_lane is not null then changed := changed || found_lane; end if;
+    end loop;
+  end loop;
+  if item ? 'arms' then
+    insert into tasks (@taskColumns@) select @taskColumns@ from jsonb_populate_recordset(null::tasks, item->'arms');
+    for each in select a from jsonb_array_elements(item->'arms') a where a->>'lane' is not null loop
+      changed := changed || (each->>'lane');
+      armed := armed || jsonb_build_array(each - 'payload');
+    end loop;
+  end if;
+  for each in select * from jsonb_array_elements(item->'unwatches') loop
+    delete from watches where kind = each->>'kind' and key = each->>'key' and instance = each->>'instance';
+  end loop;
+  for each in select * from jsonb_array_elements(item->'watches') loop
+    insert into watches select * from jsonb_populate_record(null::watches, each)
+      on conflict (kind, key, instance) do update set workflow = excluded.workflow, shard = excluded.shard;
+  end loop;
+  if item ? 'history' then
+    insert into history select * from jsonb_populate_recordset(null::history, item->'history');
+  end if;
+end $body$;`;
+
+/**
+ * A group of commits, in their order. At first all in one: a refusal is rare. When there is one, each has a subtransaction
+ * of its own, and no more of them than PostgreSQL keeps at hand for a session; the answer is shorter then than what was asked.
+ * The row of the writer tells afterwards what became of the group, should its answer be lost.
+ */
+const commitGroup = `
+create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql as $body$
+#variable_conflict use_column
+declare
+  statements jsonb := batch->'statements';
+  answers jsonb := '[]';
+  item jsonb;
+  each jsonb;
+  changed text[] := '{}';
+  armed jsonb := '[]';
+begin
+  perform paystate_lock_@(batch->'names');
+  if batch ? 'instances' then
+    perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
+      order by id for no key update;
+  end if;
+  if batch ? 'tasks' then
+    perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
+  end if;
+  for each in select * from jsonb_array_elements(batch->'rows') loop
+    execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
+  end loop;
+
+  begin
+    for item in select * from jsonb_array_elements(batch->'items') loop
+      select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
+      answers := answers || '"ok"';
+    end loop;
+  exception when sqlstate '${REFUSED}' then
+    changed := '{}';
+    armed := '[]';
+    answers := '[]';
+    for item in select * from jsonb_array_elements(batch->'items') limit ${SUBTRANSACTIONS} loop
+      begin
+        select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
+        answers := answers || '"ok"';
+      exception when sqlstate '${REFUSED}' then
+        answers := answers || to_jsonb(sqlerrm);
+      end;
+    end loop;
+  end;
+  perform paystate_settle_@(armed, changed);
+  update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
+      "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+    where id = batch->>'writer' and number < (batch->>'number')::bigint;
+  if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
+  return answers;
+end $body$;`;
+
+/** Due tasks, leased to one holder: those without a lane, and those with one as far as its slots allow. */
+const claimTasks = `
+create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
+#variable_conflict use_column
+declare
+  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  knows text[] := array(select distinct jsonb_array_elements_text(request->'workflows'));
+  free int := (request->>'free')::int;
+  laned int := (request->>'laned')::int;
+  most bigint := (request->>'maxCrashes')::bigint;
+  in_lanes text[] := '{}';
+  due text[];
+  poison text[];
+  tasks_claimed jsonb;
+begin
+  if laned > 0 then
+    in_lanes := array(
+      select l.lane from unnest(knows) w cross join lateral
+        (select * from lanes where workflow = w and "nextAt" <= at order by "nextAt" limit laned) l
+    );
+    if cardinality(in_lanes) > 0 then
+      perform paystate_lock_@((select jsonb_agg('lane/' || l) from unnest(in_lanes) l));
+    end if;
+  end if;
+  loop
+    due := array(
+      select t.id from unnest(knows) w cross join lateral
+        (select id, "visibleAt", seq from tasks
+          where "deadAt" is null and lane is null and workflow = w and "visibleAt" <= at
+          order by "visibleAt", seq limit free for update skip locked) t
+      order by t."visibleAt", t.seq limit free
+    );
+    if cardinality(in_lanes) > 0 then
+      due := due || array(
+        with open as (
+          select l.lane, l.workflow, greatest(0, l.cap - (
+            select count(*) from tasks t
+            where t."deadAt" is null and t.lane = l.lane and t.holder is not null and t."visibleAt" > at
+          )) as slots
+          from lanes l where l.lane = any(in_lanes) and l.workflow = any(knows) and l."nextAt" <= at
+        ), candidates as (
+          select t.*, o.slots, row_number() over (partition by t.lane order by t."visibleAt", t.seq) as turn
+          from open o cross join lateral
+            (select id, lane, "visibleAt", seq from tasks
+              where "deadAt" is null and lane = o.lane and workflow = o.workflow and "visibleAt" <= at
+              order by "visibleAt", seq limit least(laned, o.slots) for update skip locked) t
+        )
+        select id from candidates where turn <= slots order by "visibleAt", seq limit laned
+      );
+    end if;
+    -- The dead take places that the living wait for, so they go first.
+    poison := array(select id from tasks where id = any(due) and holder is not null and crashes + 1 >= most
+      or id = any(due) and holder is null and crashes >= most);
+    exit when cardinality(poison) = 0;
+    update tasks set "deadAt" = at, crashes = crashes + (case when holder is null then 0 else 1 end), holder = null
+      where id = any(poison);
+  end loop;
+  if cardinality(due) > 0 then
+    with before as (select id, "visibleAt", seq from tasks where id = any(due)), leased as (
+      update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint,
+          crashes = crashes + (case when holder is null then 0 else 1 end), token = token + 1
+        where id = any(due) returning *
+    )
+    select jsonb_agg(to_jsonb(l) order by b."visibleAt", b.seq) into tasks_claimed
+      from leased l join before b using (id);
+  end if;
+  perform paystate_settle_@('[]', in_lanes);
+  return jsonb_build_object('now', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
+    'tasks', coalesce(tasks_claimed, '[]'));
+end $body$;`;
+
+/** Extends what is still held; answers the ids of the rest. */
+const extendLeases = `
+create or replace function paystate_heartbeat_@(request jsonb) returns jsonb language plpgsql as $body$
+#variable_conflict use_column
+declare
+  at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
+  held text[];
+  changed text[];
+begin
+  held := array(
+    select t.id from tasks t join jsonb_array_elements(request->'tasks') b
+      on t.id = b->>'id' and t.token = (b->>'token')::bigint
+    where t.holder is not null order by t.id for update of t
+  );
+  with extended as (
+    update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint
+      where id = any(held) and holder is not null returning lane
+  )
+  select array_agg(distinct lane) filter (where lane is not null) into changed from extended;
+  perform paystate_settle_@('[]', coalesce(changed, '{}'));
+  return (select coalesce(jsonb_agg(b->>'id'), '[]') from jsonb_array_elements(request->'tasks') b
+    where not (b->>'id' = any(held)));
+end $body$;`;
+
+/** Gives one task back. */
+const releaseTask = `
+create or replace function paystate_release_@(request jsonb) returns boolean language plpgsql as $body$
+#variable_conflict use_column
+declare
+  in_lane text;
+  failed boolean := request ? 'error';
+begin
+  update tasks set "dueAt" = (request->>'dueAt')::bigint, "visibleAt" = (request->>'visibleAt')::bigint,
+      holder = null, failures = failures + (case when failed then 1 else 0 end),
+      "lastError" = coalesce(request->>'error', "lastError"),
+      "failingSince" = coalesce("failingSince", case when failed then "dueAt" end)
+    where id = request->>'id' and token = (request->>'token')::bigint and token > 0 and "deadAt" is null
+    returning lane into in_lane;
+  if not found then return false; end if;
+  if in_lane is not null then perform paystate_settle_@('[]', array[in_lane]); end if;
+  return true;
+end $body$;`;
+
+const taskColumns = columnsOf(engineTables.tasks)
+  .map((name) => `"${name}"`)
+  .join(", ");
+
+const source = [
+  ...[lockAll, settleLanes, applyItem, commitGroup, claimTasks, extendLeases, releaseTask],
+]
+  .join("\n")
+  .replaceAll("@taskColumns@", taskColumns);
+
+const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
+
+/** What creates the functions; where they are there it changes nothing. */
+export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
+
+/** Their names. */
+export const functionNames = {
+  commit: `paystate_commit_${digest}`,
+  claim: `paystate_claim_${digest}`,
+  heartbeat: `paystate_heartbeat_${digest}`,
+  release: `paystate_release_${digest}`,
+};

@@ -1,0 +1,197 @@
+/** The writes of commits to the caller's tables, as the function that carries them out takes them. */
+import { kindOf } from "../row.ts";
+import type { Bound, GivenTable, GivenTables } from "../sql/given-table.ts";
+import type { SqlValue } from "../sql/schema.ts";
+import type { Statement } from "../sql/statement.ts";
+import type { AnyRow } from "../sql/table-statements.ts";
+import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
+import type { AnyTable, ColumnKind } from "../table.ts";
+import { assertText, withPlaces } from "./text.ts";
+
+/** A statement of a group by its number, and its values. */
+interface Run {
+  readonly statement: number;
+  readonly values: readonly (string | null)[];
+}
+
+/** A write: refused unless it touches so many rows, and where it has no room. */
+export interface PreparedWrite extends Run {
+  readonly rows: 0 | 1;
+  /** It may set a unique field to a value that is taken, which refuses it. */
+  readonly mayBeTaken?: true;
+  readonly room?: Room;
+}
+
+interface Room {
+  readonly values: readonly (string | null)[];
+  readonly forget?: number;
+  readonly measure?: number;
+  readonly plus?: string;
+  readonly most?: string;
+}
+
+const casts: { readonly [K in ColumnKind]: string } = {
+  text: "text",
+  integer: "bigint",
+  amount: "numeric",
+  boolean: "smallint",
+  bytes: "bytea",
+  json: "text",
+};
+
+/** Rows that are only expected are shared, so that payments of one account do not wait for each other. */
+type Strength = "share" | "no key update";
+
+/** Statements with their places rewritten, known for as long as they are. */
+const rewritten = new WeakMap<object, string>();
+
+/** The writes of one group. Every distinct statement is sent once, and rows are locked in one order before the first. */
+export class GroupWrites {
+  readonly statements: string[] = [];
+  readonly #tables: GivenTables;
+  readonly #numbers = new Map<string, number>();
+  readonly #names = new Set<string>();
+  readonly #rows = new Map<string, Map<string, Strength>>();
+
+  constructor(tables: GivenTables) {
+    this.#tables = tables;
+  }
+
+  /** Names to be locked: what has no row of its own to lock. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  /** Which rows to lock before the first item, by table, and with which statement. */
+  locks(): { readonly statement: number; readonly keys: readonly string[] }[] {
+    return [...this.#rows.keys()].toSorted().flatMap((name) => {
+      const { key } = this.#tables.of(name).table;
+      return (["share", "no key update"] as const).flatMap((strength) => {
+        const rows = [...(this.#rows.get(name) ?? [])].filter((each) => each[1] === strength);
+        if (rows.length === 0) return [];
+        const text = `select 1 from "${name}" where "${key}" = any($1) order by "${key}" for ${strength}`;
+        return [{ statement: this.#number(text), keys: rows.map(([id]) => id) }];
+      });
+    });
+  }
+
+  /** @throws TypeError when the write is wrong for its table. */
+  prepare(write: AnyWrite): PreparedWrite {
+    const given = this.#tables.of(write.table);
+    if ("insert" in write) return this.#insert(given, write);
+    if ("set" in write) {
+      this.#lock(write.table, write.id, "no key update");
+      return this.#update(given, write);
+    }
+    this.#lock(write.table, write.id, "share");
+    return this.#expect(given, write);
+  }
+
+  #insert(given: GivenTable, { insert: record, atMost }: AnyInsert): PreparedWrite {
+    const { table } = given;
+    const insert = given.insert(record);
+    if ("version" in table.columns) this.#names.add(`row/${table.name}/${String(insert.values[table.key])}`);
+    const room = atMost === undefined ? {} : { room: this.#room(given, insert.values, atMost) };
+    return { ...this.#run(insert, table), rows: 1, ...room };
+  }
+
+  #update(given: GivenTable, change: AnyUpdate): PreparedWrite {
+    const run = this.#run(given.update(change), given.table);
+    const isUnique = given.table.unique.some((field) => field in (change.set as object));
+    return { ...run, rows: 1, ...(isUnique ? { mayBeTaken: true as const } : {}) };
+  }
+
+  /** A row that is absent cannot be locked; its name can, which an insert of it locks too. */
+  #expect(given: GivenTable, expectation: AnyExpectation): PreparedWrite {
+    const { id, expectVersion } = expectation;
+    const { statement, values } = given.expected(expectation);
+    const { name } = given.table;
+    if (expectVersion === 0) {
+      this.#names.add(`row/${name}/${id}`);
+      return { ...this.#run({ statement, values }, given.table), rows: 0 };
+    }
+    const text = `select 1 from "${name}" where "${given.table.key}" = ($1)[1] and version = ($1)[2]::bigint`;
+    return { statement: this.#number(text), values: [id, String(expectVersion)], rows: 1 };
+  }
+
+  #room(given: GivenTable, row: AnyRow, atMost: NonNullable<AnyInsert["atMost"]>): Room {
+    const { table, statements } = given;
+    const { group, name } = table;
+    const measure = "total" in atMost ? statements.parts : statements.count;
+    if (group === null || measure === null) {
+      throw new TypeError(
+        "total" in atMost
+          ? `atMost: the group of ${name} has no sum`
+          : `atMost: ${name} has no group`,
+      );
+    }
+    this.#names.add(`group/${name}/${JSON.stringify(group.by.map((field) => row[field]))}`);
+    const values: AnyRow = { since: Number.MIN_SAFE_INTEGER, ...definedSince(atMost.since), ...row };
+    const parameters = measure.parameters;
+    const room = {
+      values: parameters.map((parameter) => asText(values[parameter] ?? null)),
+      ...(statements.forget === null
+        ? {}
+        : { forget: this.#number(inOrderOf(statements.forget, parameters, table)) }),
+    };
+    const measured = withPlaces(measure as Statement<AnyRow, unknown>, (parameter, index) =>
+      placeOf(index, castOf(table, parameter)),
+    );
+    if (!("total" in atMost)) {
+      return { ...room, measure: this.#number(measured), plus: "1", most: String(atMost.count) };
+    }
+    if (atMost.total === null) return room;
+    const sum = `select coalesce(sum("part"), 0) from (${measured}) as parts`;
+    const plus = String(row[group.sum ?? ""]);
+    return { ...room, measure: this.#number(sum), plus, most: String(atMost.total) };
+  }
+
+  #run({ statement, values }: Bound, table: AnyTable): Run {
+    const text = rewritten.get(statement) ?? inOrderOf(statement, statement.parameters, table);
+    rewritten.set(statement, text);
+    return {
+      statement: this.#number(text),
+      values: statement.parameters.map((name) => asText(values[name] ?? null)),
+    };
+  }
+
+  #lock(table: string, key: string, strength: Strength): void {
+    const keys = this.#rows.get(table) ?? new Map<string, Strength>();
+    this.#rows.set(table, keys);
+    if (strength === "no key update" || !keys.has(key)) keys.set(key, strength);
+  }
+
+  #number(text: string): number {
+    const known = this.#numbers.get(text) ?? this.statements.push(text) - 1;
+    this.#numbers.set(text, known);
+    return known;
+  }
+}
+
+const definedSince = (since: number | undefined): AnyRow => (since === undefined ? {} : { since });
+
+/** The statement over one array of texts, which holds the values of these names. */
+function inOrderOf(
+  statement: Statement<AnyRow, unknown>,
+  names: readonly string[],
+  table: AnyTable,
+): string {
+  return withPlaces(statement, (name) => placeOf(names.indexOf(name), castOf(table, name)));
+}
+
+const placeOf = (index: number, type: string): string => `($1)[${index + 1}]::${type}`;
+
+/** The type of a value by its name: that of a column, or what statements name besides. */
+function castOf(table: AnyTable, name: string): string {
+  const column = table.columns[name];
+  if (column !== undefined) return casts[kindOf(column).kind];
+  return name === "$version" || name === "since" ? "bigint" : "text";
+}
+
+function asText(value: SqlValue): string | null {
+  if (value === null) return null;
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return `\\x${Buffer.from(value).toString("hex")}`;
+  assertText(value);
+  return value;
+}

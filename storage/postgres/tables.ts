@@ -1,0 +1,91 @@
+/** The caller's tables in PostgreSQL: installed, read, and their writes made ready for a commit. */
+import type { Kysely } from "kysely";
+import { definitionOf, planInstall, type StoredTable } from "../install-plan.ts";
+import type { AnyQuery } from "../query.ts";
+import { decodeRow } from "../sql/codecs.ts";
+import { GivenTables } from "../sql/given-table.ts";
+import { creation, installedStatements, migration } from "../sql/install-statements.ts";
+import { postgresSchema } from "../sql/migrations/dialect.ts";
+import type { Schema } from "../sql/schema.ts";
+import type { AnySchema } from "../sql/table-statements.ts";
+import type { Tallied } from "../storage.ts";
+import type { AnyTable } from "../table.ts";
+import type { Ask, Database } from "./database.ts";
+import { bound } from "./text.ts";
+
+export class Tables {
+  /** What is installed, for commits. */
+  readonly given: GivenTables;
+  readonly #database: Database;
+  readonly #db: Kysely<Schema>;
+  readonly #installed: ReturnType<typeof installedStatements>;
+
+  constructor(database: Database, db: Kysely<Schema>) {
+    this.#database = database;
+    this.#db = db;
+    this.given = new GivenTables(db as unknown as Kysely<AnySchema>);
+    this.#installed = installedStatements(db);
+  }
+
+  /** Asks for the lock on installing only when there is something to do, and looks again when it has it. */
+  async install(tables: readonly AnyTable[]): Promise<void> {
+    const stored = await Promise.all(
+      tables.map(({ name }) => this.#database.read(this.#installed.installed, { name })),
+    );
+    const isDone = tables.every((table, index) => planInstall(table, stored[index]?.[0] ?? null) === "keep");
+    if (!isDone) {
+      await this.#database.again(() =>
+        this.#database.transaction(async (ask) => {
+          await ask(`select pg_advisory_xact_lock(hashtextextended(current_schema() || '/install', 0))`);
+          for (const table of tables) await this.#bring(table, ask);
+        }),
+      );
+    }
+    for (const table of tables) this.given.add(table);
+  }
+
+  async #bring(table: AnyTable, ask: Ask): Promise<void> {
+    const { name, migrations } = table;
+    const [rows = []] = await ask(bound(this.#installed.installed, { name }));
+    const plan = planInstall(table, (rows[0] as StoredTable | undefined) ?? null);
+    if (plan === "keep") return;
+    const changes =
+      plan === "create"
+        ? creation(this.#db, table, postgresSchema)
+        : migration(this.#db, table, { ...plan, dialect: postgresSchema });
+    const record = { name, definition: definitionOf(table), migrations: migrations.length };
+    await ask(...changes, bound(this.#installed.record, record));
+  }
+
+  /** One record, or null. */
+  async get({ name }: AnyTable, key: string): Promise<object | null> {
+    const { table, statements } = this.given.of(name);
+    const [row] = await this.#database.read(statements.get, { key });
+    return row === undefined ? null : decodeRow(table, row);
+  }
+
+  async find(query: AnyQuery): Promise<object[]> {
+    const given = this.given.of(query.table.name);
+    const { statement, values } = given.find(query);
+    const rows = await this.#database.read(statement, values);
+    return rows.map((row) => decodeRow(given.table, row));
+  }
+
+  async tally(query: AnyQuery): Promise<Tallied> {
+    const { statement, values } = this.given.of(query.table.name).tally(query);
+    if (query.sum === undefined) {
+      const [row] = await this.#database.read(statement, values);
+      return { count: row?.count ?? 0, total: 0n };
+    }
+    const [sums] = await this.#database.read(summing(statement), values);
+    return { count: sums?.count ?? 0, total: BigInt(sums?.total ?? 0) };
+  }
+}
+
+/** The statement that adds up what another lists: numeric is exact, however large. */
+function summing(parts: { readonly sql: string; readonly parameters: readonly string[] }) {
+  return {
+    sql: `select count(*) as "count", coalesce(sum("part"), 0) as "total" from (${parts.sql}) as parts`,
+    parameters: parts.parameters,
+  } as { sql: string; parameters: readonly (keyof AnyRow & string)[]; row?: { count: number; total: string } };
+}

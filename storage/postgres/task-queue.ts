@@ -1,0 +1,114 @@
+/** Tasks in PostgreSQL: claimed, extended and given back in one round trip each. */
+import type { Kysely } from "kysely";
+import type { StoredTask } from "../engine-tables.ts";
+import type { Schema } from "../sql/schema.ts";
+import { laneStatements, taskStatements } from "../sql/task-statements.ts";
+import { pendingTask, taskRecord, troubledTask } from "../stored-task.ts";
+import type { ClaimRequest, ClaimedTask, EngineStorage, PendingTask, TroubledTask } from "../storage.ts";
+import type { Database } from "./database.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { explained, isLost } from "./explain.ts";
+import { lost } from "./database.ts";
+import { functionNames } from "./functions.ts";
+
+type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
+type Release = Parameters<EngineStorage["release"]>[0];
+
+/** Errors are for people: what PostgreSQL cannot keep of them is left out. */
+const NUL = "\u0000";
+
+export class TaskQueue {
+  readonly #database: Database;
+  readonly #clock: DatabaseClock;
+  readonly #tasks: ReturnType<typeof taskStatements>;
+  readonly #lanes: ReturnType<typeof laneStatements>;
+
+  constructor(database: Database, db: Kysely<Schema>, clock: DatabaseClock) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#tasks = taskStatements(db);
+    this.#lanes = laneStatements(db);
+  }
+
+  /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
+  async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
+    const now = this.#clock.now(request.now);
+    const answer = await this.#once(functionNames.claim, { ...request, now });
+    const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
+    this.#clock.learn(request.now, at);
+    return tasks.map((task) => {
+      const { token, crashes, failures } = task;
+      return { token, crashes, failures, ...taskRecord(task) };
+    });
+  }
+
+  async heartbeat({ tasks, now, leaseMs }: Heartbeat): Promise<string[]> {
+    if (tasks.length === 0) return [];
+    const request = { tasks, now: this.#clock.now(now), leaseMs };
+    return (await this.#database.again(() =>
+      this.#database.call(functionNames.heartbeat, request),
+    )) as string[];
+  }
+
+  /** Not repeated where the answer is lost, since a failure would count twice: the lease runs out by itself. */
+  async release({ id, token, dueAt, error }: Release): Promise<boolean> {
+    const failure = error === undefined ? {} : { error: error.replaceAll(NUL, "") };
+    const visibleAt = this.#clock.stored(dueAt);
+    return (await this.#once(functionNames.release, { id, token, dueAt, visibleAt, ...failure })) as boolean;
+  }
+
+  async #once(name: string, request: object): Promise<unknown> {
+    try {
+      return await this.#database.raced(() => this.#database.call(name, request));
+    } catch (error) {
+      throw isLost(error) ? lost(error) : explained(error);
+    }
+  }
+
+  /** The tasks of an instance by name, those of one name as they were armed. */
+  async of(instance: string, limit: number): Promise<PendingTask[]> {
+    const tasks = await this.#database.read(this.#tasks.ofInstance, { instance, limit });
+    return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
+  }
+
+  async nextDue(workflows: readonly string[]): Promise<number | null> {
+    const found = await Promise.all(
+      workflows.flatMap((workflow) => [
+        this.#database.read(this.#tasks.nextFree, { workflow }),
+        this.#database.read(this.#lanes.next, { workflow }),
+      ]),
+    );
+    const times = found.flat().map(({ at }) => at);
+    return times.length === 0 ? null : this.#clock.told(Math.min(...times));
+  }
+
+  async deadLetters(limit: number): Promise<TroubledTask[]> {
+    const tasks = await this.#database.read(this.#tasks.dead, { limit });
+    return tasks.map(troubledTask).map((task) => ({ ...task, since: this.#clock.told(task.since) }));
+  }
+
+  async failingTasks(least: number, limit: number): Promise<TroubledTask[]> {
+    return (await this.#database.read(this.#tasks.failing, { least, limit })).map(troubledTask);
+  }
+
+  async earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
+    const rows = await this.#database.read(EARLIEST, {});
+    return rows.map(({ workflow, at }) => ({ workflow, dueAt: this.#clock.told(at) }));
+  }
+}
+
+/** From workflow to workflow by one seek each, however many tasks lie between them. */
+const EARLIEST = {
+  sql: `with recursive free (workflow, at) as (
+      (select workflow, "visibleAt" from tasks where "deadAt" is null and lane is null
+        order by workflow, "visibleAt" limit 1)
+      union all
+      select next.* from free cross join lateral (
+        select t.workflow, t."visibleAt" from tasks t where t."deadAt" is null and t.lane is null
+          and t.workflow > free.workflow order by t.workflow, t."visibleAt" limit 1) next
+    )
+    select workflow, min(at) as at from (
+      select * from free union all select workflow, "nextAt" from lanes
+    ) every group by workflow order by workflow`,
+  parameters: [] as readonly never[],
+} as { sql: string; parameters: readonly never[]; row?: { workflow: string; at: number } };

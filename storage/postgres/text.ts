@@ -1,0 +1,75 @@
+/**
+ * Statements with their values in them, as text. Several of these are one message and one transaction: pg sends
+ * parameters with single statements only, each a round trip of its own.
+ */
+import type { SqlValue } from "../sql/schema.ts";
+import type { Statement } from "../sql/statement.ts";
+
+/** PostgreSQL keeps no NUL in a text. */
+const NUL = "\u0000";
+
+/**
+ * A value as a literal that is safe under every setting of the server.
+ * @throws TypeError when PostgreSQL cannot keep it.
+ */
+export function literal(value: SqlValue): string {
+  if (value === null) return "null";
+  if (typeof value === "number") return numeral(value);
+  if (typeof value !== "string") return `'\\x${Buffer.from(value).toString("hex")}'::bytea`;
+  assertText(value);
+  const quoted = `'${value.replaceAll("'", "''")}'`;
+  return value.includes("\\") ? ` E${quoted.replaceAll("\\", "\\\\")}` : quoted;
+}
+
+/** @throws TypeError for a text that PostgreSQL cannot keep. */
+export function assertText(value: string): void {
+  if (value.includes(NUL)) throw new TypeError("PostgreSQL keeps no text with a NUL character: remove it");
+}
+
+/** Without a bound is as far as a bigint goes. */
+function numeral(value: number): string {
+  if (value === Infinity) return "9223372036854775807";
+  if (value === -Infinity) return "(-9223372036854775807)";
+  if (!Number.isFinite(value)) throw new TypeError("a value is not a number");
+  return value < 0 ? `(${value})` : String(value);
+}
+
+/** How JSON writes half of a pair of code units that has no other half, and NUL; where a backslash is itself not escaped. */
+const HALF = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+const NUL_IN_JSON = /(?<!\\)(?:\\\\)*\\u0000/;
+
+/**
+ * A value as JSON, an argument of a function: between dollar signs and a tag that the text has not.
+ * @throws TypeError when PostgreSQL cannot keep it.
+ */
+export function jsonLiteral(value: unknown): string {
+  let json = JSON.stringify(value);
+  if (json.includes("\\u0000") && NUL_IN_JSON.test(json)) assertText(NUL);
+  // As in every other encoding of such a text.
+  if (json.includes("\\ud")) json = json.replace(HALF, "$1\\ufffd");
+  let tag = "$json$";
+  for (let number = 0; json.includes(tag); number += 1) tag = `$json${number}$`;
+  return `${tag}${json}${tag}`;
+}
+
+/** Places for values, and the quoted parts in which a dollar sign is none. */
+const PLACE = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\d+)/g;
+
+/** The statement with something else in the place of each of its values. */
+export function withPlaces<Values extends object>(
+  { sql, parameters }: Statement<Values, unknown>,
+  place: (name: keyof Values & string, index: number) => string,
+): string {
+  return sql.replace(PLACE, (whole, digits: string | undefined) => {
+    if (digits === undefined) return whole;
+    const index = Number(digits) - 1;
+    const name = parameters[index];
+    if (name === undefined) throw new TypeError(`no parameter ${digits} in ${sql}`);
+    return place(name, index);
+  });
+}
+
+/** The statement with its values. */
+export function bound<Values extends object>(statement: Statement<Values, unknown>, values: Values): string {
+  return withPlaces(statement, (name) => literal((values[name] ?? null) as SqlValue));
+}

@@ -1,0 +1,63 @@
+/**
+ * What became of a group of commits whose answer was lost. Each group is one change of its writer's row, in the same
+ * transaction: the row tells afterwards whether it happened, and a changed row keeps a late one from happening at all.
+ */
+import type { Database } from "./database.ts";
+import { literal } from "./text.ts";
+
+/** One row: it numbers the groups that are sent one after the other. */
+export interface Writer {
+  readonly id: string;
+  /** The number of the last group. */
+  number: number;
+}
+
+const NOW = "floor(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/** Rows of processes that ended without a word are removed after a day. */
+const FORGOTTEN_MS = 86_400_000;
+
+export class Writers {
+  readonly #database: Database;
+  readonly #free: Writer[] = [];
+  readonly #all = new Set<string>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** A writer that nobody else uses until it is given back. */
+  async take(): Promise<Writer> {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const rows = await this.#database.again(() =>
+      this.#database.write(
+        `delete from "paystateWriters" where "usedAt" < ${NOW} - ${FORGOTTEN_MS}`,
+        `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
+      ),
+    );
+    const { id } = rows[1]?.[0] as { readonly id: string };
+    this.#all.add(id);
+    return { id, number: 0 };
+  }
+
+  giveBack(writer: Writer): void {
+    this.#free.push(writer);
+  }
+
+  /** What the writer's last group was answered; null when it has not happened, and from now on cannot. */
+  async outcome({ id, number }: Writer): Promise<string | null> {
+    const [, rows = []] = await this.#database.write(
+      `update "paystateWriters" set number = ${number}, results = null where id = ${literal(id)} and number < ${number}`,
+      `select results from "paystateWriters" where id = ${literal(id)} and number = ${number}`,
+    );
+    return (rows[0] as { readonly results: string | null } | undefined)?.results ?? null;
+  }
+
+  /** Removes the rows; what is left undone is done by another process after a day. */
+  async forget(): Promise<void> {
+    if (this.#all.size === 0) return;
+    const ids = [...this.#all].map(literal).join(", ");
+    await this.#database.write(`delete from "paystateWriters" where id in (${ids})`).catch(() => {});
+  }
+}

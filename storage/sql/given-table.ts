@@ -1,0 +1,144 @@
+/** One of the caller's tables in SQL: the statement for whatever is read or written, with its values, compiled once each. */
+import type { Kysely } from "kysely";
+import { NotInstalled } from "../install-plan.ts";
+import { type AnyQuery, fieldNamed, selectionOf, type Selection } from "../query.ts";
+import type { AnyExpectation, AnyUpdate } from "../storage.ts";
+import type { AnyTable } from "../table.ts";
+import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
+import type { Statement } from "./statement.ts";
+import {
+  type AnyRow,
+  type AnySchema,
+  findStatement,
+  type TableStatements,
+  tableStatements,
+  tallyStatement,
+  updateStatement,
+  valueName,
+} from "./table-statements.ts";
+
+/** A statement and what it is run with. */
+export interface Bound<Row = unknown> {
+  readonly statement: Statement<AnyRow, Row>;
+  readonly values: AnyRow;
+}
+
+export class GivenTable {
+  readonly table: AnyTable;
+  readonly statements: TableStatements;
+  readonly #db: Kysely<AnySchema>;
+  /**
+   * Updates by their fields and whether a version is expected, finds and tallies by what they ask for: as many as there
+   * are places in the code.
+   */
+  readonly #updates = new Map<string, Statement<AnyRow, unknown>>();
+  readonly #finds = new Map<string, Statement<AnyRow, AnyRow>>();
+  readonly #tallies = new Map<string, Statement<AnyRow, { count?: number; part?: string | null }>>();
+
+  constructor(db: Kysely<AnySchema>, table: AnyTable) {
+    this.#db = db;
+    this.table = table;
+    this.statements = tableStatements(db, table);
+  }
+
+  /** @throws TypeError when there is no such index, or the values are not those of its fields. */
+  find(query: AnyQuery): Bound<AnyRow> {
+    const { order = "asc", limit, beyond } = query;
+    const selection = selectionOf(this.table, query);
+    const extent = { order, limited: limit !== undefined, beyond: beyond !== undefined };
+    const shape = [shapeOf(query.index, selection), order, limit === undefined, beyond === undefined].join();
+    const statement = compiledOnce(this.#finds, shape, () =>
+      findStatement(this.#db, this.table, selection, extent),
+    );
+    const values = { ...valuesOf(selection), limit: limit ?? null, [valueName.beyond]: beyond ?? null };
+    return { statement, values };
+  }
+
+  /** Where a field is summed there is a row for each of its values, else one with the count. */
+  tally(query: AnyQuery): Bound<{ count?: number; part?: string | null }> {
+    const { sum } = query;
+    if (sum !== undefined && fieldNamed(this.table, sum).kind !== "amount") {
+      throw new TypeError(`${this.table.name}: ${sum} is no amount`);
+    }
+    const selection = selectionOf(this.table, query);
+    const shape = [shapeOf(query.index, selection), sum ?? ""].join();
+    const statement = compiledOnce(this.#tallies, shape, () =>
+      tallyStatement(this.#db, this.table, selection, sum),
+    );
+    return { statement, values: valuesOf(selection) };
+  }
+
+  insert(record: unknown): Bound {
+    return { statement: this.statements.insert, values: encodeRow(this.table, record as object) };
+  }
+
+  /** @throws TypeError when rows of the table are never changed, or have no version to expect. */
+  update({ id, set, expectedVersion }: AnyUpdate): Bound {
+    if (this.table.appendOnly) throw new TypeError(`rows of ${this.table.name} are never changed`);
+    const grows = "version" in this.table.columns;
+    const expected = expectedVersion !== undefined;
+    if (expected) this.assertVersioned();
+    const changes = encodeChanges(this.table, set as object);
+    const fields = Object.keys(changes);
+    const statement = compiledOnce(this.#updates, [expected, ...fields].join(), () =>
+      updateStatement(this.#db, this.table, fields, { grows, expected }),
+    );
+    return { statement, values: { ...changes, $key: id, $version: expectedVersion ?? null } };
+  }
+
+  /** The row that is expected to have a version. */
+  expected({ id }: AnyExpectation): Bound<AnyRow> {
+    this.assertVersioned();
+    return { statement: this.statements.get as unknown as Statement<AnyRow, AnyRow>, values: { key: id } };
+  }
+
+  /** @throws TypeError when the table has no version. */
+  assertVersioned(): void {
+    if (!("version" in this.table.columns)) throw new TypeError(`${this.table.name} has no version`);
+  }
+}
+
+/** The tables that are installed, by their names. */
+export class GivenTables {
+  readonly #db: Kysely<AnySchema>;
+  readonly #tables = new Map<string, GivenTable>();
+
+  constructor(db: Kysely<AnySchema>) {
+    this.#db = db;
+  }
+
+  /** Takes a table that is in the database. */
+  add(table: AnyTable): void {
+    if (this.#tables.get(table.name)?.table === table) return;
+    this.#tables.set(table.name, new GivenTable(this.#db, table));
+  }
+
+  /** @throws NotInstalled when the table is none of them. */
+  of(name: string): GivenTable {
+    const table = this.#tables.get(name);
+    if (table === undefined) throw new NotInstalled(name);
+    return table;
+  }
+}
+
+function compiledOnce<S>(known: Map<string, S>, shape: string, compile: () => S): S {
+  const found = known.get(shape) ?? compile();
+  known.set(shape, found);
+  return found;
+}
+
+/** What two reads have in common that one statement can serve. */
+function shapeOf(index: string | undefined, { equals, after }: Selection): string {
+  return [
+    index ?? "",
+    equals.map(([, value]) => (value === null ? "null" : "value")).join(),
+    after.length,
+  ].join("|");
+}
+
+function valuesOf({ equals, after }: Selection): AnyRow {
+  const values: AnyRow = {};
+  for (const [field, value] of equals) values[valueName.equal(field.name)] = encodeValue(field, value);
+  for (const [field, value] of after) values[valueName.after(field.name)] = encodeValue(field, value);
+  return values;
+}

@@ -1,0 +1,133 @@
+/** A PostgreSQL server of the tests' own: in a folder of its own, on a free port of 127.0.0.1, gone when it is stopped. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+
+/** A server that runs until it is stopped. */
+export interface PostgresServer {
+  /** Of its superuser and its first database. */
+  readonly url: string;
+  readonly port: number;
+  /** The server's process: what a test may freeze, or kill. */
+  readonly process: () => ChildProcess;
+  /** As a loss of power would: every process of it is gone at once. */
+  kill(): Promise<void>;
+  /** After `kill`: on the same port, with what it had on its disk. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** Where Debian keeps the programs of its versions, and where others do. */
+const PLACES = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt"];
+
+/** The folder of `initdb` and `postgres`, of the newest version here; null where there is none. */
+export function postgresPrograms(): string | null {
+  const installed = PLACES.filter((place) => existsSync(place))
+    .flatMap((place) => readdirSync(place).map((version) => join(place, version, "bin")))
+    .filter((folder) => existsSync(join(folder, "initdb")));
+  return installed.toSorted().at(-1) ?? null;
+}
+
+/** PostgreSQL refuses to run as root: where the tests do, the server runs as the user that its package has made. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+/** Whether what is acknowledged must survive a loss of power of the machine, which no test brings about. */
+const SETTINGS = {
+  fsync: "off",
+  full_page_writes: "off",
+  max_connections: "200",
+  shared_buffers: "64MB",
+  listen_addresses: "127.0.0.1",
+  logging_collector: "off",
+};
+
+/**
+ * Makes and starts a server.
+ * @throws Error when there are no programs of PostgreSQL, or the server does not come up, with what it said.
+ */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  const programs = postgresPrograms();
+  if (programs === null) throw new Error("there is no PostgreSQL here: apt-get install postgresql");
+  const user = unprivileged();
+  const folder = await mkdtemp(join(tmpdir(), "paystate-postgres-"));
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
+  await chmod(folder, 0o700);
+  const data = join(folder, "data");
+  const initialize = ["--no-sync", "--auth=trust", "--username=paystate", "--encoding=UTF8", "--no-locale"];
+  execFileSync(join(programs, "initdb"), [...initialize, data], { ...user, cwd: folder, stdio: "pipe" });
+  const port = await freePort();
+  const given = Object.entries({ ...SETTINGS, ...settings, unix_socket_directories: folder });
+  const lines = given.map(([name, value]) => `${name} = '${value}'\n`);
+  await writeFile(join(data, "postgresql.auto.conf"), lines.join(""));
+  const url = `postgres://paystate@127.0.0.1:${port}/postgres`;
+
+  const run = async (): Promise<ChildProcess> => {
+    const server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port)], {
+      ...{ ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
+    });
+    let said = "";
+    server.stderr?.on("data", (text: Buffer) => (said = `${said}${text.toString()}`.slice(-4_000)));
+    // A run that is ended without a word takes its server with it.
+    const end = (): void => void server.kill("SIGQUIT");
+    process.once("exit", end);
+    server.once("exit", () => process.off("exit", end));
+    for (let tries = 0; !(await answers(url)); tries += 1) {
+      if (server.exitCode !== null || tries > 300) throw new Error(`PostgreSQL did not start: ${said}`);
+      await sleep(50);
+    }
+    return server;
+  };
+  let server = await run();
+  const ended = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exit = new Promise((resolve) => server.once("exit", resolve));
+    server.kill(signal);
+    await exit;
+  };
+  return {
+    url,
+    port,
+    process: () => server,
+    kill: () => ended("SIGQUIT"),
+    async restart() {
+      server = await run();
+    },
+    async stop() {
+      await ended("SIGQUIT");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
