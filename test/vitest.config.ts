@@ -56,6 +56,7 @@ export default defineConfig({
       source("test/programs/print-seed.ts"),
       source("test/programs/use-memory-disk.ts"),
       source("test/programs/compile.ts"),
+      source("test/programs/postgres.ts"),
     ],
     // The first files wait for processes more than they work: a third one at a time keeps two cores busy.
     maxWorkers: 3,

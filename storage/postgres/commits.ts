@@ -53,7 +53,9 @@ export class Commits {
         const { id, number } = writer;
         try {
           const request = { ...group, writer: id, number };
-          const answers = await this.#database.raced(() => this.#database.call(functionNames.commit, request));
+          const answers = await this.#database.raced(() =>
+            this.#database.call(functionNames.commit, request),
+          );
           return (answers as string[]).map(resultOf);
         } catch (error) {
           if (isGivenUp(error)) writer = await this.#writers.take();

@@ -20,7 +20,14 @@ export type Rows = readonly object[];
 export type Ask = (...statements: readonly string[]) => Promise<readonly Rows[]>;
 
 /** The server is asked again for so long after a connection was lost: about what a restart takes. */
-const AGAIN = { retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true, maxRetryTime: 10_000 };
+const AGAIN = {
+  retries: Infinity,
+  factor: 1.5,
+  minTimeout: 20,
+  maxTimeout: 500,
+  randomize: true,
+  maxRetryTime: 10_000,
+};
 
 /** Two transactions that met are told apart soon. */
 const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
@@ -76,7 +83,12 @@ export class Database {
 
   async #readTogether(batch: readonly Read[]): Promise<void> {
     try {
-      const rows = await this.again(() => this.#send(READ_ONLY, batch.map(({ text }) => text)));
+      const rows = await this.again(() =>
+        this.#send(
+          READ_ONLY,
+          batch.map(({ text }) => text),
+        ),
+      );
       batch.forEach(({ resolve }, index) => resolve(rows[index] ?? []));
     } catch (error) {
       for (const { reject } of batch) reject(error);

@@ -57,7 +57,11 @@ const explanations: readonly Explanation[] = [
     code: "read_only",
     sentence: "this server takes no writes, as a standby does: give paystate the URL of the primary",
   },
-  { of: /^53100$/, code: "disk_full", sentence: "the disk is full: make room, and what was committed is still there" },
+  {
+    of: /^53100$/,
+    code: "disk_full",
+    sentence: "the disk is full: make room, and what was committed is still there",
+  },
   {
     of: /^53[234]00$/,
     code: "busy",
@@ -66,7 +70,8 @@ const explanations: readonly Explanation[] = [
   {
     of: /^55P03$/,
     code: "busy",
-    sentence: "another session kept a lock for too long: find it in pg_locks and pg_stat_activity, and end it",
+    sentence:
+      "another session kept a lock for too long: find it in pg_locks and pg_stat_activity, and end it",
   },
   {
     of: /^57014$/,
@@ -76,12 +81,14 @@ const explanations: readonly Explanation[] = [
   {
     of: NO_TURN,
     code: "busy",
-    sentence: "no connection came free in time: raise the size of the pool, or see what keeps its connections",
+    sentence:
+      "no connection came free in time: raise the size of the pool, or see what keeps its connections",
   },
   {
     of: /SSL|certificate/,
     code: "cannot_open",
-    sentence: "PostgreSQL and this program do not agree on TLS: mend `sslmode` of the URL, or the certificate",
+    sentence:
+      "PostgreSQL and this program do not agree on TLS: mend `sslmode` of the URL, or the certificate",
   },
 ];
 

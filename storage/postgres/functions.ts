@@ -362,9 +362,7 @@ const taskColumns = columnsOf(engineTables.tasks)
   .map((name) => `"${name}"`)
   .join(", ");
 
-const source = [
-  ...[lockAll, settleLanes, applyItem, commitGroup, claimTasks, extendLeases, releaseTask],
-]
+const source = [...[lockAll, settleLanes, applyItem, commitGroup, claimTasks, extendLeases, releaseTask]]
   .join("\n")
   .replaceAll("@taskColumns@", taskColumns);
 

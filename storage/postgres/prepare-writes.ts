@@ -120,9 +120,7 @@ export class GroupWrites {
     const measure = "total" in atMost ? statements.parts : statements.count;
     if (group === null || measure === null) {
       throw new TypeError(
-        "total" in atMost
-          ? `atMost: the group of ${name} has no sum`
-          : `atMost: ${name} has no group`,
+        "total" in atMost ? `atMost: the group of ${name} has no sum` : `atMost: ${name} has no group`,
       );
     }
     this.#names.add(`group/${name}/${JSON.stringify(group.by.map((field) => row[field]))}`);
@@ -171,11 +169,7 @@ export class GroupWrites {
 const definedSince = (since: number | undefined): AnyRow => (since === undefined ? {} : { since });
 
 /** The statement over one array of texts, which holds the values of these names. */
-function inOrderOf(
-  statement: Statement<AnyRow, unknown>,
-  names: readonly string[],
-  table: AnyTable,
-): string {
+function inOrderOf(statement: Statement<AnyRow, unknown>, names: readonly string[], table: AnyTable): string {
   return withPlaces(statement, (name) => placeOf(names.indexOf(name), castOf(table, name)));
 }
 

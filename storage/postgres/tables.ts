@@ -87,5 +87,9 @@ function summing(parts: { readonly sql: string; readonly parameters: readonly st
   return {
     sql: `select count(*) as "count", coalesce(sum("part"), 0) as "total" from (${parts.sql}) as parts`,
     parameters: parts.parameters,
-  } as { sql: string; parameters: readonly (keyof AnyRow & string)[]; row?: { count: number; total: string } };
+  } as {
+    sql: string;
+    parameters: readonly (keyof AnyRow & string)[];
+    row?: { count: number; total: string };
+  };
 }

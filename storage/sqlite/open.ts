@@ -4,12 +4,20 @@ import { Kysely, SqliteDialect } from "kysely";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import type { Schema } from "../sql/schema.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
 
 /** A path to open, where `:memory:` is one too; a handle is taken as it is. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
+  if (/^[a-z]+:\/\//i.test(path)) {
+    // Not shown: it may hold a password.
+    throw new StorageUnusable(
+      "not_a_database",
+      "this is a URL and SQLite takes the path of a file: for PostgreSQL take postgresStorage of paystate/storage/postgres",
+    );
+  }
   try {
     const Driver = await loadDriver();
     if (path !== ":memory:") createPrivately(path);

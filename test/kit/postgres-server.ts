@@ -55,7 +55,9 @@ const SETTINGS = {
  * Makes and starts a server.
  * @throws Error when there are no programs of PostgreSQL, or the server does not come up, with what it said.
  */
-export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error("there is no PostgreSQL here: apt-get install postgresql");
   const user = unprivileged();

@@ -1,10 +1,12 @@
-/** Both adapters pass the published contract whole. */
+/** All adapters pass the published contract whole. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 import { memoryStorage } from "../../storage/memory.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
+import { postgresDatabase } from "../kit/postgres-database.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { storageContract, type StorageUnderTest } from "../contracts/storage.ts";
 
 const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
@@ -19,6 +21,7 @@ const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
       destroy: () => rm(folder, { recursive: true }),
     };
   },
+  ...(HAS_POSTGRES ? { PostgreSQL: postgresDatabase } : {}),
 };
 
 describe.each(Object.entries(adapters))("storage contract: %s", (_, makeStorage) => {

@@ -22,7 +22,12 @@ export interface SchemaDialect {
   sequencedTable(db: Kysely<unknown>, name: string, parts: TableParts): Creation;
 }
 
-function withColumns(db: Kysely<unknown>, table: string, columns: Columns, types: SchemaDialect["types"]): Creation {
+function withColumns(
+  db: Kysely<unknown>,
+  table: string,
+  columns: Columns,
+  types: SchemaDialect["types"],
+): Creation {
   let builder: Creation = db.schema.createTable(table);
   for (const [name, column] of Object.entries(columns)) {
     const { kind, nullable } = kindOf(column);

@@ -19,7 +19,9 @@ const MIGRATIONS_TABLE = "paystateMigrations";
  */
 export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<boolean> {
   const found = await db.introspection.getTables();
-  const tables = found.filter((table) => schema === undefined || table.schema === schema).map(({ name }) => name);
+  const tables = found
+    .filter((table) => schema === undefined || table.schema === schema)
+    .map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0) return false;
     throw new StorageUnusable(

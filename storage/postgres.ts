@@ -1,0 +1,167 @@
+/** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
+import { instanceStatements } from "./sql/instance-statements.ts";
+import type { AnyCommit, EngineStorage, Find } from "./storage.ts";
+import type { Table } from "./table.ts";
+import { Commits } from "./postgres/commits.ts";
+import { compiler } from "./postgres/compiler.ts";
+import { Database } from "./postgres/database.ts";
+import { callersClock, databaseClock } from "./postgres/database-clock.ts";
+import type { PostgresPool } from "./postgres/driver.ts";
+import { explained } from "./postgres/explain.ts";
+import { instanceWorkflows } from "./postgres/instance-workflows.ts";
+import { openConnections, pause } from "./postgres/open.ts";
+import { prepareSchema } from "./postgres/prepare-schema.ts";
+import { Tables } from "./postgres/tables.ts";
+import { TaskQueue } from "./postgres/task-queue.ts";
+import { WakeCalls } from "./postgres/wake-calls.ts";
+import { WatchList } from "./postgres/watch-list.ts";
+
+export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
+export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
+
+/** How a storage uses its database. All have a default. */
+export interface PostgresOptions {
+  /** The schema that holds everything, made when it is absent: `paystate`. Two services in one database have one each. */
+  readonly schema?: string;
+  /** How many connections are opened from a URL at most, besides the one that listens: 10. */
+  readonly connections?: number;
+  /** How long one statement may take, in milliseconds: 30,000. */
+  readonly statementTimeoutMs?: number;
+  /** How long a statement waits for a lock that another session holds, in milliseconds: 5,000. */
+  readonly lockTimeoutMs?: number;
+  /**
+   * Whose clock judges leases and due times. `database`, the default: processes whose clocks differ agree, because what
+   * each means by a time is moved by as much as its clock differs from the database's. `caller`: the times that calls
+   * bring are taken as they are, for tests that turn a clock and for the storage contract.
+   */
+  readonly clock?: "database" | "caller";
+  /**
+   * Where hints from other processes are heard, by LISTEN. Default: on one more connection to the same place. A URL: there,
+   * such as past a pooler that hands out connections per transaction. `false`: nowhere, which leaves polling.
+   */
+  readonly listen?: string | false;
+}
+
+/** A storage in PostgreSQL. */
+export interface PostgresStorage extends EngineStorage {
+  /**
+   * Whether hints of other processes arrive: sends one to itself and waits three seconds for it. Where it is false, as
+   * behind a pooler that swallows LISTEN, work that another process made due is found by polling.
+   */
+  hintsArrive(): Promise<boolean>;
+}
+
+/**
+ * Opens a storage in PostgreSQL 13 or newer: by a URL, or with a `Pool` of pg 8, which then stays open on `close`. Missing
+ * migrations are applied first, once, however many processes start at the same time. What resolved is durable as the
+ * server's `synchronous_commit` says: with `on`, its default, it survives a loss of power.
+ *
+ * Works behind a pooler that hands out connections per transaction: no state is left in a session. A lock that another
+ * session holds is waited for up to `lockTimeoutMs`; after a lost connection reads are asked again for ten seconds, and
+ * a group of commits is looked up before it is sent again, so it happens once.
+ *
+ * ```ts
+ * const storage = await postgresStorage("postgres://paystate@db.internal/payments");
+ * ```
+ *
+ * @throws StorageUnusable when the driver, the server or the schema cannot be used, with a sentence that says what to do.
+ */
+export async function postgresStorage(
+  urlOrPool: string | PostgresPool,
+  options: PostgresOptions = {},
+): Promise<PostgresStorage> {
+  const { schema = "paystate", statementTimeoutMs = 30_000, lockTimeoutMs = 5_000 } = options;
+  assertSchemaName(schema);
+  const { pool, listener, close } = await openConnections(urlOrPool, options);
+  const database = new Database(pool, schema, { statementTimeoutMs, lockTimeoutMs });
+  try {
+    await prepareSchema(database, schema);
+  } catch (error) {
+    await close();
+    throw explained(error);
+  }
+  const channel = `paystate_${schema}`;
+  const wakes = new WakeCalls({ database, client: listener, channel, pause });
+  return storageOn(database, wakes, {
+    clock: options.clock ?? "database",
+    listens: options.listen !== false,
+    close,
+  });
+}
+
+interface StorageParts {
+  readonly clock: "database" | "caller";
+  readonly listens: boolean;
+  readonly close: () => Promise<void>;
+}
+
+function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): PostgresStorage {
+  const db = compiler();
+  const clock = parts.clock === "database" ? databaseClock() : callersClock;
+  const tasks = new TaskQueue(database, db, clock);
+  const watches = new WatchList(database, db, clock);
+  const tables = new Tables(database, db);
+  const commits = new Commits(database, tables.given, clock);
+  const instances = instanceStatements(db);
+  return {
+    install: (wanted) => tables.install(wanted),
+    get: <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as Promise<R | null>,
+    find: <R extends object>(query: Find<R>) => tables.find(query) as Promise<unknown> as Promise<R[]>,
+    tally: (query) => tables.tally(query),
+    async commit(items) {
+      const results = await commits.commit(items);
+      if (items.some(makesWorkDue)) wakes.tell();
+      return results;
+    },
+    claim: (request) => tasks.claim(request),
+    heartbeat: (request) => tasks.heartbeat(request),
+    async release(request) {
+      const isReleased = await tasks.release(request);
+      if (isReleased) wakes.tell();
+      return isReleased;
+    },
+    load: async (id) => (await database.read(instances.load, { id }))[0] ?? null,
+    nextDue: (workflows) => tasks.nextDue(workflows),
+    history: (instance, { after, limit }) => database.read(instances.history, { instance, after, limit }),
+    claimShards: (request) => watches.claim(request),
+    releaseShards: (holder) => watches.release(holder),
+    watches: ({ kind, shards }) => watches.of(kind, shards),
+    watchedKinds: () => watches.kinds(),
+    instanceWorkflows: async () =>
+      (await database.read(instanceWorkflows, {})).map(({ workflow }) => workflow),
+    instances: (page) => database.read(instances.page, page),
+    newestInstances: ({ before, limit }) =>
+      database.read(instances.newest, {
+        createdAt: before?.createdAt ?? Number.MAX_SAFE_INTEGER,
+        id: before?.id ?? "",
+        limit,
+      }),
+    async pending(instance, limit) {
+      // Asked for in one turn, so of one moment.
+      const both = [tasks.of(instance, limit), watches.ofInstance(instance, limit)] as const;
+      const [ofTasks, ofWatches] = await Promise.all(both);
+      return { tasks: ofTasks, watches: ofWatches };
+    },
+    deadLetters: (limit) => tasks.deadLetters(limit),
+    failingTasks: (least, limit) => tasks.failingTasks(least, limit),
+    earliestTasks: () => tasks.earliestTasks(),
+    onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
+    hintsArrive: async () => parts.listens && wakes.arrives(),
+    async close() {
+      await wakes.close();
+      await commits.close();
+      await parts.close();
+    },
+  };
+}
+
+/** Whether another process may find work sooner by it: what is armed under a lease has its process. */
+const makesWorkDue = ({ arms = [], retries = [], watches = [] }: AnyCommit): boolean =>
+  retries.length > 0 || watches.length > 0 || arms.some(({ lease }) => lease === undefined);
+
+function assertSchemaName(schema: string): void {
+  if (/^(?!pg_)[a-z_][a-z0-9_]{0,47}$/.test(schema)) return;
+  throw new TypeError(
+    `schema must be a lower-case letter or _, then up to 47 letters, digits and _, and not begin with pg_: not ${JSON.stringify(schema)}`,
+  );
+}

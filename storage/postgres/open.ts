@@ -1,0 +1,66 @@
+/** The connections of a storage: a pool of its own from a URL, or one that was given; and one that listens. */
+import { StorageUnusable } from "../storage-unusable.ts";
+import { type ListeningClient, loadDriver, type PostgresPool } from "./driver.ts";
+
+/** Where to connect, and how often. */
+export interface Opening {
+  readonly connections?: number;
+  readonly listen?: string | false;
+}
+
+/** What a storage works with. */
+export interface Connections {
+  readonly pool: PostgresPool;
+  /** A connection outside the pool, which has not connected yet. */
+  readonly listener: () => Promise<ListeningClient>;
+  /** Closes what was opened here and nothing else. */
+  readonly close: () => Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** What an idle connection says is found out when it is used next. */
+const ignored = (): void => {};
+
+/** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
+export async function openConnections(
+  urlOrPool: string | PostgresPool,
+  { connections = 10, listen }: Opening,
+): Promise<Connections> {
+  const { Pool, Client } = await loadDriver();
+  const direct = typeof listen === "string" ? optionsFrom(listen) : null;
+  if (typeof urlOrPool !== "string") {
+    urlOrPool.on("error", ignored);
+    const options = direct ?? urlOrPool.options;
+    const close = async (): Promise<void> => void urlOrPool.off("error", ignored);
+    return { pool: urlOrPool, listener: async () => new Client(options), close };
+  }
+  const options = optionsFrom(urlOrPool);
+  const pool = new Pool({ ...options, max: connections, allowExitOnIdle: true });
+  pool.on("error", ignored);
+  return { pool, listener: async () => new Client(direct ?? options), close: () => pool.end() };
+}
+
+function optionsFrom(url: string): object {
+  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+    // Not shown: a URL that is mistyped may hold a password.
+    throw new StorageUnusable(
+      "not_a_database",
+      "PostgreSQL takes a URL such as postgres://user@host:5432/database; " +
+        "for a file take sqliteStorage of paystate/storage/sqlite",
+    );
+  }
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    fallback_application_name: "paystate",
+  };
+}
+
+/** Waits, without keeping the process alive. */
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    // oxlint-disable-next-line paystate/no-ambient -- paces hints and decides nothing that is stored
+    setTimeout(resolve, ms).unref();
+  });

@@ -1,0 +1,81 @@
+/** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
+import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
+import { postgresSchema } from "../sql/migrations/dialect.ts";
+import { isCurrent, migrate } from "../sql/migrations/index.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import type { Ask, Database } from "./database.ts";
+import { FUNCTIONS, functionNames } from "./functions.ts";
+import { literal } from "./text.ts";
+
+/** Of this version are all the functions and clauses that are used here. */
+const OLDEST_SERVER = 130_000;
+
+/**
+ * Looks first, and takes the lock only when something is missing.
+ * @throws StorageUnusable when the server is too old, the role lacks a right, or the schema is not one this code can use.
+ */
+export async function prepareSchema(database: Database, schema: string): Promise<void> {
+  const isReady = await database.raced(() =>
+    database.transaction(async (ask) => {
+      await assertServer(ask);
+      return (await isCurrent(over(ask), schema)) && (await hasFunctions(ask));
+    }),
+  );
+  if (isReady) return;
+  await database.raced(() =>
+    database.transaction(async (ask) => {
+      await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
+      const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
+      if (found.length === 0) await ask(`create schema "${schema}"`);
+      const db = over(ask);
+      if (!(await isCurrent(db, schema))) {
+        await migrate(db, postgresSchema);
+        await ask(WRITERS);
+      }
+      await ask(FUNCTIONS);
+    }),
+  );
+}
+
+/** What became of groups of commits: one short row for each connection that writes, changed in place. */
+const WRITERS = `
+  create table "paystateWriters" (
+    id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
+  ) with (fillfactor = 40)`;
+
+async function assertServer(ask: Ask): Promise<void> {
+  const [rows = []] = await ask(
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+  );
+  const { number, name } = rows[0] as { readonly number: number; readonly name: string };
+  if (number >= OLDEST_SERVER) return;
+  throw new StorageUnusable(
+    "server_too_old",
+    `this server is PostgreSQL ${name} and paystate needs 13 or newer: upgrade the server`,
+  );
+}
+
+async function hasFunctions(ask: Ask): Promise<boolean> {
+  const names = Object.values(functionNames).map(literal).join(", ");
+  const [rows = []] = await ask(
+    `select proname from pg_proc where pronamespace = current_schema()::regnamespace and proname in (${names})`,
+  );
+  return rows.length === Object.keys(functionNames).length;
+}
+
+/** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */
+function over(ask: Ask): Kysely<unknown> {
+  const client = {
+    async query(text: string, values: readonly unknown[]) {
+      const given = text.replace(/\$(\d+)/g, (_, digits: string) => {
+        const value = values[Number(digits) - 1];
+        return typeof value === "boolean" ? String(value) : literal(value as string | number);
+      });
+      const [rows = []] = await ask(given);
+      return { command: "SELECT" as const, rowCount: rows.length, rows: [...rows] };
+    },
+    release: () => {},
+  };
+  const pool = { connect: async () => client, end: async () => {} } as unknown as KyselyPool;
+  return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+}
