@@ -41,6 +41,9 @@ interface Read {
   readonly reject: (error: unknown) => void;
 }
 
+/** Connections of pools, whose errors have a listener: without one they would end the process. */
+const heard = new WeakSet<PostgresClient>();
+
 /** As many reads share one message. */
 const TOGETHER = 64;
 
@@ -48,7 +51,6 @@ export class Database {
   readonly #pool: PostgresPool;
   readonly #limits: Limits;
   readonly #head: string;
-  readonly #heard = new WeakSet<PostgresClient>();
   #reads: Read[] = [];
 
   constructor(pool: PostgresPool, schema: string, limits: Limits) {
@@ -159,8 +161,8 @@ export class Database {
 
   async #connect(): Promise<PostgresClient> {
     const client = await this.#pool.connect();
-    if (!this.#heard.has(client)) {
-      this.#heard.add(client);
+    if (!heard.has(client)) {
+      heard.add(client);
       // What it says while nothing is asked of it is found out at the next question.
       client.on("error", () => {});
     }
@@ -169,12 +171,13 @@ export class Database {
 
   /** A message of several statements that fails is taken back by the server itself. */
   async #end(client: PostgresClient, error: unknown, rollback?: string): Promise<void> {
-    if (isLost(error)) return client.release(true);
-    if (rollback === undefined) return client.release();
-    const isBroken = await this.#query(client, rollback).then(
-      () => false,
-      () => true,
-    );
+    let isBroken = isLost(error);
+    if (rollback !== undefined && !isBroken) {
+      isBroken = await this.#query(client, rollback).then(
+        () => false,
+        () => true,
+      );
+    }
     client.release(isBroken);
   }
 

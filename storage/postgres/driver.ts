@@ -34,7 +34,6 @@ export interface PostgresPool {
   readonly options: object;
   connect(): Promise<PostgresClient>;
   on(event: "error", listener: (error: Error) => void): unknown;
-  off(event: "error", listener: (error: Error) => void): unknown;
   end(): Promise<void>;
 }
 

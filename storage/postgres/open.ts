@@ -22,6 +22,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** What an idle connection says is found out when it is used next. */
 const ignored = (): void => {};
 
+/** Pools that were given, whose errors have a listener: without one they would end the process. */
+const heard = new WeakSet<PostgresPool>();
+
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
 export async function openConnections(
   urlOrPool: string | PostgresPool,
@@ -30,10 +33,10 @@ export async function openConnections(
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
   if (typeof urlOrPool !== "string") {
-    urlOrPool.on("error", ignored);
+    if (!heard.has(urlOrPool)) urlOrPool.on("error", ignored);
+    heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
-    const close = async (): Promise<void> => void urlOrPool.off("error", ignored);
-    return { pool: urlOrPool, listener: async () => new Client(options), close };
+    return { pool: urlOrPool, listener: async () => new Client(options), close: async () => {} };
   }
   const options = optionsFrom(urlOrPool);
   const pool = new Pool({ ...options, max: connections, allowExitOnIdle: true });

@@ -89,7 +89,7 @@ function summing(parts: { readonly sql: string; readonly parameters: readonly st
     parameters: parts.parameters,
   } as {
     sql: string;
-    parameters: readonly (keyof AnyRow & string)[];
+    parameters: readonly string[];
     row?: { count: number; total: string };
   };
 }

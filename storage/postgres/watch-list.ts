@@ -57,7 +57,7 @@ export class WatchList {
   }
 
   async release(holder: string): Promise<void> {
-    await this.#database.again(() => this.#database.write(`${bound(this.#watches.release, { holder })}`));
+    await this.#database.again(() => this.#database.write(bound(this.#watches.release, { holder })));
   }
 
   of(kind: string, shards: readonly number[]): Promise<WatchRecord[]> {

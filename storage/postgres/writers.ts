@@ -36,7 +36,8 @@ export class Writers {
         `insert into "paystateWriters" (id, number, "usedAt") values (gen_random_uuid()::text, 0, ${NOW}) returning id`,
       ),
     );
-    const { id } = rows[1]?.[0] as { readonly id: string };
+    const [, [made] = []] = rows;
+    const { id } = made as { readonly id: string };
     this.#all.add(id);
     return { id, number: 0 };
   }

@@ -18,14 +18,15 @@ export default async function providePostgres(): Promise<() => Promise<void>> {
   }
   const folder = await mkdtemp(join(tmpdir(), "paystate-ask-postgres-"));
   process.env[POSTGRES_FOLDER] = folder;
-  let server: Promise<PostgresServer> | null = null;
+  const servers: Promise<PostgresServer>[] = [];
   const answer = async (text: string): Promise<void> => {
     await writeFile(join(folder, "writing"), text);
     await rename(join(folder, "writing"), join(folder, ANSWER));
   };
   const watcher = watch(folder, (_, name) => {
-    if (name !== WANTED || server !== null) return;
-    server = startPostgres();
+    if (name !== WANTED || servers.length > 0) return;
+    const server = startPostgres();
+    servers.push(server);
     server.then(
       ({ url }) => answer(url),
       (error: unknown) => answer(`failed: ${String(error)}`),
@@ -33,8 +34,7 @@ export default async function providePostgres(): Promise<() => Promise<void>> {
   });
   return async () => {
     watcher.close();
-    const started = await (server as Promise<PostgresServer> | null)?.catch(() => null);
-    await started?.stop();
+    for (const server of servers) await server.then((started) => started.stop()).catch(() => {});
     await rm(folder, { recursive: true, force: true });
   };
 }

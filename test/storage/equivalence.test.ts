@@ -1,7 +1,11 @@
-/** Memory is the reference: after any history of calls, SQLite answers as memory does. */
+/** Memory is the reference: after any history of calls, every other adapter answers as memory does. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { paymentStorage } from "../../src/payments/reads.ts";
+import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
+import { THOROUGH } from "../kit/thorough.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import {
@@ -231,23 +235,49 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   volume: await storage.volume("s", -1),
 });
 
+/** Plays random histories on memory and on another storage, which is made and removed for each. */
+function asInMemory(
+  make: () => Promise<{ readonly storage: PaymentStorage; readonly remove: () => Promise<void> }>,
+): fc.IAsyncPropertyWithHooks<[readonly { readonly shown: string; readonly make: Call }[]]> {
+  const history = fc.array(call, { minLength: 20, maxLength: 60, size: "max" });
+  return fc.asyncProperty(history, async (calls) => {
+    const memory = memoryStorage();
+    const { storage, remove } = await make();
+    try {
+      for (const { shown, make: ask } of calls) {
+        expect(await outcome(storage, ask), shown).toEqual(await outcome(memory, ask));
+        expect(await everything(storage), shown).toEqual(await everything(memory));
+      }
+    } finally {
+      await remove();
+    }
+  });
+}
+
 test(
   "any history of calls has the same answers and the same end in SQLite as in memory",
   { timeout: 120_000 },
   async () => {
-    const history = fc.array(call, { minLength: 20, maxLength: 60, size: "max" });
-    const property = fc.asyncProperty(history, async (calls) => {
+    const property = asInMemory(async () => {
       // Without a clock a batch is one transaction, as in memory: a mistake takes back the whole of it.
-      const [memory, sqlite] = [memoryStorage(), await sqliteStorage(":memory:", { elapsed: () => 0 })];
-      try {
-        for (const { shown, make } of calls) {
-          expect(await outcome(sqlite, make), shown).toEqual(await outcome(memory, make));
-          expect(await everything(sqlite), shown).toEqual(await everything(memory));
-        }
-      } finally {
-        await sqlite.close();
-      }
+      const storage = await sqliteStorage(":memory:", { elapsed: () => 0 });
+      return { storage, remove: () => storage.close() };
     });
     await fc.assert(property, { numRuns: 300, plugins: [fc.interruptAfterTimeLimit(90_000)] });
+  },
+);
+
+test.skipIf(!HAS_POSTGRES)(
+  "any history of calls has the same answers and the same end in PostgreSQL as in memory",
+  { timeout: 400_000 },
+  async () => {
+    const property = asInMemory(async () => {
+      const database = await postgresDatabase();
+      const storage = paymentStorage(await database.open());
+      await storage.fact("");
+      return { storage, remove: () => storage.close().then(database.destroy) };
+    });
+    const [numRuns, time] = THOROUGH ? [1_000, 300_000] : [20, 30_000];
+    await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(time)] });
   },
 );

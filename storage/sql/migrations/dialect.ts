@@ -17,9 +17,9 @@ export interface TableParts {
 export interface SchemaDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
-  table(db: Kysely<unknown>, name: string, parts: TableParts): Creation;
+  readonly table: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
   /** A table with a column `seq` that grows with every row, and a unique key. */
-  sequencedTable(db: Kysely<unknown>, name: string, parts: TableParts): Creation;
+  readonly sequencedTable: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
 }
 
 function withColumns(
