@@ -45,7 +45,7 @@ export interface PostgresOptions {
 /** A storage in PostgreSQL. */
 export interface PostgresStorage extends EngineStorage {
   /**
-   * Whether hints of other processes arrive: sends one to itself and waits three seconds for it. Where it is false, as
+   * Whether hints of other processes arrive: sends one to itself and waits two seconds for it. Where it is false, as
    * behind a pooler that swallows LISTEN, work that another process made due is found by polling.
    */
   hintsArrive(): Promise<boolean>;

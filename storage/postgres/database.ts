@@ -32,8 +32,8 @@ const AGAIN = {
 /** Two transactions that met are told apart soon. */
 const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
 
-/** No answer for so much longer than any statement may take: the connection is half open. */
-const GRACE_MS = 5_000;
+/** Without an answer for so much longer than a statement may take, the connection is half open. */
+const overdue = ({ statementTimeoutMs }: Limits): number => Math.round(statementTimeoutMs * 1.2) + 500;
 
 interface Read {
   readonly text: string;
@@ -182,7 +182,7 @@ export class Database {
   }
 
   async #query(client: PostgresClient, text: string): Promise<readonly Rows[]> {
-    const query: PostgresQuery = { text, types, query_timeout: this.#limits.statementTimeoutMs + GRACE_MS };
+    const query: PostgresQuery = { text, types, query_timeout: overdue(this.#limits) };
     const results = await client.query(query);
     return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
   }

@@ -22,7 +22,7 @@ export interface WakeParts {
 const SPACING_MS = 20;
 
 /** How long the self-test waits for its own hint, in milliseconds. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 2_000;
 
 const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 30_000, randomize: true };
 
