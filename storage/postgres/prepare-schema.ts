@@ -29,7 +29,7 @@ export async function prepareSchema(database: Database, schema: string): Promise
       if (found.length === 0) await ask(`create schema "${schema}"`);
       const db = over(ask);
       if (!(await isCurrent(db, schema))) {
-        await migrate(db, postgresSchema);
+        await migrate(db, postgresSchema, schema);
         await ask(WRITERS);
       }
       await ask(FUNCTIONS);

@@ -50,7 +50,7 @@ export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<b
 }
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
-export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect, schema?: string): Promise<void> {
   const named = Object.entries(migrations).map(([name, up]): [string, Migration] => [
     name,
     { up: (connection) => up(connection, dialect) },
@@ -61,6 +61,8 @@ export async function migrate(db: Kysely<unknown>, dialect: SchemaDialect): Prom
     migrationTableName: MIGRATIONS_TABLE,
     migrationLockTableName: "paystateMigrationLock",
     disableTransactions: true,
+    // Else the tables of another schema would be taken for those of this one.
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
   const { error } = await migrator.migrateToLatest();
   if (error instanceof Error) throw error;

@@ -1,0 +1,240 @@
+/** What PostgreSQL refuses, it refuses at the start, with a sentence that says what to do and shows no password. */
+import { createServer } from "node:net";
+import { inspect } from "node:util";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { paymentStorage } from "../../src/payments/reads.ts";
+import { type PostgresPool, postgresStorage } from "../../storage/postgres.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { claim, LEASE, ok, range, startOf, taskOf, WORKFLOW } from "../contracts/storage/samples.ts";
+import { type PostgresDatabase, postgresDatabase } from "../kit/postgres-database.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { refusal } from "./refusal.ts";
+
+/** The sentence for a URL that cannot be used; neither it nor its causes show the password. */
+async function refused(url: string): Promise<{ readonly code: string; readonly message: string }> {
+  const error: unknown = await postgresStorage(url).catch((reason: unknown) => reason);
+  expect(inspect(error, { depth: 9 })).not.toContain("hunter2");
+  return refusal(Promise.reject(error as Error));
+}
+
+test.each(["payments.db", "mysql://u:hunter2@h/db", "postgres://u:hunter2@[h/db", ""])(
+  "%s is no URL of PostgreSQL",
+  async (url) => {
+    const { code, message } = await refused(url);
+    expect([code, message]).toEqual([
+      "not_a_database",
+      "PostgreSQL takes a URL such as postgres://user@host:5432/database; for a file take sqliteStorage of paystate/storage/sqlite",
+    ]);
+  },
+);
+
+test("a URL of PostgreSQL is no path for SQLite", async () => {
+  const { code, message } = await refusal(sqliteStorage("postgres://u:hunter2@h/db"));
+  expect([code, message]).toEqual([
+    "not_a_database",
+    "this is a URL and SQLite takes the path of a file: for PostgreSQL take postgresStorage of paystate/storage/postgres",
+  ]);
+});
+
+test("a server that nobody has started does not answer", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  expect(await refused(`postgres://u:hunter2@127.0.0.1:${port}/db`)).toEqual({
+    code: "cannot_open",
+    message: "PostgreSQL does not answer: start it, or mend the host and port of the URL",
+  });
+});
+
+test("a server older than 13 is refused before anything is made", async () => {
+  const asked: string[] = [];
+  const client = {
+    async query({ text }: { readonly text: string }) {
+      asked.push(text);
+      return { rows: [{ number: 120_017, name: "12.17" }] };
+    },
+    on: () => {},
+    release: () => {},
+  };
+  const old: PostgresPool = { options: {}, connect: async () => client, on: () => {}, end: async () => {} };
+  expect(await refusal(postgresStorage(old))).toEqual({
+    code: "server_too_old",
+    message: "this server is PostgreSQL 12.17 and paystate needs 13 or newer: upgrade the server",
+  });
+  expect(asked.join()).not.toMatch(/create/);
+});
+
+test("a schema's name is one that needs no quotes", async () => {
+  for (const schema of ["", "Pay", "pg_mine", 'a"; drop schema public; --', "x".repeat(49)]) {
+    await expect(postgresStorage("postgres://h/db", { schema })).rejects.toThrow(/^schema must be/);
+  }
+});
+
+describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
+  let database: PostgresDatabase;
+  let admin: pg.Pool;
+  beforeAll(async () => {
+    admin = new pg.Pool({ connectionString: await postgresUrl(), max: 1 });
+  });
+  afterAll(() => admin.end());
+  beforeEach(async () => {
+    database = await postgresDatabase();
+  });
+  afterEach(() => database.destroy());
+
+  const urlWith = (change: (url: URL) => void): string => {
+    const url = new URL(database.url);
+    change(url);
+    return url.href;
+  };
+
+  test("refuses a role that it does not know, and a database that is not there", async () => {
+    const stranger = urlWith((url) => {
+      url.username = "nobody";
+      url.password = "hunter2";
+    });
+    expect((await refused(stranger)).code).toBe("access_denied");
+    const { code, message } = await refused(urlWith((url) => (url.pathname = "/absent")));
+    expect([code, message]).toEqual([
+      "cannot_open",
+      "the database of the URL does not exist: create it first",
+    ]);
+  });
+
+  test("refuses a role without rights, and names what it lacks", async () => {
+    await admin.query("drop role if exists poor; create role poor login");
+    const { code, message } = await refusal(
+      postgresStorage(
+        urlWith((url) => (url.username = "poor")),
+        { schema: "of_poor" },
+      ),
+    );
+    expect([code, message]).toEqual([
+      "no_rights",
+      "the role lacks a right (permission denied for database postgres): make it the owner of the schema, or grant it CREATE on the database",
+    ]);
+    const { rows } = await admin.query("select 1 from pg_namespace where nspname = 'of_poor'");
+    expect(rows).toEqual([]);
+  });
+
+  test("refuses to be written as a standby does", async () => {
+    const url = urlWith((each) => each.searchParams.set("options", "-c default_transaction_read_only=on"));
+    expect((await refusal(postgresStorage(url, { schema: "read_only" }))).code).toBe("read_only");
+  });
+
+  test("leaves the schema of a newer paystate, and that of somebody else, alone", async () => {
+    const schema = "of_newer";
+    await admin.query(`drop schema if exists ${schema} cascade; drop schema if exists theirs cascade`);
+    await (await postgresStorage(database.url, { schema })).close();
+    await admin.query(`insert into ${schema}."paystateMigrations" values ('9999-future', 'now')`);
+    expect(await refusal(postgresStorage(database.url, { schema }))).toEqual({
+      code: "newer_schema",
+      message:
+        "this database was written by a newer paystate (9999-future): upgrade paystate, or restore a backup from before",
+    });
+    await admin.query("create schema theirs; create table theirs.accounts (id text)");
+    expect(await refusal(postgresStorage(database.url, { schema: "theirs" }))).toEqual({
+      code: "foreign_database",
+      message: "the schema theirs holds tables that are not paystate's: give paystate a schema of its own",
+    });
+    const { rows } = await admin.query("select tablename from pg_tables where schemaname = 'theirs'");
+    expect(rows).toEqual([{ tablename: "accounts" }]);
+  });
+
+  test("is migrated once by four that start at the same moment", async () => {
+    const schema = "of_four";
+    await admin.query(`drop schema if exists ${schema} cascade`);
+    const started = await Promise.all(range(4).map(() => postgresStorage(database.url, { schema })));
+    const payments = started.map(paymentStorage);
+    await Promise.all(payments.map((each) => each.fact("")));
+    for (const [index, each] of payments.entries()) {
+      expect(await each.commit([{ starts: [startOf(`i${index}`)] }])).toEqual([ok]);
+    }
+    const { rows } = await admin.query(`select count(*)::int as count from ${schema}."paystateMigrations"`);
+    expect(rows).toEqual([{ count: 1 }]);
+    for (const each of started) await each.close();
+    await admin.query(`drop schema ${schema} cascade`);
+  });
+
+  test("keeps two services apart by their schemas", async () => {
+    const another = await postgresDatabase();
+    const [left, right] = [await database.open(), await another.open()];
+    await left.commit([{ starts: [startOf("i")] }]);
+    expect(await right.load("i")).toBeNull();
+    expect(await right.commit([{ starts: [startOf("i")] }])).toEqual([ok]);
+    await Promise.all([left.close(), right.close()]);
+    await another.destroy();
+  });
+
+  test("keeps no text with a NUL: the commit rejects with the reason, and half a character is mended as elsewhere", async () => {
+    const storage = paymentStorage(await database.open());
+    const fact = (id: string, value: string) =>
+      storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
+    await expect(fact("a", "x\u0000y")).rejects.toThrow("PostgreSQL keeps no text with a NUL character");
+    await expect(storage.commit([{ starts: [startOf("a\u0000")] }])).rejects.toThrow("NUL");
+    const odd = `$json$ \\u0000 \\ ' " $1 %s \ud83d`;
+    expect(await fact("b", odd)).toEqual([ok]);
+    expect(await storage.fact("b")).toBe(`${odd.slice(0, -1)}\ufffd`);
+    expect(await storage.load("a' or 'a' = 'a")).toBeNull();
+    await storage.close();
+  });
+
+  test("a clock that is a minute off delays nothing and steals nothing: the database's clock judges", async () => {
+    const [right, behind] = [
+      await database.open({ clock: "database" }),
+      await database.open({ clock: "database" }),
+    ];
+    const [at] = (await admin.query<{ now: string }>("select extract(epoch from now()) * 1000 as now")).rows;
+    const now = Math.round(Number(at?.now));
+    const slow = now - 60_000;
+    const workflows = [WORKFLOW];
+    const take = (storage: typeof right, time: number) =>
+      storage.claim({
+        ...{ holder: "h", now: time, leaseMs: LEASE * 60, workflows },
+        free: 9,
+        laned: 9,
+        maxCrashes: 3,
+      });
+    // The first claim tells each how far its clock is off.
+    for (const [storage, time] of [
+      [right, now],
+      [behind, slow],
+    ] as const) {
+      expect(await take(storage, time)).toEqual([]);
+    }
+    await behind.commit([
+      {
+        arms: [{ task: taskOf("due", { dueAt: slow }) }, { task: taskOf("later", { dueAt: slow + 30_000 }) }],
+      },
+    ]);
+    const due = await behind.nextDue(workflows);
+    expect(Math.abs((due ?? 0) - slow)).toBeLessThan(5_000);
+    const claimed = await take(right, now);
+    expect(claimed.map(({ id, dueAt }) => [id, dueAt])).toEqual([["due", slow]]);
+    expect(await take(behind, slow), "its lease is as long for those who are behind").toEqual([]);
+    await Promise.all([right.close(), behind.close()]);
+  });
+
+  test("D10: leases that were given while the caller's clock was an hour ahead end in their time", async () => {
+    const storage = await database.open({ clock: "database" });
+    const hour = 3_600_000;
+    const [at] = (await admin.query<{ now: string }>("select extract(epoch from now()) * 1000 as now")).rows;
+    const now = Math.round(Number(at?.now));
+    const take = (time: number) =>
+      storage.claim({
+        ...{ holder: "h", now: time, leaseMs: 0, workflows: [WORKFLOW] },
+        ...{ free: 9, laned: 9, maxCrashes: 9 },
+      });
+    await take(now + hour);
+    await storage.commit([{ arms: [{ task: taskOf("t", { dueAt: now + hour }) }] }]);
+    expect((await take(now + hour)).length, "a timer of its own time is due").toBe(1);
+    expect(
+      (await take(now)).length,
+      "and the lease of no time has ended for one whose clock was set back",
+    ).toBe(1);
+    expect(await claim(paymentStorage(storage), now, { leaseMs: LEASE })).toHaveLength(1);
+    await storage.close();
+  });
+});
