@@ -6,7 +6,8 @@
  * in the end: neither poison, nor a full lane, nor an unknown workflow version starves another · G7 a load sees what
  * was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour.
  *
- * Times are milliseconds since the Unix epoch and come from the caller, never from the adapter. JSON travels as text,
+ * Times are milliseconds since the Unix epoch and come from the caller; an adapter whose database has a clock may judge
+ * leases and due times by that one instead, and then has a way to be judged by the caller's, as the suite needs. JSON travels as text,
  * so that what is read is byte for byte what was written. Records go in and out as copies.
  */
 import type { AnyTable, Table } from "./table.ts";

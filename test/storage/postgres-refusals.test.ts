@@ -15,7 +15,7 @@ import { refusal } from "./refusal.ts";
 async function refused(url: string): Promise<{ readonly code: string; readonly message: string }> {
   const error: unknown = await postgresStorage(url).catch((reason: unknown) => reason);
   expect(inspect(error, { depth: 9 })).not.toContain("hunter2");
-  return refusal(Promise.reject(error as Error));
+  return refusal(Promise.reject(error));
 }
 
 test.each(["payments.db", "mysql://u:hunter2@h/db", "postgres://u:hunter2@[h/db", ""])(
