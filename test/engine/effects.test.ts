@@ -183,8 +183,8 @@ describe.each(adapters)("I12: charts that are not there, on $name", (adapter) =>
       await stranger.stop();
       expect(wrong).toBe(0);
       expect(await storage.load("j")).toEqual(before);
-      writer.run();
       clock.advance(MINUTE);
+      writer.run();
       await settled();
       expect(ran).toEqual(["j by 1"]);
     }));

@@ -3,7 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { memoryStorage, sqliteStorage } from "./storages.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { postgresDatabase } from "./postgres-database.ts";
+import { THOROUGH } from "./thorough.ts";
+import { memoryStorage, postgresStorage, sqliteStorage } from "./storages.ts";
 
 /** An empty database, with the tables of the payment service. */
 export interface PaymentDatabase {
@@ -18,6 +21,14 @@ export interface Adapter {
   readonly name: string;
   readonly make: () => Promise<PaymentDatabase>;
 }
+
+const postgres: Adapter = {
+  name: "PostgreSQL",
+  async make() {
+    const { open, destroy } = await postgresDatabase();
+    return { open: () => postgresStorage(open), destroy };
+  },
+};
 
 /** For `describe.each(adapters)("… on $name", ({ make }) => …)`. */
 export const adapters: readonly Adapter[] = [
@@ -38,4 +49,6 @@ export const adapters: readonly Adapter[] = [
       };
     },
   },
+  // Every call takes a round trip, and these suites make hundreds of thousands.
+  ...(HAS_POSTGRES && THOROUGH ? [postgres] : []),
 ];
