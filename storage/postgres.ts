@@ -10,7 +10,7 @@ import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
 import { instanceWorkflows } from "./postgres/instance-workflows.ts";
 import { openConnections, pause } from "./postgres/open.ts";
-import { prepareSchema } from "./postgres/prepare-schema.ts";
+import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { Tables } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
@@ -23,6 +23,8 @@ export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts
 export interface PostgresOptions {
   /** The schema that holds everything, made when it is absent: `paystate`. Two services in one database have one each. */
   readonly schema?: string;
+  /** `false`: a schema in which paystate has written nothing yet is refused, where it would be made. Default true. */
+  readonly create?: boolean;
   /** How many connections are opened from a URL at most, besides the one that listens: 10. */
   readonly connections?: number;
   /** How long one statement may take, in milliseconds: 30,000. */
@@ -75,6 +77,7 @@ export async function postgresStorage(
   const { pool, listener, close } = await openConnections(urlOrPool, options);
   const database = new Database(pool, schema, { statementTimeoutMs, lockTimeoutMs });
   try {
+    if (options.create === false) await assertWritten(database, schema);
     await prepareSchema(database, schema);
   } catch (error) {
     await close();

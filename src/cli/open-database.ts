@@ -1,6 +1,7 @@
-/** The database that a command works on beside the service: a file that is named, or that of a `paystate dev` folder. */
+/** The database that a command works on beside the service: one that is named, or that of a `paystate dev` folder. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { postgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { DATABASE_FILE } from "./dev-data.ts";
@@ -15,14 +16,14 @@ export interface DatabasePlace {
   readonly database?: string | undefined;
 }
 
-/** An open database and the name of its file. */
+/** An open database and the name of its file, or its address without the password. */
 export interface OpenDatabase {
   readonly storage: EngineStorage;
   readonly file: string;
 }
 
 /**
- * Lets `act` use the database, and closes it; other processes may work on it meanwhile. Never creates a file: a mistyped
+ * Lets `act` use the database, and closes it; other processes may work on it meanwhile. Never creates one: a mistyped
  * name is refused with a sentence.
  */
 export async function withDatabase(
@@ -32,16 +33,26 @@ export async function withDatabase(
   if (data !== undefined && database !== undefined) {
     throw new UsageError("expected --data or --database, not both");
   }
-  const file = database ?? join(data ?? ".paystate", DATABASE_FILE);
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found?.isFile() !== true) {
-    throw new Error(`there is no database ${file}: name one with --database FILE`);
-  }
-  if (found.size === 0) throw new Error(`${file} is empty: expected a database that paystate has written`);
-  const storage = await sqliteStorage(file);
+  const { storage, file } = await opened(database ?? join(data ?? ".paystate", DATABASE_FILE));
   try {
     await act({ storage, file });
   } finally {
     await storage.close();
   }
+}
+
+async function opened(place: string): Promise<OpenDatabase> {
+  if (!/^postgres(ql)?:/.test(place)) return openFile(place);
+  const storage = await postgresStorage(place, { create: false });
+  const { host, pathname } = new URL(place);
+  return { storage, file: `postgres://${host}${pathname}` };
+}
+
+async function openFile(file: string): Promise<OpenDatabase> {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) {
+    throw new Error(`there is no database ${file}: name one with --database FILE`);
+  }
+  if (found.size === 0) throw new Error(`${file} is empty: expected a database that paystate has written`);
+  return { storage: await sqliteStorage(file), file };
 }

@@ -52,7 +52,7 @@ paystate recover FILE [--to ADDRESS]
 
 Accounts and their keys, straight on a database file; a service may be at work on it. Each takes --json.
       --data DIR       the folder of a paystate dev, default .paystate
-      --database FILE  your own database instead
+      --database FILE  your own database instead; for PostgreSQL its URL
 
 paystate accounts create NAME --tier free|pro|enterprise
 paystate accounts list
@@ -66,8 +66,8 @@ paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
     Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.
 
-Instances of any database file, also while a service runs on it. Each takes --database FILE, or --data DIR for
-the folder of a paystate dev (default .paystate), and --json for one line of JSON.
+Instances of any database file, also while a service runs on it. Each takes --database FILE (or the URL of
+PostgreSQL), or --data DIR for the folder of a paystate dev (default .paystate), and --json for one line of JSON.
 
 paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N]
     Lists instances: workflow, state, and what fails of them.

@@ -37,6 +37,18 @@ export async function prepareSchema(database: Database, schema: string): Promise
   );
 }
 
+/** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */
+export async function assertWritten(database: Database, schema: string): Promise<void> {
+  const [rows = []] = await database.write(
+    `select 1 from pg_tables where schemaname = ${literal(schema)} and tablename = 'paystateMigrations'`,
+  );
+  if (rows.length > 0) return;
+  throw new StorageUnusable(
+    "not_a_database",
+    `there is nothing of paystate in the schema ${schema} of this database: mend the URL, or start a service on it first`,
+  );
+}
+
 /** What became of groups of commits: one short row for each connection that writes, changed in place. */
 const WRITERS = `
   create table "paystateWriters" (

@@ -143,6 +143,18 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     expect(rows).toEqual([{ tablename: "accounts" }]);
   });
 
+  test("makes no schema for one who only wants to look", async () => {
+    const { code, message } = await refusal(
+      postgresStorage(database.url, { schema: "absent", create: false }),
+    );
+    expect([code, message]).toEqual([
+      "not_a_database",
+      "there is nothing of paystate in the schema absent of this database: mend the URL, or start a service on it first",
+    ]);
+    const { rows } = await admin.query("select 1 from pg_namespace where nspname = 'absent'");
+    expect(rows).toEqual([]);
+  });
+
   test("is migrated once by four that start at the same moment", async () => {
     const schema = "of_four";
     await admin.query(`drop schema if exists ${schema} cascade`);
