@@ -18,6 +18,7 @@ const chart = setup({
 });
 
 /** The workflow, whose work one worker does by waiting a moment and telling what it did. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- the compiler knows the type of a workflow best
 export const orderAt = (worker: string, tell: (line: string) => void) =>
   workflow(chart)({
     version: 1,

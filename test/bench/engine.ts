@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { setup } from "xstate";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
@@ -50,8 +51,11 @@ const chart = createMachine({
 });
 
 /** Five commits each: the start and four steps, each with one effect before it and one notice in it. */
-async function workflowsPerSecond(path: string, total: number, atOnce: number): Promise<number> {
-  const storage = await sqliteStorage(path);
+export async function workflowsPerSecond(
+  storage: PaymentStorage,
+  total: number,
+  atOnce: number,
+): Promise<number> {
   const benches = workflow(chart)<PaymentTables>({
     version: 1,
     effects: { work: async () => ({ event: { type: "WORKED" } }) },
@@ -176,7 +180,11 @@ export async function benchEngine(report: Report): Promise<void> {
       best.grouped = Math.max(best.grouped, await rawWorkflowsPerSecond(file(), WORKFLOWS, RAW_GROUP));
       best.single = Math.max(best.single, await rawWorkflowsPerSecond(file(), ALONE, 1));
       for (const [index, atOnce] of CONCURRENCIES.entries()) {
-        const perSecond = await workflowsPerSecond(file(), atOnce === 1 ? ALONE : WORKFLOWS, atOnce);
+        const perSecond = await workflowsPerSecond(
+          await sqliteStorage(file()),
+          atOnce === 1 ? ALONE : WORKFLOWS,
+          atOnce,
+        );
         best.workflows[index] = Math.max(best.workflows[index] ?? 0, perSecond);
       }
     }

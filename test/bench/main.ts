@@ -8,6 +8,7 @@ import type { Report } from "./figures.ts";
 import { benchIdle } from "./idle.ts";
 import { benchImport } from "./import.ts";
 import { benchLandings } from "./landings.ts";
+import { benchPostgres } from "./postgres.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchSend } from "./send.ts";
@@ -16,6 +17,7 @@ import { benchWatch } from "./watch.ts";
 
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
+  postgres: benchPostgres,
   send: benchSend,
   private: benchPrivate,
   payroll: benchPayroll,

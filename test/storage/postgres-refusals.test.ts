@@ -13,9 +13,10 @@ import { refusal } from "./refusal.ts";
 
 /** The sentence for a URL that cannot be used; neither it nor its causes show the password. */
 async function refused(url: string): Promise<{ readonly code: string; readonly message: string }> {
-  const error: unknown = await postgresStorage(url).catch((reason: unknown) => reason);
+  const opening = postgresStorage(url);
+  const error: unknown = await opening.catch((reason: unknown) => reason);
   expect(inspect(error, { depth: 9 })).not.toContain("hunter2");
-  return refusal(Promise.reject(error));
+  return refusal(opening);
 }
 
 test.each(["payments.db", "mysql://u:hunter2@h/db", "postgres://u:hunter2@[h/db", ""])(
