@@ -109,7 +109,7 @@ const STATES: Readonly<Partial<Record<(typeof EXTENSION_NAMES)[number], ReadStat
   pausableAccount: none,
 };
 
-/** The extensions of a mint or token account, in the order they are stored. An unknown one is named `unparseableExtension`. */
+/** The extensions of a mint or token account, as they are stored. An unknown one is `unparseableExtension`. */
 export function readExtensions(account: AccountState): Extension[] {
   return extensionEntries(account).map(({ type, value }) => readExtension(EXTENSION_NAMES[type], value));
 }

@@ -1,4 +1,4 @@
-/** Binds the methods of the Solana ledger to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
+/** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
 import type { Ledger, Reading } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";

@@ -49,7 +49,7 @@ export interface DurableHit {
 }
 
 /**
- * Counts one request, in a commit of its own, so that it counts also when the request is refused. Throws `RATE_LIMIT_EXCEEDED`
+ * Counts one request, in a commit of its own: it counts also when the request is refused. Throws `RATE_LIMIT_EXCEEDED`
  * when the window is full. No window ever holds more than its limit, however many requests and processes race.
  */
 export async function countHit(

@@ -1,4 +1,4 @@
-/** Reads who acts, why, and what is asked for; makes the row of the audit log that each act commits together with its effect. */
+/** Checks an operator's command, and makes the row of the audit log that is committed with its effect. */
 import { z } from "zod";
 import type { ActedBy } from "../acted-by.ts";
 import type { PaymentWrite } from "../payment-storage.ts";

@@ -12,7 +12,7 @@ import { routingCost } from "../outgoing/plans/routing-cost.ts";
 import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 
-/** A sponsor that holds less than this many sends may take has no room for one send within the share of a `free` account. */
+/** A sponsor that holds less than so many sends may take has no room for one send of a `free` account. */
 export const SENDS = SPONSOR_ORDERS;
 const SOL_DECIMALS = 9;
 

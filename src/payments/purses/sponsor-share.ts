@@ -1,4 +1,4 @@
-/** Limits what one account may reserve of the sponsor with orders that wait for their deposit, so that others have room. */
+/** Limits what the waiting orders of one account may reserve of the sponsor, so that others have room. */
 import type { ReservationRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -37,7 +37,7 @@ export function reserveShare(
   };
 }
 
-/** Releases the share: the order was funded, its window closed, or it was cancelled. What it reserved of the sponsor stays. */
+/** Releases the share, but not the sponsor's reservation: the order was funded, cancelled, or its window closed. */
 export function releaseShare(transactionId: string, at: number): PaymentWrite {
   return { table: "reservations", id: shareId(transactionId), set: { releasedAt: at } };
 }

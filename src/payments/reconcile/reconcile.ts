@@ -1,4 +1,4 @@
-/** Compares the whole database with the chain: deposits to the base unit, wallet transactions, the service's own wallets. */
+/** Compares the database with the chain: deposits to the base unit, wallet transactions, the service's own wallets. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";

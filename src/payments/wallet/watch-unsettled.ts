@@ -32,7 +32,7 @@ export function watchUnprovable(watching: UnsettledWatching): Watcher {
   };
 }
 
-/** Looks whether bytes that were judged dead have landed all the same, under their own signature only: one call for 256. */
+/** Looks whether bytes that were judged dead have landed, under their own signature only: one call for 256. */
 export function watchExpired(watching: UnsettledWatching): Watcher {
   return {
     intervalMs: EXPIRED_INTERVAL_MS,

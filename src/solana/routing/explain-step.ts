@@ -1,4 +1,4 @@
-/** Explains the error of one instruction. Programs use the same error numbers, so the instruction decides what one means. */
+/** Explains the error of one instruction: programs share error numbers, so the instruction gives the meaning. */
 import type { Address } from "../../address.ts";
 import type { MoveThat, TransactionPlan } from "../../ledger/routing.ts";
 import type { PlannedInstruction } from "./planned-instruction.ts";

@@ -4,7 +4,7 @@ import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import { matterId } from "./matter.ts";
 import type { AttentionSource, FoundMatter, MatterAction, MatterKind } from "./matter.ts";
 
-/** The reason that an address is held for once an operator has written it off: it stays held, and is no matter any more. */
+/** The reason that an address is held for once it was written off: it stays held, and is no matter any more. */
 export const WRITTEN_OFF = "written_off";
 /** The reason that an address is held for after it was restored from its order's id. */
 export const RECOVERED = "recovered";

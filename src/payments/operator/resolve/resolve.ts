@@ -1,4 +1,4 @@
-/** Resolves matters: checks the command against what waits, asks for a second person where one is needed, and carries it out. */
+/** Resolves matters: checks the command, asks for a second person where one is needed, and carries it out. */
 import { z } from "zod";
 import type { DecisionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
