@@ -54,7 +54,7 @@ export function openDataFolder(folder: string): {
       try {
         return text === null ? null : setupSchema.parse(JSON.parse(text));
       } catch (cause) {
-        throw new Error(`${file} is damaged: remove ${folder} to begin anew`, { cause });
+        throw new Error(`${file} is damaged: remove ${folder} to begin again`, { cause });
       }
     },
     writeSetup(setup) {

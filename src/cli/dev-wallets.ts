@@ -20,7 +20,7 @@ export interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateR
   readonly wallets: readonly LocalWallet[];
 }
 
-/** The same wallets at every start; on a new chain their funds are final before anybody asks for them. */
+/** The same wallets at every start; on a new chain their funds are final before the first request. */
 export function devMoney(chain: LocalChain): DevMoney {
   const known = chain.wallets().length;
   const wallets = ["alice", "bob", "carol"].map((name) => chain.createWallet(name, WALLET_FUNDS));
@@ -33,7 +33,7 @@ export function devMoney(chain: LocalChain): DevMoney {
     privateRouting: {
       sponsor: keypairSigner(sponsor.secretKey),
       treasury: treasury.address,
-      // For the fees of private mode, one SOL is worth 150 dollars here for ever.
+      // For the fees of private mode, one SOL is always worth 150 dollars here.
       prices: fixedPrices({
         [SOL_MINT]: 1_000_000_000n,
         [chain.mints.USDC]: 150_000_000n,

@@ -112,7 +112,7 @@ async function issueKeys(service: PaymentService): Promise<Record<Tier, string>>
 function foreignFile(folder: string, cause: StartRefused): Error {
   return new Error(
     `the files in ${folder} do not belong together: restore the one that was replaced, or remove the folder to begin ` +
-      `anew (${cause.message})`,
+      `again (${cause.message})`,
     { cause },
   );
 }

@@ -4,7 +4,7 @@ import { codeOf } from "../../storage/sqlite/explain.ts";
 
 /**
  * Holds the lock file until the returned function is called or the process ends, however it ends: it is SQLite's lock on
- * an empty database, which the operating system gives back. Throws a sentence when somebody else holds it.
+ * an empty database, which the operating system gives back. Throws a sentence when another process holds it.
  */
 export async function holdFolder(folder: string, lockFile: string): Promise<() => void> {
   const leave = await tryToHoldFolder(lockFile);
@@ -14,7 +14,7 @@ export async function holdFolder(folder: string, lockFile: string): Promise<() =
   );
 }
 
-/** As `holdFolder`; null when somebody else holds it. */
+/** As `holdFolder`; null when another process holds it. */
 export async function tryToHoldFolder(lockFile: string): Promise<(() => void) | null> {
   const lock = await openDatabase(lockFile);
   try {

@@ -116,7 +116,7 @@ export interface ChildEnd extends EventObject {
   readonly actorId: string;
   readonly output?: unknown;
   readonly error?: unknown;
-  /** Which of several machines with one id it is from; absent for a promise, whose task says so. */
+  /** Which of several machines with one id it is from; absent for a promise, whose task is known by its token. */
   readonly $run?: number;
 }
 

@@ -115,7 +115,7 @@ function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.Re
         context.addIssue({
           code: "custom",
           path: ["watchers", kind],
-          message: `${workflow.key} watches it, nobody polls it`,
+          message: `${workflow.key} watches it, no watcher polls it`,
         });
       }
     }

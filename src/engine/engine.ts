@@ -39,7 +39,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   ): Promise<CommitResult>;
   /**
    * Hands an event to an instance and resolves when the step it makes is durable. Of racing senders one wins each
-   * version and the others decide anew, so that the chart, and nothing else, says what an event may do.
+   * version and the others decide again, so that only the chart decides what an event may do.
    */
   send<M extends AnyStateMachine>(
     workflow: Workflow<M, W>,
@@ -74,7 +74,7 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   run(): void;
   /**
    * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
-   * Everything not done then is done by whoever runs next.
+   * What is not done by then is done by the process that runs next.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */

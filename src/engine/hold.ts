@@ -1,4 +1,4 @@
-/** Whether a task in hand is still ours. */
+/** Whether this process still holds the lease of a task in hand, and whether the chart still waits for its end. */
 export class Hold {
   #isLost = false;
   #abort: AbortController | null = null;
@@ -9,19 +9,19 @@ export class Hold {
     return this.#isLost;
   }
 
-  /** Aborts when the hold is lost. Made only when somebody asks for it: most never do, and it costs as much as a read. */
+  /** Aborts when the hold is lost. Made when it is first read: most tasks never read it, and making it is slow. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.#isLost) this.#abort.abort();
     return this.#abort.signal;
   }
 
-  /** Whether the chart has left the state that the task belongs to: its end is of no interest any more. */
+  /** Whether the chart has left the state that the task belongs to: no chart waits for its end any more. */
   get isDisarmed(): boolean {
     return this.#isDisarmed;
   }
 
-  /** Resolves when the hold is disarmed; asked for by one reader at most. */
+  /** Resolves when the hold is disarmed. One caller at most may wait for it. */
   untilDisarmed(): Promise<void> {
     return new Promise((resolve) => {
       this.#onDisarmed = resolve;

@@ -1,4 +1,4 @@
-/** What is shown of a running engine to those who only look: its charts, and reads of what is stored. */
+/** What a viewer sees of a running engine: its charts, and reads of what is stored. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
@@ -12,6 +12,6 @@ export type InspectedStorage = Pick<
 export interface Inspected {
   readonly workflows: readonly AnyWorkflow[];
   readonly storage: InspectedStorage;
-  /** Whether it works with what has a price: then it is shown to nobody who has not been admitted by the host. */
+  /** Whether it works with real money: then only viewers whom the host admits see it. */
   isProduction(): boolean;
 }

@@ -11,7 +11,7 @@ export interface Recipient {
 
 /**
  * What a message says: start its target when it is absent, then hand it an event. When the target has already ended,
- * `otherwise` goes back to the sender instead, so that nobody waits for an answer from the dead.
+ * `otherwise` goes back to the sender instead, so that the sender does not wait for an answer that cannot come.
  */
 export interface Message {
   readonly start?: { readonly workflow: string; readonly input: unknown };

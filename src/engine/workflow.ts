@@ -1,4 +1,4 @@
-/** A workflow: a chart and everything the engine needs to act it out, in one unit of registration. */
+/** A workflow: a chart with everything the engine needs to run it, in one unit of registration. */
 import type {
   AnyStateMachine,
   EventFromLogic,
@@ -17,10 +17,10 @@ import { openChart } from "./xstate/open-chart.ts";
 
 /** What an effect handler is told besides its params. */
 export interface EffectRun {
-  /** The same for every run of this effect, also after a crash: hand it to whatever must not happen twice. */
+  /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
   readonly key: string;
   readonly instance: string;
-  /** Aborts when the lease is lost or the engine stops; whatever is still done then is done a second time. */
+  /** Aborts when the lease is lost or the engine stops; work that goes on after that is done a second time. */
   readonly signal: AbortSignal;
   /** When it was due, in milliseconds; it was begun then or later. */
   readonly dueAt: number;
@@ -47,7 +47,7 @@ export interface EffectOutcome<Event, W> {
 /**
  * Carries out one effect, at least once. Throwing means *try again later*: the task is kept and comes back with a
  * growing pause. A business failure is an event, not an exception. When a start or a write it returns is refused,
- * because another commit came first, it runs again at once and can look anew.
+ * because another commit came first, it runs again at once and can look again.
  */
 export type EffectHandler<Params, Event, W> = (
   params: Params,
@@ -69,7 +69,7 @@ export type ActionOf<M extends AnyStateMachine> =
       : never
     : never;
 
-/** Actions the engine itself carries out: messages to other instances. */
+/** Actions that the engine itself carries out: messages to other instances. */
 export type EngineAction = "start" | "tell";
 
 /** One handler per effect of the chart, params and events typed from the machine. */

@@ -1,4 +1,4 @@
-/** The registered charts with their layouts, each computed when somebody first looks at it. */
+/** The registered charts with their layouts, each computed when it is first shown. */
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import { withChildren } from "../engine/workflow.ts";
 import { layOutChart } from "./chart/lay-out-chart.ts";

@@ -1,4 +1,4 @@
-/** HTML out of texts that strangers wrote. Whatever is put into a page passes through here. */
+/** HTML out of texts that strangers wrote: every text of a page is escaped here. */
 
 const NAMED: Readonly<Record<string, string>> = {
   "&": "&amp;",

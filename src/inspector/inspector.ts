@@ -25,7 +25,7 @@ export const INSPECTOR_PATH = "/_inspector";
 /** What the inspector works with. */
 export interface InspectorParts {
   readonly inspected: Inspected;
-  /** Null admits this machine alone, and nobody in production. */
+  /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
   readonly clock: Clock;
   readonly log: Logger;

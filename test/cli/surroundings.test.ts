@@ -127,7 +127,7 @@ test.concurrent("a damaged setup", async () => {
   const file = join(folder, "dev.json");
   for (const text of ["{", '{ "masterSecret": "short" }']) {
     await writeFile(file, text);
-    expect(await refusal({ folder })).toBe(`${file} is damaged: remove ${folder} to begin anew`);
+    expect(await refusal({ folder })).toBe(`${file} is damaged: remove ${folder} to begin again`);
   }
 });
 

@@ -266,7 +266,7 @@ describe("createEngine()", () => {
 
   test("refuses two workflows of one name and version, and a watch that nobody polls", () => {
     expect(refused({ storage: memoryStorage(), workflows: [here, plain, plain] })).toEqual([
-      "watchers.sky: watching@1 watches it, nobody polls it",
+      "watchers.sky: watching@1 watches it, no watcher polls it",
       "workflows.2: plain@1 is registered twice",
     ]);
   });

@@ -1,4 +1,4 @@
-/** What a chart is made of: its effects, actors and watches, and whatever keeps it from being durable. Read once. */
+/** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
 import { createHash } from "node:crypto";
 import type { AnyStateMachine, StateNode } from "xstate";
 import { fieldsToJson } from "../values.ts";

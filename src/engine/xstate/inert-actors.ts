@@ -82,7 +82,7 @@ export function inertActor(
   return actor;
 }
 
-/** The parent of a child machine, undefined for an instance that nobody invoked. */
+/** The parent of a child machine, undefined for an instance without a parent. */
 export function inertParent(parent: ParentLink | undefined, system: InertSystem): InertActor | undefined {
   return parent === undefined ? undefined : inertActor(parent.instance, system);
 }

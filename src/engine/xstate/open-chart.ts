@@ -23,7 +23,7 @@ import type { InertActor } from "./inert-actors.ts";
 import { SESSION_PREFIX, StepActions, UNNAMED } from "./step-actions.ts";
 import type { EmittedAction } from "./step-actions.ts";
 
-// A chart that raises or chooses `always` in a circle would spin for ever; no honest chart comes near this.
+// A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
 const MAX_MICROSTEPS = 100;
 
 // Which states a value stands for is looked up once; parallel states could multiply to more values than are worth it.
