@@ -7,7 +7,7 @@ export interface Clock {
   now(): number;
   /**
    * Resolves once `ms` have passed, or at once when `signal` aborts. Never rejects: the caller looks at its signal.
-   * A pending sleep keeps the process alive, so that whoever runs an engine needs nothing else to stay.
+   * A pending sleep keeps the process alive, so that a program with a running engine stays without anything else.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -25,21 +25,33 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** The longest time that a timer of the platform takes; one that is set for longer ends after a millisecond. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const wake = (): void => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      signal?.addEventListener("abort", wake, { once: true });
-    }),
+  sleep: (ms, signal) => (ms > MAX_TIMER_MS ? sleepLong(ms, signal) : waitForTimer(ms, signal)),
 };
+
+async function sleepLong(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  for (let left = ms; left > 0 && signal?.aborted !== true; left -= MAX_TIMER_MS) {
+    await waitForTimer(Math.min(left, MAX_TIMER_MS), signal);
+  }
+}
+
+function waitForTimer(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", wake, { once: true });
+  });
+}
 
 /** The operating system's random source. */
 export const systemRandom: Random = { bytes: (length) => randomBytes(length) };

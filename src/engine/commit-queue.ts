@@ -4,10 +4,6 @@ import type { Commit, CommitResult, EngineStorage } from "../../storage/storage.
 // More would make the first of a batch wait for the last; fewer would pay for more physical transactions.
 const MAX_BATCH = 256;
 
-// A batch fails because of one commit in it, or because storage is out of order. After this many commits failed alone,
-// storage is out of order, and the rest of the batch is rejected without another try.
-const MAX_FAILURES_ALONE = 2;
-
 interface Waiting<W> {
   readonly item: Commit<W>;
   readonly resolve: (result: CommitResult) => void;
@@ -41,7 +37,7 @@ export class CommitQueue<W> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, MAX_BATCH);
       this.#waiting = this.#waiting.slice(MAX_BATCH);
-      await this.#commitTogether(batch).catch((error: unknown) => this.#commitOneByOne(batch, error));
+      await this.#commitTogether(batch).catch((error: unknown) => this.#afterFailure(batch, error));
     }
     this.#isFlushing = false;
   }
@@ -59,18 +55,28 @@ export class CommitQueue<W> {
    * One commit that storage cannot take fails its whole batch; tried alone, it fails alone. If a part of the batch did
    * happen, storage refuses it the second time, like a commit that comes too late.
    */
-  async #commitOneByOne(batch: readonly Waiting<W>[], failure: unknown): Promise<void> {
-    let failures = batch.length === 1 ? MAX_FAILURES_ALONE : 0;
-    let latest = failure;
-    for (const alone of batch) {
-      if (failures >= MAX_FAILURES_ALONE) alone.reject(latest);
-      else {
-        await this.#commitTogether([alone]).catch((error: unknown) => {
-          failures += 1;
-          latest = error;
-          alone.reject(error);
-        });
+  async #afterFailure(batch: readonly Waiting<W>[], failure: unknown): Promise<void> {
+    if (batch.length === 1) return rejectAll(batch, failure);
+    for (const [index, alone] of batch.entries()) {
+      try {
+        await this.#commitTogether([alone]);
+      } catch (error) {
+        alone.reject(error);
+        // An outage may take seconds to be noticed, and is not waited out once for each commit of the batch.
+        if (!(await this.#takesCommits())) return rejectAll(batch.slice(index + 1), error);
       }
     }
   }
+
+  /** Whether storage makes a commit in which there is nothing that it could object to. */
+  async #takesCommits(): Promise<boolean> {
+    return this.#storage.commit([{}]).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+function rejectAll(batch: readonly { readonly reject: (error: unknown) => void }[], error: unknown): void {
+  for (const { reject } of batch) reject(error);
 }

@@ -74,7 +74,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   run(): void;
   /**
    * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
-   * What is not done by then is done by the process that runs next.
+   * What is not done by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`, even
+   * when the storage does not answer; rejects when the shards of watches could not be given back.
    */
   stop(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Stops as `stop()` does, at the end of an `await using` block. */
@@ -87,6 +88,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
 }
 
 const DEFAULT_STOP_MS = 5_000;
+// Longer than a storage tries to write. One that does not answer by then is not waited for: the leases end by themselves.
+const MAX_GIVE_BACK_MS = 10_000;
 
 const NEVER_ABORTED = new AbortController().signal;
 
@@ -151,7 +154,10 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   let stopListening: () => void = () => {};
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
     stopListening();
-    await Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
+    const isStopped = new AbortController();
+    const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
+    const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
+    await Promise.race([stopped, tooLong]).finally(() => isStopped.abort());
   };
   return {
     commit: (companions) => steps.commit(companions),

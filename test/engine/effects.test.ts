@@ -65,6 +65,39 @@ describe.each(adapters)("effects on $name", (adapter) => {
       awaitsOutside("j");
     }));
 
+  test("D11: a fractional delay is rounded up, and a negative one is none", () =>
+    inWorld(adapter, async ({ engine, clock, pass, settled }) => {
+      const chart = setup({ delays: { fraction: () => 0.4, past: () => -5 } }).createMachine({
+        id: "delayed",
+        initial: "first",
+        states: {
+          first: { after: { fraction: "second" } },
+          second: { after: { past: "third" } },
+          third: { after: { 10.2: "done" } },
+          done: { type: "final" },
+        },
+      });
+      const delayed = workflow(chart)({ version: 1 });
+      const began = clock.now();
+      const one = await engine({ workflows: [delayed] });
+      one.run();
+      await one.start(delayed, { id: "d", input: undefined });
+      expect((await one.pending("d")).timers).toMatchObject([{ dueAt: began + 1 }]);
+      await settled();
+      expect(await one.read("d")).toMatchObject({ value: "first" });
+      await pass(1);
+      expect(await one.read("d")).toMatchObject({ value: "third" });
+      expect((await one.pending("d")).timers).toMatchObject([{ dueAt: began + 12 }]);
+      await pass(11);
+      const steps = await one.history("d");
+      expect(steps.map(({ value, at }) => [value, at - began])).toEqual([
+        ["first", 0],
+        ["second", 1],
+        ["third", 1],
+        ["done", 12],
+      ]);
+    }));
+
   test("timers, pauses and effects go on where they were in a new engine on the same storage", () =>
     inWorld(adapter, async ({ engine, clock, pass, settled }) => {
       const chart = setup({ actions: { ring: () => {} } }).createMachine({

@@ -51,6 +51,56 @@ describe("the commit queue", () => {
     expect(await queue.commit({})).toEqual(ok);
   });
 
+  test("D1: two commits that storage cannot take, side by side, fail alone among 255: the others are done once", async () => {
+    const bad: readonly unknown[] = ["100", "101"];
+    const done: unknown[] = [];
+    const queue = new CommitQueue<unknown>({
+      commit: async (items) => {
+        const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
+        if (tasks.some((task) => bad.includes(task))) throw new Error("a value cannot be bound");
+        done.push(...tasks);
+        return items.map(() => ok);
+      },
+    });
+    const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
+    const failed = answers.flatMap(({ status }, index) => (status === "rejected" ? String(index) : []));
+    expect(failed).toEqual(bad);
+    const others = numbered(255).flatMap(({ consumes }) => consumes?.task ?? []);
+    expect(done).toEqual(others.filter((task) => !bad.includes(task)));
+  });
+
+  test("D1: an outage is not waited out one commit after the other", async () => {
+    let asked = 0;
+    const queue = new CommitQueue<unknown>({
+      commit: async () => {
+        asked += 1;
+        throw new Error("the connection was lost");
+      },
+    });
+    const answers = await Promise.allSettled(numbered(255).map((item) => queue.commit(item)));
+    expect(answers.every(({ status }) => status === "rejected")).toBe(true);
+    // The batch, one of its commits alone, and a look whether any commit is taken.
+    expect(asked).toBe(3);
+  });
+
+  test("D1: an outage in the middle of a batch: what was done before it is answered so, the rest fails at once", async () => {
+    const done: unknown[] = [];
+    let asked = 0;
+    const queue = new CommitQueue<unknown>({
+      commit: async (items) => {
+        asked += 1;
+        if (items.length > 1 || done.length === 10) throw new Error("the disk is full");
+        done.push(...items);
+        return items.map(() => ok);
+      },
+    });
+    const items = numbered(255);
+    const answers = await Promise.allSettled(items.map((item) => queue.commit(item)));
+    expect(answers.map(({ status }) => status === "fulfilled")).toEqual(items.map((_, index) => index < 10));
+    expect(done).toEqual(items.slice(0, 10));
+    expect(asked).toBe(1 + 10 + 1 + 1);
+  });
+
   test("a storage that answers too few is not believed", async () => {
     const queue = new CommitQueue<unknown>({ commit: async () => [ok] });
     const [first, second] = await Promise.allSettled(numbered(2).map((item) => queue.commit(item)));
@@ -89,6 +139,36 @@ describe.each(adapters)("group commit on $name", (adapter) => {
       run();
       await settled();
       expect(ran.toSorted()).toEqual(["a", "c", "d", "taken"]);
+    }));
+
+  test("D1: of 100 starts in one turn two that storage cannot take fail alone, and the others are done once", () =>
+    inWorld(adapter, async ({ engine, open, settled }) => {
+      const ran: string[] = [];
+      const jobs = job(async ({ id }) => {
+        ran.push(id);
+        return { event: { type: "DONE", by: id } };
+      });
+      const storage = await open();
+      const { run, start, read } = await engine({
+        workflows: [jobs],
+        storage: {
+          ...storage,
+          async commit(items) {
+            const ids = items.flatMap(({ starts = [] }) => starts.map(({ id }) => id));
+            if (ids.some((id) => id.startsWith("bad"))) throw new Error("a value cannot be bound");
+            return storage.commit(items);
+          },
+        },
+      });
+      const good = Array.from({ length: 98 }, (_, index) => `job-${index}`);
+      const ids = [...good.slice(0, 40), "bad-1", "bad-2", ...good.slice(40)];
+      run();
+      const answers = await Promise.allSettled(ids.map((id) => start(jobs, { id, input: { id } })));
+      const failed = ids.filter((_, index) => answers[index]?.status === "rejected");
+      expect(failed).toEqual(["bad-1", "bad-2"]);
+      await settled();
+      expect(ran.toSorted()).toEqual(good.toSorted());
+      expect(await read("bad-1")).toBeNull();
     }));
 
   test("I13: a refused commit frees the places it had reserved", () =>

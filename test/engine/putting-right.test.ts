@@ -112,6 +112,24 @@ describe.each(adapters)("putting right on $name", (adapter) => {
       expect(await one.read("j")).toMatchObject({ value: "done" });
     }));
 
+  test("no secret stands in the error that is kept beside a failing task", () =>
+    inWorld(adapter, async ({ engine, settled, awaitsOutside }) => {
+      const secret = "ps_live_0123456789abcdef_0123456789abcdef0123456789abcdef";
+      const jobs = job(async () => {
+        throw new Error(`401 from https://user:${secret}@pay.example/?key=1, sent Bearer ${secret}`);
+      });
+      const one = await engine({ workflows: [jobs] });
+      await one.start(jobs, { id: "j", input: { id: "j" } });
+      one.run();
+      await settled();
+      const [task] = await one.failingTasks();
+      expect(task?.lastError).toContain("401 from");
+      expect(JSON.stringify([task, await one.pending("j"), await one.history("j")])).not.toContain(
+        "89abcdef",
+      );
+      awaitsOutside("j");
+    }));
+
   test("a stopped instance has no timer, invocation or child left, and no event moves it", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const one = await engine({ workflows: [hangings] });

@@ -127,6 +127,61 @@ describe.each(adapters)("stopping on $name", (adapter) => {
       expect(runs).toBe(1);
     }));
 
+  test("stop({ timeoutMs: Infinity }) waits for the work in hand, however long it takes", () =>
+    inWorld(adapter, async ({ engine, clock, storage }) => {
+      const hold = gate();
+      const jobs = job(async () => {
+        await hold.opened;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const patient = await engine({ workflows: [jobs] });
+      patient.run();
+      await patient.start(jobs, { id: "a", input: { id: "a" } });
+      let isStopped = false;
+      const stopped = patient.stop({ timeoutMs: Infinity }).then(() => {
+        isStopped = true;
+      });
+      for (let day = 0; day < 30; day++) {
+        clock.advance(24 * 60 * MINUTE);
+        await turns(10);
+      }
+      expect(isStopped).toBe(false);
+      hold.open();
+      await stopped;
+      expect(await storage.load("a")).toMatchObject({ status: "done" });
+    }));
+
+  test("a storage that does not answer holds up the stop for ten seconds at most", () =>
+    inWorld(adapter, async ({ engine, clock, open }) => {
+      const storage = await open();
+      const asked = gate();
+      const answer = gate();
+      const hanging = await engine({
+        workflows: [job(async () => undefined)],
+        storage: {
+          ...storage,
+          async claim(request) {
+            asked.open();
+            await answer.opened;
+            return storage.claim(request);
+          },
+        },
+      });
+      hanging.run();
+      await asked.opened;
+      let isStopped = false;
+      const stopped = hanging.stop({ timeoutMs: 1_000 }).then(() => {
+        isStopped = true;
+      });
+      await turns(10);
+      clock.advance(10_999);
+      await turns(10);
+      expect(isStopped).toBe(false);
+      clock.advance(1);
+      await stopped;
+      answer.open();
+    }));
+
   test("a poll that hears no signal does not hold up the stop for ever", () =>
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
       const chart = setup({}).createMachine({
