@@ -56,14 +56,19 @@ export class CommitQueue<W> {
    * happen, storage refuses it the second time, like a commit that comes too late.
    */
   async #afterFailure(batch: readonly Waiting<W>[], failure: unknown): Promise<void> {
-    if (batch.length === 1) return rejectAll(batch, failure);
+    if (batch.length === 1) {
+      rejectAll(batch, failure);
+      return;
+    }
     for (const [index, alone] of batch.entries()) {
       try {
         await this.#commitTogether([alone]);
       } catch (error) {
         alone.reject(error);
         // An outage may take seconds to be noticed, and is not waited out once for each commit of the batch.
-        if (!(await this.#takesCommits())) return rejectAll(batch.slice(index + 1), error);
+        if (await this.#takesCommits()) continue;
+        rejectAll(batch.slice(index + 1), error);
+        return;
       }
     }
   }

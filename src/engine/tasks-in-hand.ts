@@ -132,7 +132,10 @@ export class TasksInHand {
       if (hold.isLost && this.#isLettingGo) return false; // `letGo` gives it back, and that is no failure
       if (hold.isDisarmed) return true; // its row is gone
       const { id, name, instance, failures } = task;
-      log.warn({ task: id, instance, name, err: error }, "a task failed and will be tried again");
+      const fields = { task: id, instance, name, err: error };
+      // A warning once for each task: from then on it is listed, with its last error, until it is done.
+      if (failures === 0) log.warn(fields, "a task failed and will be tried again");
+      else log.debug(fields, "a task failed again");
       const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** failures, MAX_BACKOFF_MS);
       // The stored message is read by people whom a secret in it is not meant for, like a log.
       const message = redactionOf(log)(error instanceof Error ? error.message : String(error));

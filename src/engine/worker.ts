@@ -5,7 +5,7 @@ import type { Hands, Reservation } from "./hands.ts";
 import { Pause } from "./pause.ts";
 import { NO_PLACES, Places } from "./places.ts";
 import type { PlaceLimits } from "./places.ts";
-import { DeadLetterReport } from "./report-dead-letters.ts";
+import { TroubleReport } from "./report-troubles.ts";
 import { TasksInHand } from "./tasks-in-hand.ts";
 import type { InHandSurroundings } from "./tasks-in-hand.ts";
 
@@ -32,7 +32,7 @@ export interface WorkerSurroundings {
 }
 
 // A task becomes a dead letter only after several leases have ended: a minute more until it is logged does no harm.
-const DEAD_LETTER_LOOK_MS = 60_000;
+const REPORT_EVERY_MS = 60_000;
 
 export class Worker implements Hands {
   readonly holder: string;
@@ -42,7 +42,7 @@ export class Worker implements Hands {
   readonly #places: Places;
   /** Ended by everything that may have made something due. */
   readonly #pause: Pause;
-  readonly #deadLetters: DeadLetterReport;
+  readonly #troubles: TroubleReport;
   readonly #quietWaiters: (() => void)[] = [];
   /** Null while it does not run. */
   #stopping: AbortController | null = null;
@@ -52,7 +52,7 @@ export class Worker implements Hands {
   #nextDue: number | null | "unknown" = "unknown";
 
   constructor(around: WorkerSurroundings) {
-    const { storage, clock, log, holder, limits, perform } = around;
+    const { storage, clock, log, holder, workflowKeys, limits, perform } = around;
     this.#around = around;
     this.holder = holder;
     this.leaseMs = limits.leaseMs;
@@ -60,7 +60,7 @@ export class Worker implements Hands {
     this.#inHand = new TasksInHand({ storage, clock, log, leaseMs: limits.leaseMs, perform, onEnded });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#deadLetters = new DeadLetterReport(storage, log);
+    this.#troubles = new TroubleReport({ storage, log, workflowKeys });
   }
 
   run(): void {
@@ -68,7 +68,7 @@ export class Worker implements Hands {
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
-    this.#working = Promise.all([this.#work(signal), this.#reportDeadLetters(signal)]);
+    this.#working = Promise.all([this.#work(signal), this.#reportTroubles(signal)]);
   }
 
   /** Takes nothing new, waits up to `timeoutMs` for the work in hand, then gives back what is left. */
@@ -200,11 +200,12 @@ export class Worker implements Hands {
     for (const resolve of this.#quietWaiters.splice(0)) resolve();
   }
 
-  async #reportDeadLetters(signal: AbortSignal): Promise<void> {
+  async #reportTroubles(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#around;
     while (!signal.aborted) {
       // A storage that cannot be read is logged by the loop that claims.
-      await this.#deadLetters.update().catch(() => {});
-      if (!signal.aborted) await this.#around.clock.sleep(DEAD_LETTER_LOOK_MS, signal);
+      await this.#troubles.update(clock.now()).catch(() => {});
+      if (!signal.aborted) await clock.sleep(REPORT_EVERY_MS, signal);
     }
   }
 

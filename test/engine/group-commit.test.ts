@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { startOf } from "paystate/engine";
 import { CommitQueue } from "../../src/engine/commit-queue.ts";
-import type { Commit, CommitResult } from "../../storage/storage.ts";
+import type { Commit, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
@@ -148,7 +148,7 @@ describe.each(adapters)("group commit on $name", (adapter) => {
         ran.push(id);
         return { event: { type: "DONE", by: id } };
       });
-      const storage = await open();
+      const storage: EngineStorage = await open();
       const { run, start, read } = await engine({
         workflows: [jobs],
         storage: {

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { fromPromise, setup } from "xstate";
 import { UnknownWorkflow, workflow } from "paystate/engine";
+import type { Logger } from "paystate/engine";
+import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -38,6 +40,16 @@ const chart = setup({
 });
 
 const hangings = workflow(chart)({ version: 1 });
+
+/** A logger that keeps the fields of its warnings. */
+function recordedWarnings() {
+  const warnings: Record<string, unknown>[] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (fields) => void warnings.push({ ...fields }),
+  };
+  return { logger, warnings };
+}
 
 describe.each(adapters)("putting right on $name", (adapter) => {
   test("a dead letter is listed, not tried by itself, and done at once after retry", () =>
@@ -110,6 +122,55 @@ describe.each(adapters)("putting right on $name", (adapter) => {
       expect(await one.retry("j:1:0")).toBe(true);
       await one.settled();
       expect(await one.read("j")).toMatchObject({ value: "done" });
+    }));
+
+  test("D3: an effect that throws again and again, and a message to an absent instance: each is warned of once, and listed", () =>
+    inWorld(adapter, async ({ engine, pass, awaitsOutside }) => {
+      const calling = setup({
+        types: { context: {} as { readonly id: string }, input: {} as { readonly id: string } },
+        actions: {
+          tell: (_, _params: { machine: string; id: string; event: { type: "HELLO" } }) => {},
+        },
+      }).createMachine({
+        id: "caller",
+        context: ({ input }) => input,
+        entry: { type: "tell", params: { machine: "caller", id: "absent", event: { type: "HELLO" } } },
+      });
+      const caller = workflow(calling)({ version: 1, effects: {} });
+      const broken = job(async () => {
+        throw new Error("no paper");
+      });
+      const { logger, warnings } = recordedWarnings();
+      const one = await engine({ workflows: [broken, caller], logger });
+      one.run();
+      await one.start(broken, { id: "j", input: { id: "j" } });
+      await one.start(caller, { id: "c", input: { id: "c" } });
+      await pass(10 * 60_000);
+      expect(warnings.map(({ task }) => String(task)).toSorted()).toEqual(["c:1:0", "j:1:0"]);
+      expect((await one.failingTasks()).map(({ id }) => id).toSorted()).toEqual(["c:1:0", "j:1:0"]);
+      awaitsOutside("j", "c", "absent");
+    }));
+
+  test("D3: a task of a workflow that no process has is warned of once, and its instance is listed", () =>
+    inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
+      const { logger, warnings } = recordedWarnings();
+      const stranger = await engine({ workflows: [], logger });
+      stranger.run();
+      const starting = await engine({ workflows: [job(async () => undefined)] });
+      await starting.start(
+        job(async () => undefined),
+        { id: "j", input: { id: "j" } },
+      );
+      const minute = async (): Promise<void> => {
+        clock.advance(60_000);
+        await stranger.settled();
+      };
+      await minute();
+      expect(warnings).toEqual([]);
+      for (let more = 0; more < 10; more++) await minute();
+      expect(warnings).toMatchObject([{ workflow: "job@1" }]);
+      expect((await stranger.list({ workflow: "job" })).instances.map(({ id }) => id)).toEqual(["j"]);
+      awaitsOutside("j");
     }));
 
   test("no secret stands in the error that is kept beside a failing task", () =>
