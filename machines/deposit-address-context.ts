@@ -73,7 +73,7 @@ export type DepositAddressEvent =
   /** Such accounts are being emptied into the associated one. */
   | { readonly type: "COLLECTION_PLANNED"; readonly payment: string }
   | { readonly type: "NOTHING_STRAY" }
-  /** Whoever paid in may be served. */
+  /** The payers may be served. */
   | { readonly type: "CLEARED" }
   | OrderOver
   | SpendingNews

@@ -52,7 +52,7 @@ const planReturn = {
 /**
  * While the order lives, the address only counts; once it is OVER, whatever is neither paid out nor fee goes back to
  * the sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money
- * that comes later is refunded in the same way: `settling` looks at the chain anew each time and plans the next step.
+ * that comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
  * Tokens of any other mint stay until an operator says where they go.
  *
  * One payment of its own is under way at a time, and what comes of it is heard by its id, so that late news of another

@@ -26,7 +26,7 @@ interface Expected {
 }
 
 /**
- * A tenth of the smallest deposit: whoever sends less pays more for it than it is worth, and it must not cost us a write.
+ * A tenth of the smallest deposit: sending less costs the sender more than it is worth, and it must not cost us a write.
  * It is not lost, since readings are levels: the next one that is looked at shows it, too.
  */
 const NOTABLE_PART = 10n;

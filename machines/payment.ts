@@ -17,7 +17,7 @@ export interface PaymentInput {
   readonly movements: readonly Movement[];
   /** Pause before another attempt or another reading of the marker, in milliseconds. */
   readonly retryPauseMs: number;
-  /** What is reserved for an exchange until it has landed or has failed. */
+  /** What is reserved for a swap until it has landed or has failed. */
   readonly reservations?: readonly string[];
 }
 

@@ -76,7 +76,7 @@ export const privateTransfer = setup({
   actions: {
     /** Plans the payouts of all recipients and starts them. */
     route: () => {},
-    /** Plans anew what a failed payout was to pay; a payee it failed for is left out or left alone. */
+    /** Plans again what a failed payout was to pay; a payee it failed for is left out or left alone. */
     reroute: (_, _params: { payment: string; fault: PaymentFault | null }) => {},
     announce: (_, _params: AnnounceParams) => {},
     tell: (_, _params: Message) => {},
@@ -89,7 +89,7 @@ export const privateTransfer = setup({
       context.planning === 0 && context.toConfirm === 0 && context.unpaid === 0,
   },
   delays: {
-    /** Long enough for prices and liquidity to have changed, short enough for whoever waits. */
+    /** Long enough for prices and liquidity to have changed, short enough for the one who waits. */
     pricePause: 10_000,
   },
 }).createMachine({

@@ -299,7 +299,7 @@ export const ERRORS = {
       reason: z
         .enum(["paused", "liquidity", "capacity", "upstream"])
         .describe(
-          "Private mode is off, cannot exchange, has promised all it may spend, or cannot ask a service it needs.",
+          "Private mode is off, cannot swap, has promised all it may spend, or cannot ask a service it needs.",
         ),
       retryAfter,
     }),

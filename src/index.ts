@@ -94,17 +94,17 @@ export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
 export type { DeskOptions } from "./payments/swap-provider/desk-provider.ts";
 export type {
-  BuiltExchange,
-  DirectExchange,
-  ExchangeOffer,
-  Exchanger,
-  OfferedExchange,
+  BuiltSwap,
+  DirectSwap,
+  SwapOffer,
+  Swapper,
+  OfferedSwap,
   Promised,
   ProviderSurroundings,
   SenderSigned,
   SwapProvider,
-  WalletExchange,
-  WantedExchange,
+  WalletSwap,
+  WantedSwap,
   WantedReservation,
 } from "./payments/swap-provider/swap-provider.ts";
 export type { Move, TransactionPlan, UnsignedTransaction } from "./ledger/routing.ts";

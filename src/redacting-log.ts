@@ -1,5 +1,5 @@
 /**
- * What the host's logger is told never holds a secret. Whoever logs need not think of it: every logger is wrapped once,
+ * What the host's logger is told never holds a secret. A caller need not think of it: every logger is wrapped once,
  * where it is handed over, and each line passes through here.
  */
 import { types } from "node:util";

@@ -20,7 +20,7 @@ export interface ShardPlan {
 const LONGEST_LEASE_MS = 3_600_000;
 
 /**
- * Whoever polls a kind keeps a lease on a seat (a negative number) beside those on its shards, so that the others know of
+ * A process that polls a kind keeps a lease on a seat (a negative number) beside those on its shards, so that the others know of
  * it. A claim takes what is free, and hands shards to the process with the fewest while that has two fewer: directly, so
  * that a handed shard is never without a holder, and for no longer than that process's seat is known to be taken.
  */

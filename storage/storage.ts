@@ -265,7 +265,7 @@ export interface Tallied {
 
 /**
  * Everything that happens together or not at all. All parts are optional; a commit without a step is fine. What goes
- * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it anew.
+ * (consumed, disarmed, unwatched) goes before what comes, so that a step may disarm a timer and arm it again.
  */
 export interface Commit<W> extends CommitParts {
   readonly writes?: readonly Write<W>[];

@@ -4,7 +4,7 @@ import type { StoredTask } from "./engine-tables.ts";
 
 /**
  * The row of a newly armed task.
- * @throws TypeError when its lane lets nobody in: the task would wait for ever.
+ * @throws TypeError when its lane lets nobody in: the task would never run.
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
   const { lane } = task;

@@ -1,6 +1,6 @@
 /** A swap provider of one's own: a money changer that gives stablecoins for stablecoins, one for one less a fee. */
 import { PaymentError, signTransaction } from "paystate";
-import type { Exchanger, ProviderSurroundings, Signer, SwapProvider, Token, TransactionPlan } from "paystate";
+import type { Swapper, ProviderSurroundings, Signer, SwapProvider, Token, TransactionPlan } from "paystate";
 
 /** A tenth of a percent, in base units of what is given; rounded up, as fees are. */
 const feeOn = (amount: bigint): bigint => (amount + 999n) / 1_000n;
@@ -10,7 +10,7 @@ export function moneyChanger(till: Signer): SwapProvider {
   return { name: "money changer", connect: (surroundings) => atWork(till, surroundings) };
 }
 
-function atWork(till: Signer, { ledger, log }: ProviderSurroundings): Exchanger {
+function atWork(till: Signer, { ledger, log }: ProviderSurroundings): Swapper {
   const isStable = ({ symbol }: Token): boolean => symbol === "USDC" || symbol === "USDT";
   const held = async ({ mint }: Token): Promise<bigint> => {
     const { funds } = await ledger.funds([till.address], [mint], "finalized");

@@ -252,7 +252,7 @@ export interface RoutingLedger {
   /**
    * What each account holds by itself, in the order asked: the lamports of a wallet, or the raw units of a mint in an
    * account of the Token program; 0 where the account is none of that kind. 100 accounts a call. It says of no block, and
-   * whose a token account is by now it does not ask: a hint where to look, and whoever decides on it asks `funds`.
+   * whose a token account is by now it does not ask: a hint where to look; what decides asks `funds`.
    */
   amountsIn(accounts: readonly AssetAccount[], commitment: Commitment): Promise<readonly bigint[]>;
   /** Where `owner` keeps `mint` by convention: its associated account of the Token program. Pure. */

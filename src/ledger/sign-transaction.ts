@@ -6,7 +6,7 @@ import { isSignedBy, privateKeyOf, publicKeyOf } from "../ed25519.ts";
 import type { UnsignedTransaction } from "./routing.ts";
 
 /**
- * Whoever can sign for one address: a key in this process (`keypairSigner`), or a key service of the host's own that
+ * Signs for one address: a key in this process (`keypairSigner`), or a key service of the host's own that
  * never lets its key out. It decides nothing about what it signs, and may be asked for the same message again.
  */
 export interface Signer {

@@ -39,7 +39,7 @@ export function isWhole(bytes: Uint8Array): boolean {
   return splitTransaction(bytes)?.signatures.every((signature) => !isBlank(signature)) ?? false;
 }
 
-/** Whether both are one message signed by one fee payer: the same transaction, whoever else has signed by now. */
+/** Whether both are one message signed by one fee payer: the same transaction, also when others have signed meanwhile. */
 export function isSameTransaction(one: Uint8Array, other: Uint8Array): boolean {
   const [first, second] = [splitTransaction(one), splitTransaction(other)];
   if (first === null || second === null) return false;

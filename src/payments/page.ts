@@ -7,7 +7,7 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** The first `limit` of what was found; whoever looks for one more knows whether there is another page. */
+/** The first `limit` of what was found; a reader that asks for one more knows whether there is another page. */
 export function pageOf<T>(found: readonly T[], limit: number): Page<T> {
   return { data: found.slice(0, limit), hasMore: found.length > limit };
 }

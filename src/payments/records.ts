@@ -62,7 +62,7 @@ export interface QuoteRecord {
   /** Bound recipients, null when the quote left them open. */
   readonly recipients: readonly RecipientShare[] | null;
   /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
-  readonly exchange: string | null;
+  readonly swap: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
   /** The one transaction that used the quote up. */
@@ -157,7 +157,7 @@ export interface PaymentRecord {
   /** The deposit address it pays from. */
   readonly address: string;
   /** `plan` pays nobody: it replaces a marker by the payments that take the place of what that marker stood for. */
-  readonly kind: "payout" | "exchange" | "plan" | "refund" | "sweep" | "collect";
+  readonly kind: "payout" | "swap" | "plan" | "refund" | "sweep" | "collect";
   readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
   /** Names the payment within its address, such as `order`, `refund 1`. Which marker it makes stands in its plan. */
   readonly mark: string;
@@ -196,7 +196,7 @@ export interface ReservationRecord {
   readonly resource: string;
   readonly amount: bigint;
   readonly createdAt: number;
-  /** When whoever needs the room may release it; null while somebody answers for it. */
+  /** When others who need the room may release it; null while its owner is at work. */
   readonly lapsesAt: number | null;
   readonly releasedAt: number | null;
 }

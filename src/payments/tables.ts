@@ -42,7 +42,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       priceImpact: "text",
       sender: "text?",
       recipients: "json?",
-      exchange: "text?",
+      swap: "text?",
       createdAt: "integer",
       expiresAt: "integer",
       usedBy: "text?",

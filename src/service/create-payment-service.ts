@@ -108,7 +108,7 @@ function lifeOf(
 
 /** Compares the options with the chain, before anything of the database is bound to it. */
 async function checkChain(
-  { context, exchanger, routing }: ServiceParts,
+  { context, swapper, routing }: ServiceParts,
   { areMintsNamed }: NamedMints,
 ): Promise<void> {
   const { storage, ledger, assets, log } = context;
@@ -116,7 +116,7 @@ async function checkChain(
   await refuseOtherChain(storage, genesisHash);
   const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
   await checkMints({ ledger, log }, assets, { areConfigured });
-  await exchanger?.check(genesisHash);
+  await swapper?.check(genesisHash);
   await routing?.check(genesisHash);
 }
 
@@ -241,13 +241,13 @@ function routingFor({ routing }: ServiceParts, transactionId: string): PrivateRo
   return routing;
 }
 
-async function reconciled({ context, chain, routing, exchanger }: ServiceParts): Promise<Reconciliation> {
+async function reconciled({ context, chain, routing, swapper }: ServiceParts): Promise<Reconciliation> {
   if (routing === null && (await context.storage.depositsAfter("", 1)).length > 0) {
     throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: PAUSED_SECONDS });
   }
   await chain.bind();
   const sponsor = routing?.terms.sponsor.address ?? null;
-  const desk = exchanger?.direct?.signer.address ?? null;
+  const desk = swapper?.direct?.signer.address ?? null;
   return reconcile({
     ...context,
     routing: routing === null || sponsor === null ? null : { ...context, keys: routing.keys, sponsor },

@@ -7,7 +7,7 @@ import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Assets } from "../payments/assets/assets.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { releaseDeposit } from "../payments/private/release-deposit.ts";
-import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
   SettleRefused,
   settleTransaction,
@@ -38,7 +38,7 @@ export interface OperatedService {
   readonly transfers: WalletTransferWorkflow;
   /** Null while private mode is off. */
   readonly routing: PrivateRouting | null;
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   readonly purses: PurseWatch;
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
@@ -64,11 +64,11 @@ export function openOperator(service: OperatedService): OperatorParts {
 const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
 
 function depositControl(
-  { storage, ledger, engine, exchanger, bindToChain }: OperatedService,
+  { storage, ledger, engine, swapper, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
   const { terms } = routing;
-  const desk = exchanger?.direct ?? null;
+  const desk = swapper?.direct ?? null;
   return {
     screen: terms.screen,
     ownAddresses: [

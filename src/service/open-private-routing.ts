@@ -8,7 +8,7 @@ import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { SwapRouting } from "../payments/swap/route-swap.ts";
-import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import type { Assets } from "../payments/assets/assets.ts";
 import { priceCheck } from "../payments/swap-provider/price-check.ts";
 import { checkPurses } from "../payments/purses/check-purses.ts";
@@ -89,7 +89,7 @@ interface PrivateRoutingParts {
   readonly log: Logger;
   readonly assets: Assets;
   /** Null while no swap provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
 }
 
 function createPrivateRouting({
@@ -102,7 +102,7 @@ function createPrivateRouting({
   const { ledger } = shared;
   const { prices, treasury } = terms;
   const sponsor = terms.sponsor.address;
-  const direct = shared.exchanger?.direct ?? null;
+  const direct = shared.swapper?.direct ?? null;
   refuseSharedPurses({ sponsor, treasury, desk: direct?.signer.address ?? null });
   const cosigners = direct === null ? [] : [direct.signer];
   const hasPaidWithoutUs = spendingCheck(shared);

@@ -2,7 +2,7 @@
 import { InvalidOptions } from "../options.ts";
 import { amountsByMint } from "../payments/assets/amounts-by-mint.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { PurseWatch } from "../payments/purses/purses.ts";
 import type { PurseReading } from "../payments/purses/purses.ts";
 
@@ -11,7 +11,7 @@ export interface PurseHolders {
   /** Null while private mode is off. */
   readonly routing: Pick<PrivateRouting, "terms"> | null;
   /** Null while no provider is configured. */
-  readonly exchanger: Pick<Exchanger, "direct"> | null;
+  readonly swapper: Pick<Swapper, "direct"> | null;
   /** `swap.lowBalance`: decimal strings by symbol. */
   readonly deskLowBalance: Readonly<Record<string, string>>;
 }
@@ -19,7 +19,7 @@ export interface PurseHolders {
 /** Throws `InvalidOptions` that names each threshold that is no amount of an asset. */
 export function openPurses(
   deps: Omit<PurseReading, "purses">,
-  { routing, exchanger, deskLowBalance }: PurseHolders,
+  { routing, swapper, deskLowBalance }: PurseHolders,
 ): PurseWatch {
   const thresholds = amountsByMint(deps.assets.tokens, deskLowBalance, "swap.lowBalance");
   if ("problems" in thresholds) throw new InvalidOptions("createPaymentService", thresholds.problems);
@@ -28,7 +28,7 @@ export function openPurses(
     purses: {
       sponsor: routing?.terms.sponsor.address ?? null,
       treasury: routing?.terms.treasury ?? null,
-      desk: exchanger?.direct?.signer.address ?? null,
+      desk: swapper?.direct?.signer.address ?? null,
       sponsorLowBelow: routing?.terms.lowBalance ?? null,
       deskLowBelow: thresholds.amounts,
     },

@@ -47,7 +47,7 @@ export interface PaymentServiceOptions {
   readonly privateRouting?: PrivateRoutingOptions;
   /** Turns swaps on. Without it quotes between different assets are answered INSUFFICIENT_LIQUIDITY. */
   readonly swap?: {
-    /** Who exchanges, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
+    /** Who swaps, such as `deskProvider({ desk: keypairSigner(secretKey), prices })`. */
     readonly provider: SwapProvider;
     /**
      * When the provider's own wallet has less of an asset than this that is not promised, as decimal strings by symbol,

@@ -173,8 +173,8 @@ export interface PaymentService extends ApiKeys {
   reconcile(): Promise<Reconciliation>;
   /**
    * For operators, like `reconcile`: lets go of the deposit address of an order, whatever it is held for and however long
-   * ago it was closed, and has it settled anew as soon as a service is at work. Says that every transaction the address
-   * has signed was rightly signed, that whoever paid in may be served, and that the sponsor may spend as much again. Needs
+   * ago it was closed, and has it settled again as soon as a service is at work. Says that every transaction the address
+   * has signed was rightly signed, that the payers may be served, and that the sponsor may spend as much again. Needs
    * no `start()`. Throws `TRANSACTION_NOT_FOUND`, also while private mode is off, `LedgerUnavailable`, and `ReleaseRefused`
    * with a sentence for an open order whose address has paid what this database does not know.
    */

@@ -14,8 +14,8 @@ import { depositKeys } from "../payments/secrets/deposit-keys.ts";
 import { createSealing } from "../payments/secrets/sealing.ts";
 import type { Sealing } from "../payments/secrets/sealing.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
-import { completeExchange } from "../payments/swap/complete-exchange.ts";
-import type { Exchanger } from "../payments/swap-provider/swap-provider.ts";
+import { completeSwap } from "../payments/swap/complete-swap.ts";
+import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { StatusWaiters } from "../payments/transactions/await-status.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
 import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
@@ -52,7 +52,7 @@ export interface ServiceParts extends OperatorParts {
   readonly webhooks: WebhookParts;
   readonly transfers: WalletTransferWorkflow;
   /** Null while no swap provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   /** Null while private mode is off. */
   readonly routing: PrivateRouting | null;
   readonly workflows: readonly AnyWorkflow[];
@@ -61,7 +61,7 @@ export interface ServiceParts extends OperatorParts {
 }
 
 /** What the charts of a service are acted out by. */
-type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "exchanger" | "routing" | "workflows">;
+type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing" | "workflows">;
 
 /** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
@@ -70,10 +70,10 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
   const charts = chartsOf(options, context, chain);
-  const { routing, exchanger } = charts;
+  const { routing, swapper } = charts;
   const purses = openPurses(
     { storage, ledger, clock, assets },
-    { routing, exchanger, deskLowBalance: options.swap?.lowBalance ?? {} },
+    { routing, swapper, deskLowBalance: options.swap?.lowBalance ?? {} },
   );
   const engine = engineOf(options, context, charts);
   const operated = openOperator({
@@ -105,19 +105,19 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
   const announce: EffectHandler<AnnounceParams, never, PaymentTables> = announceEffect({
     ...{ storage, clock, assets, deliveries },
   });
-  const exchanger = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
+  const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({
     ...{ storage, ledger, log, announce },
-    completeExchange: (attempt) => completeExchange({ storage, clock, assets, exchanger }, attempt),
+    completeSwap: (attempt) => completeSwap({ storage, clock, assets, swapper }, attempt),
   });
   const routing = openPrivateRouting(options.privateRouting, {
     ...context,
     keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
     intervalMs: options.ledgerPollMs,
-    ...{ announce, exchanger },
+    ...{ announce, swapper },
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
-  return { webhooks, transfers, exchanger, routing, workflows };
+  return { webhooks, transfers, swapper, routing, workflows };
 }
 
 function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {

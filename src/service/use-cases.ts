@@ -31,7 +31,7 @@ interface Gates {
 }
 
 export function useCasesOf(parts: ServiceParts): UseCases {
-  const { options, context, engine, exchanger, routing } = parts;
+  const { options, context, engine, swapper, routing } = parts;
   const { sealing, delivery, deliveries, rules } = parts.webhooks;
   const { storage, clock } = context;
   const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
@@ -40,7 +40,7 @@ export function useCasesOf(parts: ServiceParts): UseCases {
   const pricing = routing?.pricing ?? null;
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new Quotes({ ...context, ...gates, commit, pricing, exchanger }),
+    quotes: new Quotes({ ...context, ...gates, commit, pricing, swapper }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
@@ -48,7 +48,7 @@ export function useCasesOf(parts: ServiceParts): UseCases {
 }
 
 function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
-  const { options, context, engine, transfers, exchanger } = parts;
+  const { options, context, engine, transfers, swapper } = parts;
   const signed = new SignedTransactions({
     ...context,
     commit: (companions) => engine.commit(companions),
@@ -58,7 +58,7 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
         reservations,
       }),
   });
-  const swaps = new SwapAcceptance({ ...context, exchanger, signed });
+  const swaps = new SwapAcceptance({ ...context, swapper, signed });
   return new TransactionTaking({
     ...{ ...context, ...gates },
     acceptTransfer: acceptTransfer(context, signed),
@@ -72,12 +72,12 @@ function orderAcceptance({
   options,
   context,
   engine,
-  exchanger,
+  swapper,
   routing,
 }: ServiceParts): Accept<CreatedOrderBody> | null {
   if (routing === null) return null;
   const orders = new OrderAcceptance({
-    ...{ ...context, routing, exchanger },
+    ...{ ...context, routing, swapper },
     commit: (companions) => engine.commit(companions),
   });
   const accept: Accept<CreatedOrderBody> = (request) => orders.accept(request);

@@ -78,7 +78,7 @@ export async function transfersInFlight(
   const transfers = walletTransferWorkflow({
     ...{ storage, ledger, log },
     announce: async () => undefined,
-    completeExchange: async () => null,
+    completeSwap: async () => null,
   });
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };
   const engine = createEngine<PaymentTables>({

@@ -4,7 +4,7 @@ import type { Rules } from "./rules.ts";
 
 /** A stored order. Amounts are in whole units. */
 export interface Order {
-  readonly kind: "payout" | "exchange";
+  readonly kind: "payout" | "swap";
   /** What each payee gets. */
   readonly amounts: readonly number[];
   /** What the service keeps of the deposit when somebody was paid. */
@@ -114,7 +114,7 @@ class Writer {
     const root: Words = { marker: ROOT, payees: this.order.amounts.map((_, index) => index) };
     const chunks = this.copy.chunks.map(payout);
     const { plans, messages, reworded } = this;
-    if (this.order.kind === "exchange") this.exchange(root);
+    if (this.order.kind === "swap") this.swap(root);
     else if (chunks.length === 1) this.words(root, null);
     else if (this.rules.routingReplacesTheRoot) {
       this.refund(root, null);
@@ -159,13 +159,13 @@ class Writer {
       : payees.map((failed) => [payout(payees.filter((payee) => payee !== failed))]);
   }
 
-  /** The two prices at which an exchange may be signed. */
-  private exchange(root: Words): void {
+  /** The two prices at which a swap may be signed. */
+  private swap(root: Words): void {
     const amount = this.order.amounts[0] ?? 0;
     for (const price of [amount, amount + 1]) {
-      const marker = this.rules.exchangesNameNoAmount ? root.marker : `${root.marker} at ${String(price)}`;
+      const marker = this.rules.swapsNameNoAmount ? root.marker : `${root.marker} at ${String(price)}`;
       const pay = { does: "pay", payee: 0, amount: price } as const;
-      this.sign(`exchange at ${String(price)}`, [...this.mark(marker), pay]);
+      this.sign(`swap at ${String(price)}`, [...this.mark(marker), pay]);
     }
     this.refund(root, null);
   }

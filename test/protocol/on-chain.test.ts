@@ -9,7 +9,7 @@ import { excessRefund, writeBook } from "./messages.ts";
 import { type Act, describeAct, protocol, type Scenario } from "./model.ts";
 import { computeBudget, type DepositOnChain, depositsOnChain } from "./on-chain.ts";
 import { PROTOCOL } from "./rules.ts";
-import { EXCHANGE, TWO_CHUNKS, TWO_COPIES } from "./scenarios.ts";
+import { SWAP, TWO_CHUNKS, TWO_COPIES } from "./scenarios.ts";
 
 const makeDeposit = depositsOnChain();
 
@@ -72,7 +72,7 @@ describe("with every rule the chain lands what the model lands and refuses what 
   const scenarios: readonly (readonly [string, Scenario])[] = [
     ["two copies and two chunks", TWO_COPIES],
     ["two chunks", TWO_CHUNKS],
-    ["an exchange", EXCHANGE],
+    ["a swap", SWAP],
   ];
   test.each(scenarios)("M7: any order of messages, with %s", async (_, scenario) => {
     const messages = signable(scenario);

@@ -30,8 +30,8 @@ export interface Rules {
   readonly chunksFollowFromTheOrder: boolean;
   /** A payee who cannot be paid is left out by its index. The opposite: the chunk is cut into halves. */
   readonly failuresAreIsolated: boolean;
-  /** The words of an exchange carry no amounts. */
-  readonly exchangesNameNoAmount: boolean;
+  /** The words of a swap carry no amounts. */
+  readonly swapsNameNoAmount: boolean;
   /** The plan of a refund carries no amount: other copies of the database reckon its costs otherwise. */
   readonly refundsNameNoAmount: boolean;
   /** The words of a refund of excess carry no amount. */
@@ -72,7 +72,7 @@ export const PROTOCOL: Rules = {
   refundsReplace: true,
   chunksFollowFromTheOrder: true,
   failuresAreIsolated: true,
-  exchangesNameNoAmount: true,
+  swapsNameNoAmount: true,
   refundsNameNoAmount: true,
   excessNamesNoAmount: true,
   excessNamesNoRecipient: true,

@@ -60,9 +60,9 @@ export const TWO_COSTS: Scenario = {
 };
 
 /** A swap that may be priced again before it is made. */
-export const EXCHANGE: Scenario = {
+export const SWAP: Scenario = {
   ...ONE_CHUNK,
-  order: { ...order, kind: "exchange", amounts: [2] },
+  order: { ...order, kind: "swap", amounts: [2] },
   copies: [{ ...copy, chunks: [[0]] }],
 };
 

@@ -9,7 +9,7 @@ import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../
 import { signTransaction } from "../../ledger/sign-transaction.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import type { Clock, Logger } from "../../runtime.ts";
-import { faultOfExchange, isOutdated, isProvidersFault } from "./plans/plan-exchange.ts";
+import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts";
 import type { PriceCheck } from "../swap-provider/price-check.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { isReturn } from "./plans/plan-return.ts";
@@ -31,12 +31,12 @@ export interface PaymentSurroundings {
   readonly keys: DepositKeys;
   readonly sponsor: Signer;
   readonly treasury: Address;
-  /** Who else signs where a transaction needs it: the provider of an exchange. */
+  /** Who else signs where a transaction needs it: the provider of a swap. */
   readonly cosigners: readonly Signer[];
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
   readonly hasPaidWithoutUs: SpendingCheck;
-  /** Whether an exchange may still be signed for at the price it was planned at. */
+  /** Whether a swap may still be signed for at the price it was planned at. */
   readonly isPriceGood: PriceCheck;
   readonly startLeaves: StartLeaves;
 }
@@ -82,7 +82,7 @@ export class PaymentEffects {
     const unsigned = await ledger.buildTransaction(plan).catch(onlyRangeError);
     if (unsigned instanceof RangeError) return this.#meetUnbuildable(inHand, unsigned, failures);
     const found = await ledger.tryTransaction(plan, unsigned);
-    const fault = found && faultOfExchange(row, plan, found);
+    const fault = found && faultOfSwap(row, plan, found);
     if (fault?.kind === "marked") return this.#meetMarker(inHand);
     if (fault?.kind === "unplanned") return this.#meetMissingPlan(inHand);
     const mustBePricedAgain = isOutdated(row, clock.now()) || !(await this.#with.isPriceGood(row));
@@ -135,7 +135,7 @@ export class PaymentEffects {
 
   async explain(paymentId: string, error: string): Outcome {
     const { row, plan } = await this.#load(paymentId);
-    const fault = faultOfExchange(row, plan, await this.#with.ledger.explainError(plan, error));
+    const fault = faultOfSwap(row, plan, await this.#with.ledger.explainError(plan, error));
     return { event: { type: "EXPLAINED", fault: faultOf(fault) } };
   }
 
@@ -263,12 +263,12 @@ export class PaymentEffects {
   }
 }
 
-/** What an exchange pays is decided when it is planned, and a later one had another price. */
+/** What a swap pays is decided when it is planned, and a later one had another price. */
 function pricedWrites(
   { kind, transactionId, legs }: PaymentRecord,
   indexes: readonly number[],
 ): readonly PaymentWrite[] {
-  if (kind !== "exchange") return [];
+  if (kind !== "swap") return [];
   return indexes.flatMap((index, position) => {
     const amount = legs[position]?.amount;
     return amount === undefined
@@ -288,7 +288,7 @@ function refuseHeld({ id, heldReason }: DepositRecord): void {
 function isFinal({ kind }: TransactionFault, row: PaymentRecord): boolean {
   // Anybody can make a mint, and take back at any time that it moves: what an operator sends on holds nothing else up.
   if (kind === "other") return isReturn(row);
-  if (kind === "source") return row.kind !== "payout" && row.kind !== "exchange" && row.kind !== "plan";
+  if (kind === "source") return row.kind !== "payout" && row.kind !== "swap" && row.kind !== "plan";
   return kind === "payee";
 }
 

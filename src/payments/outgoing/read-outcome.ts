@@ -42,7 +42,7 @@ interface Candidate {
 }
 
 /** Kinds whose words do not say the amount: which of several payments landed is told by its signature. */
-const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["exchange", "refund"]);
+const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["swap", "refund"]);
 
 interface OutcomeReading {
   readonly storage: PaymentStorage;
@@ -135,7 +135,7 @@ export class PaymentOutcomes {
 
   /**
    * Of payments under one marker without a plan. An earlier one was dead before the next was signed, so the newest signed
-   * one landed unless the nodes know better. Words with amounts say who was paid what, whoever signed it.
+   * one landed unless the nodes know better. Words with amounts say who was paid what.
    */
   async #whichLanded(deposit: DepositRecord, paid: readonly Candidate[]): Promise<Candidate | null> {
     const signed = paid.filter(({ row }) => row.signature !== null);

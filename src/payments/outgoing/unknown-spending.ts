@@ -57,7 +57,7 @@ const MOST_REMEMBERED = 10_000;
  * restored, which no process at work on it lives to see, and whatever is signed after that is in it.
  *
  * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
- * cancelled; planning payouts, refunds and sweeps look at the chain anew each time. So every address of a restored copy is
+ * cancelled; planning payouts, refunds and sweeps look at the chain again each time. So every address of a restored copy is
  * checked before the first thing that could pay twice, or tell a caller that nobody was paid, and the hundred thousand
  * that nobody has anything to do with cost a start nothing. `reconcile` looks at all of them.
  */

@@ -19,7 +19,7 @@ import { smallestAmount } from "../assets/assets.ts";
 import type { Assets } from "../assets/assets.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
-import { exchangeCost } from "../outgoing/plans/exchange-cost.ts";
+import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { routingCost } from "../outgoing/plans/routing-cost.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { sponsorCap } from "../purses/sponsor-allowance.ts";
@@ -30,7 +30,7 @@ import { begunTransaction, usedQuote } from "../quotes/checked-request.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { sponsorPurse } from "../spending.ts";
-import type { Exchanger } from "../swap-provider/swap-provider.ts";
+import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { depositBody } from "./deposit-body.ts";
 import type { DepositBody } from "./deposit-body.ts";
 import { checkOrderParties } from "./order-parties.ts";
@@ -60,7 +60,7 @@ const RETRY_SECONDS = 30;
 export interface OrderAcceptanceParts extends ServiceContext {
   readonly routing: PrivateRouting;
   /** Null while no swap provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   readonly commit: (companions: Companions<PaymentTables>) => Promise<CommitResult>;
 }
 
@@ -91,10 +91,10 @@ export class OrderAcceptance {
   }
 
   async accept(request: CheckedRequest): Promise<Decision<CreatedOrderBody>> {
-    const { ledger, assets, routing, exchanger, commit } = this.#with;
+    const { ledger, assets, routing, swapper, commit } = this.#with;
     const { sponsor, treasury, screen } = routing.terms;
     this.#refuseTooMany(request);
-    const desk = exchanger?.direct?.signer.address ?? null;
+    const desk = swapper?.direct?.signer.address ?? null;
     const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
     await checkOrderParties({ ...this.#with, ownWallets, screen }, request);
 
@@ -131,7 +131,7 @@ export class OrderAcceptance {
 
   /** What the order may cost the sponsor, in lamports. */
   async #costOf({ quote, declared }: CheckedRequest): Promise<RoutingCost> {
-    const { ledger, assets, routing, exchanger } = this.#with;
+    const { ledger, assets, routing, swapper } = this.#with;
     const { inputMint, outputMint, pricedAccounts } = quote;
     const { treasury } = routing.terms;
     const sponsor = routing.terms.sponsor.address;
@@ -140,10 +140,10 @@ export class OrderAcceptance {
       const recipients = declared.transfers.length;
       return routingCost(ledger, { sponsor, treasury }, { asset: give, recipients, pricedAccounts });
     }
-    const desk = exchanger?.direct ?? null;
+    const desk = swapper?.direct ?? null;
     if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
     const get = assets.named(outputMint);
-    return exchangeCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts });
+    return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts });
   }
 
   async #freshOrder(request: CheckedRequest, cost: RoutingCost, held: bigint): Promise<FreshOrder> {

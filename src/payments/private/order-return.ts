@@ -45,7 +45,7 @@ interface Shared {
 
 /**
  * Has the tokens sent as soon as a service is at work, as a payment like all others, whatever happens to the process;
- * ordered twice, it is done once. Works for ever, but only once the order is over and nothing else is under way at its
+ * ordered twice, it is done once. Works at any time later, but only once the order is over and nothing else is under way at its
  * address.
  *
  * Throws `TRANSACTION_NOT_FOUND` for what is no private transaction, `INVALID_ASSET` for what is no mint's address,
@@ -104,7 +104,7 @@ function readMint(assets: Assets, text: string): Address {
   return parsed.address;
 }
 
-/** Whoever can be paid at all, but for addresses of ours: nobody would look for it there. */
+/** Any wallet that can be paid, but no address of ours: the money would not be looked for there. */
 async function readReceiver(
   { storage, ledger, sponsor }: Omit<Shared, "keys">,
   text: string,

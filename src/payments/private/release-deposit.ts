@@ -43,10 +43,10 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
 }
 
 /**
- * Lets go of an address, whatever it is held for, and has it settled anew, closed ones included. Works for ever. Throws
+ * Lets go of an address, whatever it is held for, and has it settled again, closed ones included. Works at any time later. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
  *
- * The operator says by it that every transaction the address has signed was rightly signed, that whoever paid in may be
+ * The operator says by it that every transaction the address has signed was rightly signed, that the payers may be
  * served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
  * word is not enough: see `refuseUnlessRecognised`.
  */

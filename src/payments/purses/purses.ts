@@ -49,7 +49,7 @@ export interface WatchedPurses {
   /** Null while private mode is off. */
   readonly sponsor: Address | null;
   readonly treasury: Address | null;
-  /** Null while no provider exchanges within transactions of ours. */
+  /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
   /** Lamports, null for what fifty sends may take. */
   readonly sponsorLowBelow: bigint | null;

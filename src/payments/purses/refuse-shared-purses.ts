@@ -6,7 +6,7 @@ import { InvalidOptions } from "../../options.ts";
 export interface Purses {
   readonly sponsor: Address;
   readonly treasury: Address;
-  /** Null while no provider exchanges within transactions of ours. */
+  /** Null while no provider swaps within transactions of ours. */
   readonly desk: Address | null;
 }
 

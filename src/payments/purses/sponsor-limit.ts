@@ -67,13 +67,13 @@ export interface SignedPayment {
   readonly cost: bigint;
 }
 
-/** What signing a payment spends: the sponsor's lamports, and for an exchange what the desk gives. */
+/** What signing a payment spends: the sponsor's lamports, and for a swap what the desk gives. */
 export function spendingsOf(
   { sponsor, desk }: { readonly sponsor: Address; readonly desk: Address | null },
   { row, signature, cost }: SignedPayment,
   now: number,
 ): readonly PaymentWrite[] {
-  const [leg] = row.kind === "exchange" ? row.legs : [];
+  const [leg] = row.kind === "swap" ? row.legs : [];
   const given =
     desk === null || leg === undefined
       ? []

@@ -9,17 +9,17 @@ import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { Token } from "../assets/assets.ts";
-import { exchangeCost } from "../outgoing/plans/exchange-cost.ts";
+import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/offer-of.ts";
 import { promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
 import type { Reserved } from "../swap-provider/reserve.ts";
-import type { Exchanger, WantedReservation } from "../swap-provider/swap-provider.ts";
+import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import { BPS, rateOfSol } from "./private-pricing.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
-import { readExchange, writeExchange } from "./stored-exchange.ts";
+import { readSwap, writeSwap } from "./stored-swap.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */
 const MAX_HOLD_MS = 2 * 60_000;
@@ -27,7 +27,7 @@ const MAX_HOLD_MS = 2 * 60_000;
 /** What pricing swaps needs. */
 export interface SwapPricingParts extends Pick<ServiceContext, "storage" | "ledger"> {
   /** Null while no provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
 }
@@ -40,7 +40,7 @@ export interface SwapPair {
 
 /** A swap to be priced, at a time, with the provider that is asked. */
 interface AskedSwap extends SwapPair {
-  readonly provider: Exchanger;
+  readonly provider: Swapper;
   readonly inputs: QuoteInputs;
   readonly now: number;
 }
@@ -58,7 +58,7 @@ export class SwapPricing {
 
   /** The price at the time `now`. Throws `INSUFFICIENT_LIQUIDITY` without a provider to swap with. */
   async price(pair: SwapPair, inputs: QuoteInputs, now: number): Promise<PricedQuote> {
-    const { exchanger: provider } = this.#with;
+    const { swapper: provider } = this.#with;
     if (provider === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const asked = { ...pair, provider, inputs, now };
     return inputs.mode === "private" ? this.#pricePrivate(asked) : this.#priceWallet(asked);
@@ -70,7 +70,7 @@ export class SwapPricing {
    */
   async #priceWallet({ provider, give, get, inputs, now }: AskedSwap): Promise<PricedQuote> {
     const { id, version, amount, sender, accountId } = inputs;
-    const previous = readExchange(inputs)?.reservations.map((each) => each.id) ?? [];
+    const previous = readSwap(inputs)?.reservations.map((each) => each.id) ?? [];
     const promises = promisesAt(this.#with.storage, now, previous);
     const wanted = { give, get, amount, accountId };
     const { outputAmount, priceImpact, reservations } = await offerOf(provider, wanted, promises.promised);
@@ -84,9 +84,9 @@ export class SwapPricing {
     });
     const held = holdFor(inputs, reservations, now);
     const { networkFee } = built.unsigned;
-    const exchange = writeExchange({ ...built, reservations: held.names });
+    const swap = writeSwap({ ...built, reservations: held.names });
     return {
-      priced: { ...common, networkFee, rent: built.rent, exchange },
+      priced: { ...common, networkFee, rent: built.rent, swap },
       priceImpact,
       transaction: unsignedText(built.unsigned),
       writes: [...releaseReserved(previous, now), ...promises.releaseLapsed(), ...held.writes],
@@ -95,11 +95,11 @@ export class SwapPricing {
 
   async #indication(
     get: Token,
-    common: Omit<PricedQuote["priced"], "networkFee" | "rent" | "exchange">,
+    common: Omit<PricedQuote["priced"], "networkFee" | "rent" | "swap">,
   ): Promise<Omit<PricedQuote, "priceImpact">> {
     const { networkFee, rent } = await this.#with.ledger.paymentCost(ledgerMint(get), null);
     // Two have to sign, and the network charges for each.
-    const priced = { ...common, networkFee: networkFee * 2n, rent, exchange: null };
+    const priced = { ...common, networkFee: networkFee * 2n, rent, swap: null };
     return { priced, transaction: null, writes: [] };
   }
 
@@ -118,7 +118,7 @@ export class SwapPricing {
     const { outputAmount, priceImpact } = await offerOf(provider, wanted, promised);
     const minOutputAmount = (outputAmount * (BPS - BigInt(slippageBps)) + BPS - 1n) / BPS;
     return {
-      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, exchange: null },
+      priced: { ...fees, inputAmount: amount, outputAmount, minOutputAmount, swap: null },
       priceImpact,
       transaction: null,
       writes: [],
@@ -135,7 +135,7 @@ export class SwapPricing {
     const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender as Address | null);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
     const [cost, rate] = await Promise.all([
-      exchangeCost(ledger, parties, { give, get, pricedAccounts }),
+      swapCost(ledger, parties, { give, get, pricedAccounts }),
       rateOfSol(prices, give.mint),
     ]);
     return {

@@ -74,7 +74,7 @@ function sameAsset(
 ): Omit<PricedQuote, "transaction"> {
   const fees = { networkFee, routingFee, rent, pricedAccounts };
   return {
-    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, exchange: null },
+    priced: { ...fees, inputAmount, outputAmount: amount, minOutputAmount: amount, swap: null },
     priceImpact: 0,
     writes: [],
   };

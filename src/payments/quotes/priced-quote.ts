@@ -20,8 +20,8 @@ export type QuoteInputs = Pick<
   /** The version of the quote that this price will be, and when that version ends. */
   readonly version: number;
   readonly expiresAt: number;
-  /** The exchange of the version before, null when there is none. */
-  readonly exchange: string | null;
+  /** The swap of the version before, null when there is none. */
+  readonly swap: string | null;
 };
 
 /** A price, and in wallet mode the transaction to sign. */
@@ -35,7 +35,7 @@ export interface PricedQuote {
     | "routingFee"
     | "rent"
     | "pricedAccounts"
-    | "exchange"
+    | "swap"
   >;
   /** In percent. */
   readonly priceImpact: number;

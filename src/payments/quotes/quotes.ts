@@ -14,7 +14,7 @@ import type { Intake } from "../intake/intake.ts";
 import { parseRequest, quoteRequest } from "../requests.ts";
 import type { QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
-import type { Exchanger } from "../swap-provider/swap-provider.ts";
+import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
@@ -34,7 +34,7 @@ export interface QuoteParts extends ServiceContext {
   /** Null while private mode is off. */
   readonly pricing: PrivatePricing | null;
   /** Null while no swap provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   readonly intake: Intake;
   readonly amounts: Pick<AmountChecks, "refuseTooLarge">;
 }
@@ -94,7 +94,7 @@ export class Quotes {
       version: 1,
       createdAt: now,
       expiresAt: now + LIFE_MS[asked.mode],
-      exchange: null,
+      swap: null,
     };
     const { priced, writes, ...shown } = await this.#price({ ...bound, amount }, now);
     const feeMint = asked.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
@@ -148,7 +148,7 @@ export class Quotes {
   #oneByOne<T>(putativeAssets: readonly [unknown, unknown], act: () => Promise<T>): Promise<T> {
     const [give, get] = putativeAssets.map((putative) => this.#assetLike(putative));
     if (give === undefined || get === undefined || give.mint === get.mint) return act();
-    const queue = this.#with.exchanger?.queueOf({ give, get }) ?? null;
+    const queue = this.#with.swapper?.queueOf({ give, get }) ?? null;
     return queue === null ? act() : this.#turns.take(queue, act);
   }
 

@@ -24,7 +24,7 @@ export function constantProduct(amount: bigint, { give, get }: Reserves): bigint
   return give <= 0n || get <= 0n || amount <= 0n ? 0n : (amount * get) / taken;
 }
 
-/** How far the price moves against whoever gives `amount`, in percent. */
+/** How far the price moves against the giver of `amount`, in percent. */
 export function priceImpact(amount: bigint, { give }: Reserves): number {
   const taken = give + amount;
   return taken <= 0n ? 0 : Number((amount * 100n * IMPACT_PRECISION) / taken) / Number(IMPACT_PRECISION);

@@ -15,15 +15,15 @@ import { constantProduct, lessSpread, priceImpact } from "./constant-product.ts"
 import { deskInventory, warnOfShortage } from "./desk-inventory.ts";
 import { directMoves, walletMoves } from "./desk-moves.ts";
 import type {
-  BuiltExchange,
-  ExchangeOffer,
-  Exchanger,
-  OfferedExchange,
+  BuiltSwap,
+  SwapOffer,
+  Swapper,
+  OfferedSwap,
   Promised,
   ProviderSurroundings,
   SenderSigned,
-  WalletExchange,
-  WantedExchange,
+  WalletSwap,
+  WantedSwap,
   WantedReservation,
 } from "./swap-provider.ts";
 
@@ -42,7 +42,7 @@ export interface DeskTerms {
 const ACCOUNT_SHARE = 10n;
 const BPS = 10_000n;
 
-/** Both sides of one exchange. */
+/** Both sides of one swap. */
 interface Inventory {
   readonly give: bigint;
   readonly get: bigint;
@@ -62,9 +62,9 @@ interface Room {
   readonly givenToday: bigint;
 }
 
-/** See `Exchanger`, whose methods these are. */
+/** See `Swapper`, whose methods these are. */
 export class DeskAtWork {
-  readonly direct: NonNullable<Exchanger["direct"]>;
+  readonly direct: NonNullable<Swapper["direct"]>;
   readonly #terms: DeskTerms;
   readonly #surroundings: ProviderSurroundings;
   readonly #name: string;
@@ -76,7 +76,7 @@ export class DeskAtWork {
     this.#terms = terms;
     this.#surroundings = surroundings;
     this.#name = `desk ${desk.address}`;
-    this.direct = { signer: desk, moves: (exchange) => directMoves(desk.address, exchange) };
+    this.direct = { signer: desk, moves: (swap) => directMoves(desk.address, swap) };
   }
 
   async check(genesisHash: string): Promise<void> {
@@ -97,7 +97,7 @@ export class DeskAtWork {
     return this.#terms.prices === null ? this.#name : null;
   }
 
-  async offer(wanted: WantedExchange, promised: Promised): Promise<ExchangeOffer> {
+  async offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer> {
     const { get } = wanted;
     const [room, canBeTaken] = await Promise.all([
       this.#roomFor(wanted, promised),
@@ -113,18 +113,18 @@ export class DeskAtWork {
     return { ...price, reservations: this.#reservations(wanted, outputAmount, room) };
   }
 
-  async isStillGood({ give, get, inputAmount, outputAmount }: OfferedExchange): Promise<boolean> {
+  async isStillGood({ give, get, inputAmount, outputAmount }: OfferedSwap): Promise<boolean> {
     const { prices, maxDriftBps } = this.#terms;
     if (prices === null) return true;
     const now = await this.#atMarket(prices, { give, get, amount: inputAmount });
     return now * BPS >= outputAmount * (BPS - BigInt(maxDriftBps));
   }
 
-  async build(exchange: WalletExchange): Promise<BuiltExchange> {
-    const { sender, get } = exchange;
+  async build(swap: WalletSwap): Promise<BuiltSwap> {
+    const { sender, get } = swap;
     const { ledger } = this.#surroundings;
     const mint = ledgerMint(get);
-    const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, exchange) };
+    const plan = { feePayer: sender, moves: walletMoves(this.#terms.desk.address, swap) };
     const [unsigned, hasAccount] = await Promise.all([
       ledger.buildTransaction(plan),
       mint === null ? true : ledger.haveTokenAccounts([sender], mint).then(([has]) => has === true),
@@ -154,7 +154,7 @@ export class DeskAtWork {
     return `${this.#name} takes ${give.mint}`;
   }
 
-  #givesOne({ get, accountId }: WantedExchange): string {
+  #givesOne({ get, accountId }: WantedSwap): string {
     return `${this.#gives(get)} to ${accountId}`;
   }
 
@@ -162,7 +162,7 @@ export class DeskAtWork {
     return `${this.#gives(get)} in a day`;
   }
 
-  async #roomFor(wanted: WantedExchange, promised: Promised): Promise<Room> {
+  async #roomFor(wanted: WantedSwap, promised: Promised): Promise<Room> {
     const { give, get } = wanted;
     const mostPerDay = this.#terms.maxGivenPerDay.get(get.mint) ?? null;
     const [held, toAll, fromAll, toOne, givenToday] = await Promise.all([
@@ -186,9 +186,9 @@ export class DeskAtWork {
    * makes the price worse; where it would make it better it has not happened yet.
    */
   async #price(
-    wanted: WantedExchange,
+    wanted: WantedSwap,
     inventory: Inventory,
-  ): Promise<Pick<ExchangeOffer, "outputAmount" | "priceImpact">> {
+  ): Promise<Pick<SwapOffer, "outputAmount" | "priceImpact">> {
     const { prices, spreadBps } = this.#terms;
     const { amount } = wanted;
     if (prices !== null) return { outputAmount: await this.#atMarket(prices, wanted), priceImpact: 0 };
@@ -200,14 +200,14 @@ export class DeskAtWork {
   /** Rounded down. */
   async #atMarket(
     prices: PriceSource,
-    { give, get, amount }: Pick<WantedExchange, "give" | "get" | "amount">,
+    { give, get, amount }: Pick<WantedSwap, "give" | "get" | "amount">,
   ): Promise<bigint> {
     const rate = await prices.rate(give.mint, get.mint);
     return (lessSpread(amount, this.#terms.spreadBps) * rate.get) / rate.give;
   }
 
   #reservations(
-    wanted: WantedExchange,
+    wanted: WantedSwap,
     outputAmount: bigint,
     { inventory, share, mostPerDay }: Room,
   ): readonly WantedReservation[] {

@@ -1,14 +1,14 @@
-/** The two legs of an exchange with the desk: what is given to it, and what it pays out. */
+/** The two legs of a swap with the desk: what is given to it, and what it pays out. */
 import type { Address } from "../../address.ts";
 import type { Move } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets/assets.ts";
-import type { DirectExchange, WalletExchange } from "./swap-provider.ts";
+import type { DirectSwap, WalletSwap } from "./swap-provider.ts";
 
 type Transfer = Extract<Move, { does: "transfer" }>;
 
 /** In wallet mode both legs are between the sender and the desk, and the sender pays for its own token account. */
-export function walletMoves(desk: Address, exchange: WalletExchange): readonly Transfer[] {
-  const { sender, reference, ...rest } = exchange;
+export function walletMoves(desk: Address, swap: WalletSwap): readonly Transfer[] {
+  const { sender, reference, ...rest } = swap;
   const [given, paid] = directMoves(desk, { ...rest, from: sender, to: sender, accountPayer: sender });
   return [{ ...given, reference }, paid];
 }
@@ -19,7 +19,7 @@ export function walletMoves(desk: Address, exchange: WalletExchange): readonly T
  */
 export function directMoves(
   desk: Address,
-  { give, get, inputAmount, outputAmount, from, to, accountPayer }: DirectExchange,
+  { give, get, inputAmount, outputAmount, from, to, accountPayer }: DirectSwap,
 ): readonly [Transfer, Transfer] {
   return [
     {

@@ -7,7 +7,7 @@ import type { PriceBounds } from "../prices/guarded-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskAtWork } from "./desk-at-work.ts";
-import type { Exchanger, SwapProvider } from "./swap-provider.ts";
+import type { Swapper, SwapProvider } from "./swap-provider.ts";
 
 /** How a desk trades. */
 export interface DeskOptions {
@@ -18,12 +18,12 @@ export interface DeskOptions {
   readonly desk: Signer;
   /**
    * What the assets are worth. Left out, the desk's own inventory makes the price (constant product), which is for local
-   * chains and refused on mainnet: whoever moves such a price also trades at it.
+   * chains and refused on mainnet: a customer who moves such a price also trades at it.
    */
   readonly prices?: PriceSource;
   /** Which prices are believed; see `PriceBounds`. Needs `prices`. */
   readonly priceBounds?: PriceBounds;
-  /** What the desk keeps of each exchange, in hundredths of a percent, 0 to 1,000. Default 30. */
+  /** What the desk keeps of each swap, in hundredths of a percent, 0 to 1,000. Default 30. */
   readonly spreadBps?: number;
   /**
    * How far the price may have moved against the desk since a swap was quoted, in hundredths of a percent, 0 to 1,000.
@@ -69,19 +69,19 @@ export function deskProvider(options: DeskOptions): SwapProvider {
       if ("problems" in read) throw new InvalidOptions("deskProvider", read.problems);
       const guarded = prices === undefined ? null : new GuardedPrices(prices, priceBounds, clock);
       const terms = { desk, prices: guarded, spreadBps, maxDriftBps, maxGivenPerDay: read.amounts };
-      return exchangerOf(new DeskAtWork(terms, surroundings));
+      return swapperOf(new DeskAtWork(terms, surroundings));
     },
   };
 }
 
 /** As an object whose methods stand by themselves, so that a host may spread it and replace some of them. */
-function exchangerOf(desk: DeskAtWork): Exchanger {
+function swapperOf(desk: DeskAtWork): Swapper {
   return {
     check: (genesisHash) => desk.check(genesisHash),
     queueOf: () => desk.queueOf(),
     offer: (wanted, promised) => desk.offer(wanted, promised),
     isStillGood: (offered) => desk.isStillGood(offered),
-    build: (exchange) => desk.build(exchange),
+    build: (swap) => desk.build(swap),
     complete: (signed) => desk.complete(signed),
     direct: desk.direct,
   };

@@ -2,19 +2,15 @@
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
-import type { ExchangeOffer, Exchanger, Promised, WantedExchange } from "./swap-provider.ts";
+import type { SwapOffer, Swapper, Promised, WantedSwap } from "./swap-provider.ts";
 
 /**
  * The offer; a provider that cannot be asked changes nothing, like a chain that cannot. Throws `AMOUNT_TOO_LARGE` for an
  * offer of more than the ledger can hold.
  */
-export async function offerOf(
-  exchanger: Exchanger,
-  wanted: WantedExchange,
-  promised: Promised,
-): Promise<ExchangeOffer> {
+export async function offerOf(swapper: Swapper, wanted: WantedSwap, promised: Promised): Promise<SwapOffer> {
   try {
-    const offer = await exchanger.offer(wanted, promised);
+    const offer = await swapper.offer(wanted, promised);
     refuseTooLarge(offer.outputAmount, wanted.get);
     return offer;
   } catch (cause) {

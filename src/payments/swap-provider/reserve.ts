@@ -86,12 +86,12 @@ export async function keepReserved(
   return writes.length === 0 ? null : writes;
 }
 
-/** Gives back what was set aside for an exchange that was not made. */
+/** Gives back what was set aside for a swap that was not made. */
 export function releaseReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
   return ids.map((id) => ({ table: "reservations", id, set: { releasedAt: at } }));
 }
 
-/** For an exchange that was made: what counts against a limit of a day goes on to count, the rest is given back. */
+/** For a swap that was made: what counts against a limit of a day goes on to count, the rest is given back. */
 export function settleReserved(ids: readonly string[], at: number): readonly PaymentWrite[] {
   return ids.flatMap((id) => {
     const countsForMs = countsForOf(id);

@@ -1,4 +1,4 @@
-/** Whoever exchanges one asset for another: the port behind swaps in both modes. */
+/** The port of a swap provider: it swaps one asset for another, in both modes. */
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Move, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
@@ -18,7 +18,7 @@ export interface SwapProvider {
   /** In log lines. */
   readonly name: string;
   /** Called once, when the service is made. Opens no connection. */
-  connect(surroundings: ProviderSurroundings): Exchanger;
+  connect(surroundings: ProviderSurroundings): Swapper;
 }
 
 /** What a provider is lent. */
@@ -30,8 +30,8 @@ export interface ProviderSurroundings {
   readonly log: Logger;
 }
 
-/** What is to be exchanged for what. */
-export interface WantedExchange {
+/** What is to be swapped for what. */
+export interface WantedSwap {
   readonly give: Token;
   readonly get: Token;
   /** Base units of `give` that reach the provider. */
@@ -47,18 +47,18 @@ export interface WantedReservation {
   readonly amount: bigint;
   /**
    * What the resource may add up to with this reservation, null when it is only to be known. Looking and reserving are
-   * one act; where it would be more, nothing is kept and the exchange is offered anew.
+   * one act; where it would be more, nothing is kept and the swap is offered again.
    */
   readonly most: bigint | null;
   /**
-   * How long the amount still counts once the exchange was made, in milliseconds, such as a day for a limit per day. Left
+   * How long the amount still counts once the swap was made, in milliseconds, such as a day for a limit per day. Left
    * out, it is free again at once. What was not made counts no more in either case.
    */
   readonly countsForMs?: number;
 }
 
 /** A price. */
-export interface ExchangeOffer {
+export interface SwapOffer {
   /** Base units of `get`, rounded down. */
   readonly outputAmount: bigint;
   /** How much worse than the market this is for its size alone, in percent. */
@@ -66,8 +66,8 @@ export interface ExchangeOffer {
   readonly reservations: readonly WantedReservation[];
 }
 
-/** An exchange as it was offered. */
-export interface OfferedExchange {
+/** A swap as it was offered. */
+export interface OfferedSwap {
   readonly give: Token;
   readonly get: Token;
   readonly inputAmount: bigint;
@@ -78,14 +78,14 @@ export interface OfferedExchange {
 export type Promised = (resource: string) => Promise<bigint>;
 
 /** A wallet's swap at a price that was offered. */
-export interface WalletExchange extends OfferedExchange {
+export interface WalletSwap extends OfferedSwap {
   readonly sender: Address;
   /** A key of no meaning that makes this transaction unlike any other; see `Move`. */
   readonly reference: Address;
 }
 
 /** The transaction of a wallet's swap, of which the sender is the fee payer. */
-export interface BuiltExchange {
+export interface BuiltSwap {
   readonly unsigned: UnsignedTransaction;
   /** What it consists of, null when only its provider knows. With it, errors are explained better. */
   readonly plan: TransactionPlan | null;
@@ -96,7 +96,7 @@ export interface BuiltExchange {
 }
 
 /** A transaction as the sender signed it: the very message that was built. */
-export interface SenderSigned extends BuiltExchange {
+export interface SenderSigned extends BuiltSwap {
   readonly sender: Address;
   readonly signature: Uint8Array;
   /** Wire format, with zeros for the signatures that are missing. */
@@ -104,7 +104,7 @@ export interface SenderSigned extends BuiltExchange {
 }
 
 /** A private swap at a price that was offered. */
-export interface DirectExchange extends OfferedExchange {
+export interface DirectSwap extends OfferedSwap {
   /** The deposit address that gives. */
   readonly from: Address;
   /** The payee that gets. */
@@ -114,27 +114,27 @@ export interface DirectExchange extends OfferedExchange {
 }
 
 /** A provider at work. */
-export interface Exchanger {
+export interface Swapper {
   /** Throws when it must not be used on this chain; writes log lines about what it lacks. Called by every `start()`. */
   check(genesisHash: string): Promise<void>;
   /**
    * Under which key offers depend on one another, so that they are better made one after another; null when any number
    * of them can be made at once. Pure.
    */
-  queueOf(wanted: Pick<WantedExchange, "give" | "get">): string | null;
+  queueOf(wanted: Pick<WantedSwap, "give" | "get">): string | null;
   /**
    * The price now. Throws `PaymentError` INSUFFICIENT_LIQUIDITY with what is `available`, in whole units of `get`, when it
    * has not enough; anything else it throws means that it cannot be asked.
    */
-  offer(wanted: WantedExchange, promised: Promised): Promise<ExchangeOffer>;
+  offer(wanted: WantedSwap, promised: Promised): Promise<SwapOffer>;
   /**
-   * Whether the provider would still make this exchange at the price it offered. Asked when a signed swap is taken, again
+   * Whether the provider would still make this swap at the price it offered. Asked when a signed swap is taken, again
    * before `complete`, and before a private swap is signed; where it is false, nothing is signed. What it throws means
    * that it cannot be asked: then nothing is signed either, and it is asked again. Left out, an offered price is firm.
    */
-  isStillGood?(offered: OfferedExchange): Promise<boolean>;
+  isStillGood?(offered: OfferedSwap): Promise<boolean>;
   /** Builds the transaction in which the sender gives and gets, or nothing happens. The sender pays its costs. */
-  build(exchange: WalletExchange): Promise<BuiltExchange>;
+  build(swap: WalletSwap): Promise<BuiltSwap>;
   /**
    * Adds the provider's own signature and answers the whole bytes, which are stored before they are sent; or sends them
    * itself and answers null. Asked only for the newest transaction of a quote, after "broadcast started" was committed,
@@ -142,10 +142,10 @@ export interface Exchanger {
    * the swap; it is asked again until the transaction is proved dead.
    */
   complete(signed: SenderSigned): Promise<Uint8Array | null>;
-  /** The private half, null for a provider that cannot exchange within a transaction of ours. */
+  /** The private half, null for a provider that cannot swap within a transaction of ours. */
   readonly direct: {
     readonly signer: Signer;
     /** From the deposit address to the provider, and from the provider straight to the payee: the last move. */
-    moves(exchange: DirectExchange): readonly Extract<Move, { does: "transfer" }>[];
+    moves(swap: DirectSwap): readonly Extract<Move, { does: "transfer" }>[];
   } | null;
 }

@@ -9,23 +9,23 @@ import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import { isoTime } from "../iso-time.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
-import { readExchange } from "../quotes/stored-exchange.ts";
-import type { QuotedExchange } from "../quotes/stored-exchange.ts";
+import { readSwap } from "../quotes/stored-swap.ts";
+import type { QuotedSwap } from "../quotes/stored-swap.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf, unasked } from "../swap-provider/offer-of.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
 import { keepReserved, promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Exchanger, OfferedExchange, SenderSigned } from "../swap-provider/swap-provider.ts";
+import type { Swapper, OfferedSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
 import type { CreatedTransferBody, SignedTransactions } from "../wallet/accept-signed.ts";
 import { plannedReference } from "../wallet/own-reference.ts";
-import { exchangeRefusal } from "./exchange-refusal.ts";
-import { readSignedExchange } from "./read-signed-exchange.ts";
+import { swapRefusal } from "./swap-refusal.ts";
+import { readSignedSwap } from "./read-signed-swap.ts";
 
 /** What taking swaps needs besides the context. */
 export interface SwapAcceptanceParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
   /** Null while no swap provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
   readonly signed: SignedTransactions;
 }
 
@@ -52,14 +52,14 @@ export class SwapAcceptance {
   async accept(request: CheckedRequest): Promise<Decision<CreatedTransferBody>> {
     const { ledger, assets, signed } = this.#with;
     const { quote, declared } = request;
-    const quoted = quotedExchange(quote);
+    const quoted = quotedSwap(quote);
     const swap = readSigned(request, quoted);
     await signed.refuseKnown(swap.verified, declared.accountId);
     await checkRecipientsOnChain(ledger, [declared.sender as Address]);
     await request.checkAmounts();
     await this.#refuseMovedPrice(quote);
     const give = assets.named(quote.inputMint);
-    const refusal = await exchangeRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
+    const refusal = await swapRefusal(ledger, assets, { ...swap, give, inputAmount: quote.inputAmount });
     if (refusal !== null) throw refusal;
     const kept = await this.#keep(quote, quoted);
     const reference = plannedReference(swap.plan);
@@ -68,23 +68,23 @@ export class SwapAcceptance {
 
   /** A quote's price has moved too far against the provider: it would not sign any more. */
   async #refuseMovedPrice(quote: QuoteRecord): Promise<void> {
-    const { exchanger } = this.#with;
-    if (exchanger === null) return;
-    if (!(await isStillGood(exchanger, this.#offered(quote)).catch(unasked))) throw expired(quote);
+    const { swapper } = this.#with;
+    if (swapper === null) return;
+    if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw expired(quote);
   }
 
   /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
-  async #keep(quote: QuoteRecord, { reservations }: QuotedExchange): Promise<KeptReservations> {
-    const { storage, exchanger, clock } = this.#with;
+  async #keep(quote: QuoteRecord, { reservations }: QuotedSwap): Promise<KeptReservations> {
+    const { storage, swapper, clock } = this.#with;
     const previous = reservations.map(({ id }) => id);
     const kept = await keepReserved(storage, reservations);
     if (kept !== null) return { reservations: previous, writes: kept };
-    if (exchanger === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
+    if (swapper === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const now = clock.now();
     const promises = promisesAt(storage, now, previous);
     const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
     const wanted = { give, get, amount, accountId: quote.accountId };
-    const offer = await offerOf(exchanger, wanted, promises.promised);
+    const offer = await offerOf(swapper, wanted, promises.promised);
     if (offer.outputAmount < outputAmount) throw expired(quote);
     const owner = `${quote.id}:${quote.version}:used`;
     const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
@@ -94,24 +94,24 @@ export class SwapAcceptance {
     };
   }
 
-  #offered({ inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord): OfferedExchange {
+  #offered({ inputMint, outputMint, inputAmount, outputAmount }: QuoteRecord): OfferedSwap {
     const { assets } = this.#with;
     return { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
   }
 }
 
-function quotedExchange(quote: QuoteRecord): QuotedExchange {
-  const exchange = readExchange(quote);
-  if (exchange === null) throw new Error(`quote ${quote.id} has no transaction to sign`);
-  return exchange;
+function quotedSwap(quote: QuoteRecord): QuotedSwap {
+  const swap = readSwap(quote);
+  if (swap === null) throw new Error(`quote ${quote.id} has no transaction to sign`);
+  return swap;
 }
 
 /** Asks no node. Throws `INVALID_SIGNATURE`. */
-function readSigned({ signedTransaction, declared }: CheckedRequest, exchange: QuotedExchange): SignedSwap {
-  const read = readSignedExchange(signedTransaction, exchange, declared.sender as Address);
+function readSigned({ signedTransaction, declared }: CheckedRequest, swap: QuotedSwap): SignedSwap {
+  const read = readSignedSwap(signedTransaction, swap, declared.sender as Address);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;
-  const { message, blockhash, lastValidBlockHeight, firstSlot } = exchange.unsigned;
+  const { message, blockhash, lastValidBlockHeight, firstSlot } = swap.unsigned;
   return {
     ...signed,
     verified: {

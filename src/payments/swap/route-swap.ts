@@ -9,13 +9,13 @@ import type { Token } from "../assets/assets.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";
 import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
-import { exchangePlan, freshExchangeMark } from "../outgoing/plans/plan-exchange.ts";
+import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { promisesAt, reserve } from "../swap-provider/reserve.ts";
 import type { Promises } from "../swap-provider/reserve.ts";
-import type { ExchangeOffer, Exchanger } from "../swap-provider/swap-provider.ts";
+import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 
 /**
  * How long after its deposit an order waits for a price that is good enough, or for liquidity. Then it is refunded: a
@@ -31,7 +31,7 @@ export interface SwapRoutingParts extends Omit<ServiceContext, "random"> {
   readonly sponsor: Address;
   readonly startPayment: StartPayment;
   /** Null while no provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
 }
 
 /** What is swapped for what, without the fees. */
@@ -44,8 +44,8 @@ interface SwapLegs {
 
 /** A price that is good enough, and what it takes up. */
 interface GoodOffer extends SwapLegs {
-  readonly direct: NonNullable<Exchanger["direct"]>;
-  readonly offer: ExchangeOffer;
+  readonly direct: NonNullable<Swapper["direct"]>;
+  readonly offer: SwapOffer;
   readonly now: number;
   readonly promises: Promises;
 }
@@ -106,9 +106,9 @@ export class SwapRouting implements OrderRouting {
 
   /** The provider's price now, or what stands in the way of a good one. */
   async #offerFor({ transaction }: TransactionView, quote: QuoteRecord): Promise<GoodOffer | Obstacle> {
-    const { storage, clock, log, assets, exchanger } = this.#with;
-    const direct = exchanger?.direct ?? null;
-    if (exchanger === null || direct === null) return "LIQUIDITY_UNAVAILABLE";
+    const { storage, clock, log, assets, swapper } = this.#with;
+    const direct = swapper?.direct ?? null;
+    if (swapper === null || direct === null) return "LIQUIDITY_UNAVAILABLE";
     const give = assets.named(quote.inputMint);
     const get = assets.named(quote.outputMint);
     const amount = quote.inputAmount - quote.networkFee - quote.routingFee - quote.rent;
@@ -116,7 +116,7 @@ export class SwapRouting implements OrderRouting {
     const promises = promisesAt(storage, now);
     try {
       const { accountId } = transaction;
-      const offer = await exchanger.offer({ give, get, amount, accountId }, promises.promised);
+      const offer = await swapper.offer({ give, get, amount, accountId }, promises.promised);
       refuseTooLarge(offer.outputAmount, get);
       if (offer.outputAmount < quote.minOutputAmount) return "SLIPPAGE_EXCEEDED";
       return { give, get, amount, direct, offer, now, promises };
@@ -147,11 +147,11 @@ export class SwapRouting implements OrderRouting {
       ...{ from: address, to: paid.address, accountPayer: paid.accountPayer },
     });
     const planned: PlannedPayment = {
-      ...{ transactionId: transaction.id, address, kind: "exchange", role: "payout" },
-      mark: freshExchangeMark(payments),
+      ...{ transactionId: transaction.id, address, kind: "swap", role: "payout" },
+      mark: freshSwapMark(payments),
       mint: get.mint,
       legs: [{ address: paid.address, amount: outputAmount }],
-      plan: exchangePlan(terms, give, { amount, legs }),
+      plan: swapPlan(terms, give, { amount, legs }),
       reserve: (paymentId) => reserve(paymentId, reservations, { createdAt: now, lapsesAt: null }),
     };
     return startPayment(planned);

@@ -115,7 +115,7 @@ function signaturesOf({ signature, landedSignature }: TransactionRecord): readon
 /** What the service itself paid to recipients, as the chain knows it. */
 function paidOut(payments: readonly PaymentRecord[]): readonly string[] {
   return payments
-    .filter(({ kind, status }) => (kind === "payout" || kind === "exchange") && status !== "failed")
+    .filter(({ kind, status }) => (kind === "payout" || kind === "swap") && status !== "failed")
     .map(({ signature }) => signature)
     .filter((signature) => signature !== null);
 }

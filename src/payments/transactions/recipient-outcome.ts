@@ -56,5 +56,5 @@ function isSeen({ status }: PaymentRecord): boolean {
 
 /** The recipients of a transaction differ, so that the address is enough. */
 function pays({ kind, legs }: PaymentRecord, { address }: RecipientRecord): boolean {
-  return (kind === "payout" || kind === "exchange") && legs.some((leg) => leg.address === address);
+  return (kind === "payout" || kind === "swap") && legs.some((leg) => leg.address === address);
 }

@@ -21,7 +21,7 @@ export interface TransferParts {
   readonly ledger: Ledger;
   readonly log: Logger;
   /** Has the other side of a swap sign too. Null: there is nothing to send, or it is sent by others. */
-  readonly completeExchange: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
+  readonly completeSwap: (attempt: AttemptRecord) => Promise<Uint8Array | null>;
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
 }
 
@@ -69,12 +69,12 @@ export function walletTransferWorkflow(parts: TransferParts): WalletTransferWork
 
 /** The first send. However it ends, the outcome is unknown and not failed: the watch sends the same bytes again. */
 async function broadcast(
-  { storage, ledger, log, completeExchange }: TransferParts,
+  { storage, ledger, log, completeSwap }: TransferParts,
   signature: string,
 ): Promise<undefined> {
   const [attempt] = await storage.attempts([signature]);
   if (attempt === undefined) throw new Error(`the bytes of ${signature} are not stored`);
-  const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeExchange(attempt);
+  const bytes = isWhole(attempt.bytes) ? attempt.bytes : await completeSwap(attempt);
   if (bytes === null) return undefined;
   try {
     await ledger.broadcast(bytes);

@@ -47,7 +47,7 @@ export const fullRows: Rows = {
       { address: "x", amount: LARGEST },
       { address: TEXT, amount: 0n },
     ],
-    exchange: TEXT,
+    swap: TEXT,
     createdAt: 1,
     expiresAt: LATEST,
     usedBy: "transaction",
@@ -103,7 +103,7 @@ export const fullRows: Rows = {
     id: "payment",
     transactionId: "transaction",
     address: "address",
-    kind: "exchange",
+    kind: "swap",
     status: "finalized",
     mark: TEXT,
     mint: "mint",
@@ -222,7 +222,7 @@ export const fullRows: Rows = {
 export const nullRows: Rows = {
   ...fullRows,
   apiKeys: { ...fullRows.apiKeys, scopes: [], expiresAt: null, revokedAt: null },
-  quotes: { ...fullRows.quotes, sender: null, recipients: null, exchange: null, usedBy: null },
+  quotes: { ...fullRows.quotes, sender: null, recipients: null, swap: null, usedBy: null },
   transactions: {
     ...fullRows.transactions,
     depositAddress: null,

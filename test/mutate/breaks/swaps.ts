@@ -39,7 +39,7 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "the same swap bytes under another quote are refused",
-    file: "src/payments/swap/read-signed-exchange.ts",
+    file: "src/payments/swap/read-signed-swap.ts",
     text: "transaction.signatures.length === signers.length && Buffer.from(transaction.message).equals(message)",
     replacement: "transaction.signatures.length === signers.length",
     tests: ["payments/swap/swap-promises.test.ts"],
@@ -88,15 +88,15 @@ export const SWAP_BREAKS: readonly Break[] = [
   },
   {
     property: "nothing is co-signed for a swap that is over",
-    file: "src/payments/swap/complete-exchange.ts",
+    file: "src/payments/swap/complete-swap.ts",
     text: 'if (view.transaction.status !== "pending") return null;',
     replacement: "",
     tests: ["payments/swap/wallet-swap.test.ts", "payments/swap/moving-prices.test.ts"],
   },
   {
     property: "nothing is co-signed at a price that has moved too far",
-    file: "src/payments/swap/complete-exchange.ts",
-    text: "if (!(await isStillGood(exchanger, offered))) {",
+    file: "src/payments/swap/complete-swap.ts",
+    text: "if (!(await isStillGood(swapper, offered))) {",
     replacement: "if (offered.inputAmount < 0n) {",
     tests: ["payments/swap/moving-prices.test.ts"],
   },

@@ -48,7 +48,7 @@ const solAt = (dollars: bigint): PriceSource => {
   return { rate: async (give, get) => ({ give: worth(give), get: worth(get) }) };
 };
 
-/** Makes it. The two disagree about prices, so that each would withhold and exchange other amounts. */
+/** Makes it. The two disagree about prices, so that each would withhold and swap other amounts. */
 export async function copiedWorld(): Promise<CopiedWorld> {
   const kept = await keepCopies();
   const death = { method: "commit", nth: Infinity, moment: "after" as const };

@@ -40,7 +40,7 @@ async function open(): Promise<Scene> {
 async function paymentsOf(id: string): Promise<readonly PaymentRecord[]> {
   const { payments = [] } = (await world.storage.transaction(id)) ?? {};
   return payments
-    .filter(({ kind }) => kind === "payout" || kind === "plan" || kind === "exchange")
+    .filter(({ kind }) => kind === "payout" || kind === "plan" || kind === "swap")
     .toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
@@ -212,7 +212,7 @@ test("M1: a private swap that was made while the service was down is not made ag
   await own.deposit(body.ephemeralAddress, { lamports: units(body.depositAmount, 9) });
   await own.service.settled();
   const before = await paymentsOf(body.transactionId);
-  expect(outlineOf(before)).toEqual(["exchange exchange 1 broadcast"]);
+  expect(outlineOf(before)).toEqual(["swap swap 1 broadcast"]);
   await missed(body.transactionId);
   await next?.settle(6);
 
@@ -222,7 +222,7 @@ test("M1: a private swap that was made while the service was down is not made ag
   const got = units(quote.outputAmount, 6);
   expect((await own.held(alice.address))[1]).toBe(1n + got);
   expect((await own.held(own.desk))[1]).toBe((INVENTORY.usdc ?? 0n) - got);
-  expect(outlineOf(await paymentsOf(body.transactionId))).toEqual(["exchange exchange 1 finalized"]);
+  expect(outlineOf(await paymentsOf(body.transactionId))).toEqual(["swap swap 1 finalized"]);
   expect(own.deskSigned()).toBe(1);
   expect(await own.promised("USDC")).toBe(0n);
   await swept(body.ephemeralAddress);

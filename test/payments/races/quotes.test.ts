@@ -62,8 +62,8 @@ async function expectOne(rivals: Rivals, won: readonly string[]): Promise<void> 
   const now = await kept();
   expect(newIn(now.transactions, before.transactions)).toEqual(won);
   expect(newIn(now.orders, before.orders)).toEqual(quote.mode === "private" ? won : []);
-  const isExchange = quote.mode === "wallet" && quote.inputAsset !== quote.outputAsset;
-  expect(await setAside(rivals)).toEqual(isExchange ? [{ amount: stored?.outputAmount, isKept: true }] : []);
+  const isSwap = quote.mode === "wallet" && quote.inputAsset !== quote.outputAsset;
+  expect(await setAside(rivals)).toEqual(isSwap ? [{ amount: stored?.outputAmount, isKept: true }] : []);
 }
 
 const reasonOf = (ending: Ending<unknown>): unknown => {

@@ -14,7 +14,7 @@ import {
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type { DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
-import type { Exchanger, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
+import type { Swapper, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
@@ -89,7 +89,7 @@ const desk = keypairSigner(new Uint8Array(32).fill(9));
 const surroundings = { tokens: assets.tokens, clock: virtualClock(), log: silentLogger };
 
 /** A desk that holds so many lamports and USDC, and the same number of USDT. */
-function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOptions> = {}): Exchanger {
+function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOptions> = {}): Swapper {
   const ledger = {
     funds: async (_: readonly Address[], mints: readonly Address[]) => ({
       ...{ slot: 1, blockTime: 1, endpoint: "test" },
@@ -124,13 +124,13 @@ describe("a desk", () => {
     const sells = fc.array(fc.bigInt({ min: 1n, max: 10n ** 13n }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(side, side, sells, spread, async (sol, usdc, parts, spreadBps) => {
-        const exchanger = deskWith({ sol, usdc }, { spreadBps });
+        const swapper = deskWith({ sol, usdc }, { spreadBps });
         const book = new Book();
         let [given, got] = [0n, 0n];
         for (const [index, part] of parts.entries()) {
           const wanted = { give: SOL, get: USDC, amount: part, accountId: `account ${index}` };
           try {
-            const offer = await exchanger.offer(wanted, book.promised);
+            const offer = await swapper.offer(wanted, book.promised);
             book.keep(offer.reservations);
             given += part;
             got += offer.outputAmount;
@@ -147,25 +147,25 @@ describe("a desk", () => {
   });
 
   test("what is promised one way never makes the other way better, nor its own", async () => {
-    const exchanger = deskWith({ sol: 10n ** 12n, usdc: 15n * 10n ** 10n });
+    const swapper = deskWith({ sol: 10n ** 12n, usdc: 15n * 10n ** 10n });
     const book = new Book();
     const buy = { give: USDC, get: SOL, amount: 150_000_000n, accountId: "buyer" };
     const sell = { give: SOL, get: USDC, amount: 10n ** 9n, accountId: "seller" };
-    const before = [await exchanger.offer(buy, book.promised), await exchanger.offer(sell, book.promised)];
-    book.keep((await exchanger.offer({ ...sell, amount: 5n * 10n ** 10n }, book.promised)).reservations);
-    const after = [await exchanger.offer(buy, book.promised), await exchanger.offer(sell, book.promised)];
+    const before = [await swapper.offer(buy, book.promised), await swapper.offer(sell, book.promised)];
+    book.keep((await swapper.offer({ ...sell, amount: 5n * 10n ** 10n }, book.promised)).reservations);
+    const after = [await swapper.offer(buy, book.promised), await swapper.offer(sell, book.promised)];
     expect(after[0]?.outputAmount).toBe(before[0]?.outputAmount);
     expect(after[1]?.outputAmount).toBeLessThan(before[1]?.outputAmount ?? 0n);
   });
 
   test("with prices of its own it offers them less the spread, rounded down, whatever it holds", async () => {
     const prices = { rate: async () => ({ give: 3n, get: 1n }) };
-    const exchanger = deskWith({ sol: 10n ** 12n, usdc: 10n ** 12n }, { prices, spreadBps: 100 });
+    const swapper = deskWith({ sol: 10n ** 12n, usdc: 10n ** 12n }, { prices, spreadBps: 100 });
     await fc.assert(
       fc.asyncProperty(fc.bigInt({ min: 100n, max: 10n ** 10n }), async (paid) => {
         const book = new Book();
         const wanted = { give: SOL, get: USDC, amount: paid, accountId: "a" };
-        const { outputAmount, priceImpact: impact } = await exchanger.offer(wanted, book.promised);
+        const { outputAmount, priceImpact: impact } = await swapper.offer(wanted, book.promised);
         expect(outputAmount).toBe(lessSpread(paid, 100) / 3n);
         expect(impact).toBe(0);
       }),
@@ -181,11 +181,11 @@ describe("a desk", () => {
 
   test("prices that never move are refused on mainnet, and nowhere else", async () => {
     const prices = fixedPrices({ [SOL.mint]: 1n, [USDC.mint]: 1n });
-    const exchanger = deskWith({ sol: 10n ** 12n, usdc: 10n ** 12n }, { prices });
-    await expect(exchanger.check(MAINNET_GENESIS)).rejects.toThrow(
+    const swapper = deskWith({ sol: 10n ** 12n, usdc: 10n ** 12n }, { prices });
+    await expect(swapper.check(MAINNET_GENESIS)).rejects.toThrow(
       "deskProvider: prices: these prices never move",
     );
-    await exchanger.check("another chain");
+    await swapper.check("another chain");
   });
 
   test("what it lacks to be of any use is said at the start, with the amount missing", async () => {

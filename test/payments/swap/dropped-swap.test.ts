@@ -1,4 +1,4 @@
-/** A completed swap whose bytes every node drops once: the same bytes are sent again, and the exchange is made once. */
+/** A completed swap whose bytes every node drops once: the same bytes are sent again, and the swap is made once. */
 import { afterEach, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -98,9 +98,7 @@ test("a private swap that was dropped is sent again, and made by one payment", a
   const { status, recipients } = await shown(body.transactionId);
   expect(status).toBe("completed");
   const { payments = [] } = (await world.storage.transaction(body.transactionId)) ?? {};
-  expect(payments.filter(({ kind }) => kind === "exchange").map((each) => each.status)).toEqual([
-    "finalized",
-  ]);
+  expect(payments.filter(({ kind }) => kind === "swap").map((each) => each.status)).toEqual(["finalized"]);
   expect(world.deskSigned()).toBe(1);
   const [, after] = await world.held(world.desk);
   expect(before - after).toBe(units(recipients[0]?.amount ?? "0", 6));

@@ -7,7 +7,7 @@ import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type {
-  Exchanger,
+  Swapper,
   SenderSigned,
   SwapProvider,
 } from "../../../src/payments/swap-provider/swap-provider.ts";
@@ -19,7 +19,7 @@ let world: SwapFixture | undefined;
 afterEach(() => world?.close());
 
 /** One that is the desk in all but what is said here. */
-const like = (signer: Signer, change: (desk: Exchanger) => Partial<Exchanger>): SwapProvider => ({
+const like = (signer: Signer, change: (desk: Swapper) => Partial<Swapper>): SwapProvider => ({
   name: "another",
   connect(surroundings) {
     const desk = deskProvider({ desk: signer }).connect(surroundings);
@@ -36,7 +36,7 @@ function market(seen: SenderSigned[]): (signer: Signer) => SwapProvider {
       return like(signer, (desk) => ({
         queueOf: () => null,
         offer: async (wanted, promised) => ({ ...(await desk.offer(wanted, promised)), reservations: [] }),
-        build: async (exchange) => ({ ...(await desk.build(exchange)), plan: null, ticket: "17n" }),
+        build: async (swap) => ({ ...(await desk.build(swap)), plan: null, ticket: "17n" }),
         async complete(signed) {
           seen.push(signed);
           const { unsigned, sender, signature } = signed;

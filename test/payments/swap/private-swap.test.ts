@@ -1,4 +1,4 @@
-/** A private swap on the real programs: deposited, exchanged in one transaction at the price of that moment, or refunded. */
+/** A private swap on the real programs: deposited, swapped in one transaction at the price of that moment, or refunded. */
 import { afterEach, describe, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
@@ -79,7 +79,7 @@ async function wait(minutes: number): Promise<void> {
   }
 }
 
-describe("exchanged", () => {
+describe("swapped", () => {
   test.each([
     ["SOL", "USDC", "2"],
     ["USDC", "SOL", "150"],
@@ -156,7 +156,7 @@ describe("exchanged", () => {
     expect(paid).toBeGreaterThanOrEqual(Number(quote.minOutputAmount));
   });
 
-  test("P8: what was deposited too much is refunded and not exchanged", async () => {
+  test("P8: what was deposited too much is refunded and not swapped", async () => {
     await open();
     const { quote, id, deposit } = await ordered("USDC", "SOL", "150", { excess: 20_000_000n });
     await deposit();
@@ -187,9 +187,9 @@ describe("exchanged", () => {
     expect(status).toBe("completed");
     expect(Number(recipients[0]?.amount)).toBeLessThan(Number(quote.outputAmount));
     const { payments = [] } = (await world.storage.transaction(id)) ?? {};
-    const exchanges = payments.filter(({ kind }) => kind === "exchange").map((each) => each.status);
-    expect(exchanges.length).toBeGreaterThan(1);
-    expect(exchanges.filter((each) => each !== "failed")).toEqual(["finalized"]);
+    const swaps = payments.filter(({ kind }) => kind === "swap").map((each) => each.status);
+    expect(swaps.length).toBeGreaterThan(1);
+    expect(swaps.filter((each) => each !== "failed")).toEqual(["finalized"]);
   });
 
   test("a price that comes back within five minutes is taken", async () => {
@@ -253,7 +253,7 @@ describe("refunded", () => {
     await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
   });
 
-  test("the exchange is atomic: a payee that cannot take its side costs the desk nothing", async () => {
+  test("the swap is atomic: a payee that cannot take its side costs the desk nothing", async () => {
     await open();
     world.chain.fund(alice.address, { usdc: 1n });
     world.chain.advance(35);
@@ -291,7 +291,7 @@ describe("refunded", () => {
     await expectRefund(id, address, "PAYOUT_FAILED");
   });
 
-  test("P22: a desk whose account is frozen while the exchange is planned is tried again and then given up", async () => {
+  test("P22: a desk whose account is frozen while the swap is planned is tried again and then given up", async () => {
     await open();
     const { id, address, deposit } = await ordered("SOL", "USDC", "1");
     await world.freeze(world.deskWallet, "USDC");
@@ -299,7 +299,7 @@ describe("refunded", () => {
     await wait(7);
     await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
     const view = await world.storage.transaction(id);
-    expect(view?.payments.filter(({ kind }) => kind === "exchange").length).toBeLessThan(40);
+    expect(view?.payments.filter(({ kind }) => kind === "swap").length).toBeLessThan(40);
   });
 });
 

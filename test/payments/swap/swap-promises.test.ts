@@ -6,7 +6,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { worthAtMost } from "../../../src/payments/prices/prices.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import { keepReserved, promisesAt, reserve } from "../../../src/payments/swap-provider/reserve.ts";
-import type { BuiltExchange, SwapProvider } from "../../../src/payments/swap-provider/swap-provider.ts";
+import type { BuiltSwap, SwapProvider } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { adapters } from "../../kit/adapters.ts";
@@ -124,8 +124,8 @@ describe("W10: the same swap bytes", () => {
       name: "forgetful",
       connect(surroundings) {
         const desk = deskProvider({ desk: signer, prices: market }).connect(surroundings);
-        let built: Promise<BuiltExchange> | undefined;
-        return { ...desk, build: (exchange) => (built ??= desk.build(exchange)) };
+        let built: Promise<BuiltSwap> | undefined;
+        return { ...desk, build: (swap) => (built ??= desk.build(swap)) };
       },
     });
     const { quote, signed, service, finalize, held, desk } = await open({ provider: forgetful });

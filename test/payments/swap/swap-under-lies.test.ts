@@ -70,20 +70,20 @@ test(
       isAhead(1_000),
     ];
     const ends = lies.map((lie) => node.tell(lie));
-    const exchanges = async () => {
+    const swaps = async () => {
       const { payments = [] } = (await world.storage.transaction(id)) ?? {};
-      return payments.filter(({ kind }) => kind === "exchange");
+      return payments.filter(({ kind }) => kind === "swap");
     };
 
     await world.deposit(address, { lamports: units(body.depositAmount, 9) });
     await world.settle(2);
-    const [first] = await exchanges();
+    const [first] = await swaps();
     const got = (await world.held(alice.address))[1] - 1n;
     expect(got).toBe(first?.legs[0]?.amount);
     dollars = 148n;
     await live(6);
     // Each price that got too old gave way to the next.
-    const meanwhile = await exchanges();
+    const meanwhile = await swaps();
     expect(meanwhile.length).toBeGreaterThan(1);
     expect(meanwhile.find((each) => each.id === first?.id)).toMatchObject({ status: "failed" });
     expect(meanwhile.some(({ legs }) => legs[0]?.amount !== got)).toBe(true);

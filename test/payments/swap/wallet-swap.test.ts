@@ -323,7 +323,7 @@ describe("what is refused before anything is kept", () => {
   });
 });
 
-test("without a provider there is nothing to exchange with", async () => {
+test("without a provider there is nothing to swap with", async () => {
   await open();
   const off = world.another({ swap: undefined } as never);
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };

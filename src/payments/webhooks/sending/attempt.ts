@@ -5,7 +5,7 @@ import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
-import { type Exchange, ReceiverConnections } from "./receiver-connections.ts";
+import { type Swap, ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 import { readExcerpt } from "./response-excerpt.ts";
@@ -115,7 +115,7 @@ class GuardedDelivery implements Delivery {
     const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
     return withDeadline({ ms: REACH_DEADLINE_MS, clock: this.#clock }, async (signal) =>
       this.#connections
-        .exchangeAlone({ text: url, request, signal }, () => Promise.resolve(true))
+        .swapAlone({ text: url, request, signal }, () => Promise.resolve(true))
         .catch(() => false),
     );
   }
@@ -124,19 +124,19 @@ class GuardedDelivery implements Delivery {
     return this.#connections.endIdle();
   }
 
-  async #post(exchange: Exchange): Promise<AttemptResult> {
+  async #post(swap: Swap): Promise<AttemptResult> {
     const startedAt = this.#clock.now();
     // A wall clock may be set back meanwhile.
     const duration = (): number => Math.max(0, this.#clock.now() - startedAt);
     try {
-      return await this.#connections.exchange(exchange, async ({ statusCode, body: answer }, opening) => {
+      return await this.#connections.swap(swap, async ({ statusCode, body: answer }, opening) => {
         const durationMs = duration();
         const error = judge(statusCode, this.#acceptAny2xx);
         const excerpt = await readExcerpt(answer);
         return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
       });
     } catch (thrown) {
-      const error = faultOf(thrown, exchange.signal);
+      const error = faultOf(thrown, swap.signal);
       const nothing = { httpStatus: null, excerpt: null, opening: null };
       return { ok: false, error, durationMs: duration(), ...nothing };
     }

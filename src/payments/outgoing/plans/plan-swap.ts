@@ -8,8 +8,8 @@ import type { StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /**
- * Every exchange of an order is made under the same marker, whatever its price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
-export function exchangePlan(
+ * Every swap of an order is made under the same marker, whatever its price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
+export function swapPlan(
   terms: RoutingTerms,
   give: Token,
   {
@@ -34,27 +34,27 @@ export function exchangePlan(
   };
 }
 
-/** Names the next exchange of an order. */
-export function freshExchangeMark(planned: readonly Pick<PaymentRecord, "kind">[]): string {
-  const before = planned.filter(({ kind }) => kind === "exchange").length;
-  return `exchange ${before + 1}`;
+/** Names the next swap of an order. */
+export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): string {
+  const before = planned.filter(({ kind }) => kind === "swap").length;
+  return `swap ${before + 1}`;
 }
 
-/** How long a price may be signed for: older ones are found anew. As long as inventory is set aside for a quote. */
+/** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
 const LONGEST_PRICE_MS = 2 * 60_000;
 
-/** Whether the price of an exchange that is not under way is too old to be signed for. Payouts never are. */
+/** Whether the price of a swap that is not under way is too old to be signed for. Payouts never are. */
 export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boolean {
-  return kind === "exchange" && now - createdAt > LONGEST_PRICE_MS;
+  return kind === "swap" && now - createdAt > LONGEST_PRICE_MS;
 }
 
 type PlannedRow = Pick<PaymentRecord, "kind" | "address">;
 
 /**
- * What a fault means for an exchange: a payee's token account is made at the cost of the deposit address where it was not
+ * What a fault means for a swap: a payee's token account is made at the cost of the deposit address where it was not
  * priced, and that the address cannot pay for it is the payee's fault. Other payments' faults mean what they say.
  */
-export function faultOfExchange(
+export function faultOfSwap(
   row: PlannedRow,
   plan: Pick<TransactionPlan, "moves">,
   fault: TransactionFault,
@@ -79,5 +79,5 @@ function lastLeg(
   { move }: TransactionFault,
 ): Extract<Move, { does: "transfer" }> | null {
   const last = moves.at(-1);
-  return kind === "exchange" && move === moves.length - 1 && last?.does === "transfer" ? last : null;
+  return kind === "swap" && move === moves.length - 1 && last?.does === "transfer" ? last : null;
 }

@@ -4,7 +4,7 @@ import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
 import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-format.ts";
-import type { BuiltExchange, SenderSigned } from "../swap-provider/swap-provider.ts";
+import type { BuiltSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
 
 // What the largest transaction, of 1,232 bytes, takes in base64. Longer text is refused unread.
 const LONGEST_TEXT = 4 * Math.ceil(1_232 / 3);
@@ -13,9 +13,9 @@ const LONGEST_TEXT = 4 * Math.ceil(1_232 / 3);
  * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
  * is verified over it. Signatures in other places than the sender's are not kept: they are still to be made.
  */
-export function readSignedExchange(
+export function readSignedSwap(
   putativeTransaction: string,
-  built: BuiltExchange,
+  built: BuiltSwap,
   sender: Address,
 ): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
   if (putativeTransaction.length > LONGEST_TEXT) return { refused: "too_large" };

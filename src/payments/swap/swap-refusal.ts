@@ -6,10 +6,10 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import { ledgerMint } from "../assets/assets.ts";
 import type { Assets, Token } from "../assets/assets.ts";
-import type { BuiltExchange } from "../swap-provider/swap-provider.ts";
+import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
-/** What the sender has to have for an exchange. */
-export interface ExchangeCosts extends BuiltExchange {
+/** What the sender has to have for a swap. */
+export interface SwapCosts extends BuiltSwap {
   readonly sender: Address;
   readonly give: Token;
   readonly inputAmount: bigint;
@@ -19,12 +19,12 @@ export interface ExchangeCosts extends BuiltExchange {
  * Looks at what the sender has, then runs the message without signatures. Null when the chain would take it. Both at
  * confirmed.
  */
-export async function exchangeRefusal(
+export async function swapRefusal(
   ledger: Ledger,
   assets: Assets,
-  exchange: ExchangeCosts,
+  swap: SwapCosts,
 ): Promise<PaymentError | null> {
-  const { plan, unsigned, sender, give, inputAmount, rent } = exchange;
+  const { plan, unsigned, sender, give, inputAmount, rent } = swap;
   const sol = assets.named("SOL");
   const mint = ledgerMint(give);
   const { funds } = await ledger.funds([sender], mint === null ? [] : [mint], "confirmed");
@@ -40,7 +40,7 @@ export async function exchangeRefusal(
   if (fault === null) return null;
   // It could pay, and would be left with less than an account must hold.
   const isLeftWithTooLittle = fault.kind === "fee_payer";
-  if (!isLeftWithTooLittle) return refusalOf(fault, exchange);
+  if (!isLeftWithTooLittle) return refusalOf(fault, swap);
   const required = withRent + (await ledger.rentMinimum(0));
   return tooLittle(sol, "rent", { required, available: lamports });
 }
@@ -69,7 +69,7 @@ function tooLittle(
 /** The sender has enough, so whatever fails has another reason, and may be the provider's. */
 function refusalOf(
   { kind, move, error }: TransactionFault,
-  { plan, sender }: BuiltExchange & { sender: Address },
+  { plan, sender }: BuiltSwap & { sender: Address },
 ) {
   switch (kind) {
     case "blockhash":

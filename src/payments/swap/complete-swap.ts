@@ -7,16 +7,16 @@ import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { deskPurse, spend } from "../spending.ts";
 import { isStillGood } from "../swap-provider/price-check.ts";
-import { readExchange } from "../quotes/stored-exchange.ts";
-import type { Exchanger } from "../swap-provider/swap-provider.ts";
+import { readSwap } from "../quotes/stored-swap.ts";
+import type { Swapper } from "../swap-provider/swap-provider.ts";
 
 /** What completing a swap needs. */
-export interface ExchangeCompletion {
+export interface SwapCompletion {
   readonly storage: PaymentStorage;
   readonly clock: Clock;
   readonly assets: Assets;
   /** Null while no provider is configured. */
-  readonly exchanger: Exchanger | null;
+  readonly swapper: Swapper | null;
 }
 
 /**
@@ -25,35 +25,35 @@ export interface ExchangeCompletion {
  * has moved too far against the provider: it is asked again until the transaction is dead, and nothing is signed before
  * the price has come back.
  */
-export async function completeExchange(
-  { storage, clock, assets, exchanger }: ExchangeCompletion,
+export async function completeSwap(
+  { storage, clock, assets, swapper }: SwapCompletion,
   { id, transactionId, bytes }: AttemptRecord,
 ): Promise<Uint8Array | null> {
   const view = await storage.transaction(transactionId);
   if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
   if (view.transaction.status !== "pending") return null;
   const quote = await storage.quote(view.transaction.quoteId);
-  const exchange = quote === null ? null : readExchange(quote);
+  const swap = quote === null ? null : readSwap(quote);
   const [signature] = splitTransaction(bytes)?.signatures ?? [];
-  if (quote === null || exchange === null || signature === undefined) {
-    throw new Error(`the exchange of ${transactionId} is not stored`);
+  if (quote === null || swap === null || signature === undefined) {
+    throw new Error(`the swap of ${transactionId} is not stored`);
   }
-  if (exchanger === null) throw new Error(`no swap provider is configured to complete ${transactionId}`);
+  if (swapper === null) throw new Error(`no swap provider is configured to complete ${transactionId}`);
   const { inputMint, outputMint, inputAmount, outputAmount } = quote;
   const offered = { give: assets.named(inputMint), get: assets.named(outputMint), inputAmount, outputAmount };
-  if (!(await isStillGood(exchanger, offered))) {
+  if (!(await isStillGood(swapper, offered))) {
     throw new Error(`the price of ${transactionId} has moved too far since its quote: it is not signed now`);
   }
   const sender = view.transaction.sender as Address;
-  const whole = await exchanger.complete({ ...exchange, sender, signature, bytes });
+  const whole = await swapper.complete({ ...swap, sender, signature, bytes });
   if (whole === null) return null;
   const given =
-    exchanger.direct === null
+    swapper.direct === null
       ? []
       : spend(
           {
             signature: id,
-            purse: deskPurse(exchanger.direct.signer.address, outputMint),
+            purse: deskPurse(swapper.direct.signer.address, outputMint),
             amount: outputAmount,
           },
           clock.now(),

@@ -2,16 +2,16 @@
 import type { QuoteRecord } from "../records.ts";
 import { readJson, writeJson } from "../json-with-amounts.ts";
 import type { ReservationName } from "../swap-provider/reserve.ts";
-import type { BuiltExchange } from "../swap-provider/swap-provider.ts";
+import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
 /** What was given out with the newest version of the quote, and what is set aside for it. */
-export interface QuotedExchange extends BuiltExchange {
+export interface QuotedSwap extends BuiltSwap {
   /** Nothing any more for a quote that was refreshed for too long. */
   readonly reservations: readonly ReservationName[];
 }
 
-interface Stored extends Omit<QuotedExchange, "unsigned"> {
-  readonly unsigned: Omit<QuotedExchange["unsigned"], "message"> & {
+interface Stored extends Omit<QuotedSwap, "unsigned"> {
+  readonly unsigned: Omit<QuotedSwap["unsigned"], "message"> & {
     /** Base64. */ readonly message: string;
   };
 }
@@ -20,16 +20,16 @@ interface Stored extends Omit<QuotedExchange, "unsigned"> {
 const TICKET = "ticket ";
 
 /** As JSON text, the message in base64. */
-export function writeExchange(exchange: QuotedExchange): string {
-  const message = Buffer.from(exchange.unsigned.message).toString("base64");
-  const ticket = exchange.ticket === null ? null : TICKET + exchange.ticket;
-  return writeJson({ ...exchange, unsigned: { ...exchange.unsigned, message }, ticket } satisfies Stored);
+export function writeSwap(swap: QuotedSwap): string {
+  const message = Buffer.from(swap.unsigned.message).toString("base64");
+  const ticket = swap.ticket === null ? null : TICKET + swap.ticket;
+  return writeJson({ ...swap, unsigned: { ...swap.unsigned, message }, ticket } satisfies Stored);
 }
 
-/** The exchange of a quote, null when it has none. */
-export function readExchange({ exchange }: Pick<QuoteRecord, "exchange">): QuotedExchange | null {
-  if (exchange === null) return null;
-  const { unsigned, ticket, ...stored } = readJson(exchange) as Stored;
+/** The swap of a quote, null when it has none. */
+export function readSwap({ swap }: Pick<QuoteRecord, "swap">): QuotedSwap | null {
+  if (swap === null) return null;
+  const { unsigned, ticket, ...stored } = readJson(swap) as Stored;
   const message = Uint8Array.from(Buffer.from(unsigned.message, "base64"));
   return { ...stored, unsigned: { ...unsigned, message }, ticket: ticket?.slice(TICKET.length) ?? null };
 }

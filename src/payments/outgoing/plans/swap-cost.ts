@@ -6,10 +6,10 @@ import { ledgerMint } from "../../assets/assets.ts";
 import type { Token } from "../../assets/assets.ts";
 import { routingCost } from "./routing-cost.ts";
 import type { RoutingCost } from "./routing-cost.ts";
-import type { Exchanger } from "../../swap-provider/swap-provider.ts";
+import type { Swapper } from "../../swap-provider/swap-provider.ts";
 
-/** The exchange itself, which one more than a payout has to sign, and everything that any order costs besides. */
-export async function exchangeCost(
+/** The swap itself, which one more than a payout has to sign, and everything that any order costs besides. */
+export async function swapCost(
   ledger: RoutingLedger,
   {
     sponsor,
@@ -18,7 +18,7 @@ export async function exchangeCost(
   }: {
     readonly sponsor: Address;
     readonly treasury: Address;
-    readonly desk: NonNullable<Exchanger["direct"]>;
+    readonly desk: NonNullable<Swapper["direct"]>;
   },
   {
     give,
