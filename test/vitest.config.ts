@@ -58,8 +58,8 @@ export default defineConfig({
       source("test/programs/compile.ts"),
       source("test/programs/postgres.ts"),
     ],
-    // The first files wait for processes more than they work: a third one at a time keeps two cores busy.
-    maxWorkers: 3,
+    // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
+    maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
       project("processes", WITH_PROCESSES, []),

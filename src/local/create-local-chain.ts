@@ -108,6 +108,10 @@ class JournaledChain implements LocalChain {
 
   readonly fetch: LocalFetch = async (input, init) => {
     const { text, signal } = await requestOf(input, init);
+    // As over a network, an answer never comes within the turn of the event loop that asked for it.
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
     const answer = await this.#answer(text, signal).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw error;
