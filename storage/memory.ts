@@ -27,7 +27,7 @@ export function memoryStorage(): EngineStorage {
       const instance = instances.get(id);
       return instance === undefined ? null : instances.copy(instance);
     },
-    nextDue: async (workflows) => tasks.nextDue(workflows),
+    nextDue: async (workflows, queues) => tasks.nextDue(workflows, queues),
     history: async (instance, { after, limit }) =>
       history
         .under("instance", instance)

@@ -72,7 +72,7 @@ function storageOn(
     heartbeat: (request) => tasks.heartbeat(request),
     release: (request) => tasks.release(request),
     load: (id) => connection.read(() => instances.load.get({ id }) ?? null),
-    nextDue: (workflows) => tasks.nextDue(workflows),
+    nextDue: (workflows, queues) => tasks.nextDue(workflows, queues),
     history: (instance, { after, limit }) =>
       connection.read(() => instances.history.all({ instance, after, limit })),
     claimShards: (request) => watches.claim(request),

@@ -3,8 +3,8 @@
  *
  * G1 a commit is atomic · G2 one writer wins per instance version · G3 a task is consumed once · G4 a claim's token is
  * larger than any before it · G5 a resolved commit survives kill -9 (durable adapters) · G6 every due task is claimed
- * in the end: neither poison, nor a full lane, nor an unknown workflow version starves another · G7 a load sees what
- * was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour.
+ * in the end: neither poison, nor a full lane, nor slow effects, nor an unknown workflow version starves another ·
+ * G7 a load sees what was committed before it · G8 a failed item of a batch leaves no trace and disturbs no neighbour.
  *
  * Times are milliseconds since the Unix epoch and come from the caller; an adapter whose database has a clock may judge
  * leases and due times by that one instead, and then has a way to be judged by the caller's, as the suite needs. JSON travels as text,
@@ -35,6 +35,12 @@ export interface InstanceRecord {
  * A message may target an instance that does not exist yet; its payload then says how to start it.
  */
 export type TaskKind = "effect" | "timer" | "message" | "invocation";
+
+/**
+ * The queue a task waits in. `steps`: timers and messages without a lane, each of which is one short step. `free`: effects
+ * and invocations without a lane, which may take long. `laned`: all that has a lane.
+ */
+export type QueueName = "steps" | "free" | "laned";
 
 /** A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait. */
 export interface Lane {
@@ -326,7 +332,8 @@ export interface ClaimRequest {
   readonly leaseMs: number;
   /** The workflows this holder knows, as `name@version`. Tasks of others are left alone. */
   readonly workflows: readonly string[];
-  /** How many tasks without a lane, and how many with one, it has hands for. */
+  /** How many tasks of each queue it has hands for. Tasks of one queue never take the place of another's. */
+  readonly steps: number;
   readonly free: number;
   readonly laned: number;
   /** A task whose holders vanished this often is set aside as a dead letter instead of being claimed. */
@@ -361,7 +368,7 @@ export interface EngineStorage {
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitResult[]>;
   /**
-   * Leases due tasks, earliest first within each of the two budgets and in the order they were armed in where they are
+   * Leases due tasks, earliest first within each of the three budgets and in the order they were armed in where they are
    * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4). A claim after a vanished holder counts a crash.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
@@ -383,8 +390,11 @@ export interface EngineStorage {
   }): Promise<boolean>;
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
-  /** When the earliest task of these workflows becomes claimable, null when there is none. */
-  nextDue(workflows: readonly string[]): Promise<number | null>;
+  /**
+   * When the earliest task of these workflows becomes claimable, null when there is none. With `queues`, only their tasks
+   * count: a holder that has no place for the others asks so. Default: all.
+   */
+  nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
   history(
     instance: string,

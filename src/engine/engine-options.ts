@@ -27,7 +27,10 @@ export interface EngineOptions<W> {
   readonly random?: Random;
   /** Default: warnings and errors go to stderr, the rest nowhere. */
   readonly logger?: Logger;
-  /** Tasks without a lane in hand at once. More helps while effects wait for the network. Default 64. */
+  /**
+   * Effects and invocations without a lane in hand at once; as many timers and messages have places of their own, so slow
+   * effects never delay them. More helps while effects wait for the network. Default 64.
+   */
   readonly slots?: number;
   /** Tasks with a lane in hand at once. Default 64. */
   readonly lanedSlots?: number;

@@ -1,63 +1,84 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
+import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
+import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { Reservation } from "./hands.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
 
 /** How many tasks this process may have in hand at once. */
 export interface PlaceLimits {
-  /** Tasks without a lane. */
+  /** Effects and invocations without a lane; and as many timers and messages, whose places no slow effect can take. */
   readonly slots: number;
   /** Tasks with a lane, so that slow receivers never take the places of payments. */
   readonly lanedSlots: number;
 }
 
 /** Keeps no place. */
-export const NO_PLACES: Reservation = { count: 0, free: 0, ending: undefined };
+export const NO_PLACES: Reservation = { taken: [], free: [], ending: undefined };
 
 export class Places {
-  readonly #limits: PlaceLimits;
+  readonly #limits: Readonly<Record<QueueName, number>>;
   readonly #inHand: TasksInHand;
   /** Free places that are kept for commits on their way. */
-  #reserved = 0;
-  /** Whether due tasks without a lane may be waiting in the storage for a place here. */
-  #isCrowded = false;
+  readonly #reserved: Record<QueueName, number> = { steps: 0, free: 0, laned: 0 };
+  /** Queues of which due tasks may be waiting in the storage for a place here. */
+  readonly #crowded = new Set<QueueName>();
 
-  constructor(limits: PlaceLimits, inHand: TasksInHand) {
-    this.#limits = limits;
+  constructor({ slots, lanedSlots }: PlaceLimits, inHand: TasksInHand) {
+    this.#limits = { steps: slots, free: slots, laned: lanedSlots };
     this.#inHand = inHand;
   }
 
-  /** Free places for tasks without a lane; negative when more tasks are in hand than there are places. */
-  get free(): number {
-    return this.#limits.slots - this.#reserved - this.#inHand.taken.free;
+  /** The free places for tasks of each queue. */
+  get free(): Readonly<Record<QueueName, number>> {
+    return { steps: this.#free("steps"), free: this.#free("free"), laned: this.#free("laned") };
   }
 
-  /** Free places for tasks with a lane. */
-  get laned(): number {
-    return this.#limits.lanedSlots - this.#inHand.taken.laned;
+  /** The queues that have a free place. */
+  get open(): readonly QueueName[] {
+    return QUEUES.filter((queue) => this.#free(queue) > 0);
   }
 
   get hasReserved(): boolean {
-    return this.#reserved > 0;
+    return QUEUES.some((queue) => this.#reserved[queue] > 0);
   }
 
-  /** A claim for as many tasks without a lane as there were free places, `asked`, found `found` of them. */
-  claimed(asked: number, found: number): void {
-    this.#isCrowded = found >= asked;
+  /** A claim for as many tasks of each queue as there were free places, `asked`, found these. */
+  claimed(asked: Readonly<Record<QueueName, number>>, found: readonly ClaimedTask[]): void {
+    for (const queue of QUEUES) {
+      const count = found.filter((task) => queueOf(task) === queue).length;
+      if (count >= asked[queue]) this.#crowded.add(queue);
+      else this.#crowded.delete(queue);
+    }
   }
 
   /** See `Hands.reserve`. */
-  reserve(wanted: number, ending: string | undefined): Reservation {
-    // A task leaves its place to what follows from it, unless something else may be waiting for one.
-    const inherited = wanted > 0 && !this.#isCrowded && this.#inHand.isWithoutLane(ending) ? 1 : 0;
-    const free = Math.min(wanted - inherited, Math.max(0, this.free));
-    const count = inherited + free;
-    if (count < wanted) this.#isCrowded = true;
-    this.#reserved += free;
-    return { count, free, ending };
+  reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
+    // A task leaves its place to one of its queue that follows from it, unless something else may be waiting for one.
+    let inherited = due.length === 0 ? undefined : this.#inHand.queueOf(ending);
+    const taken: TaskRecord[] = [];
+    const free: QueueName[] = [];
+    for (const task of due) {
+      const queue = queueOf(task);
+      if (queue === inherited && !this.#crowded.has(queue)) {
+        inherited = undefined;
+      } else if (this.#free(queue) > 0) {
+        this.#reserved[queue] += 1;
+        free.push(queue);
+      } else {
+        this.#crowded.add(queue);
+        continue;
+      }
+      taken.push(task);
+    }
+    return { taken, free, ending };
   }
 
   /** The places that were kept are free again. */
   release({ free }: Reservation): void {
-    this.#reserved -= free;
+    for (const queue of free) this.#reserved[queue] -= 1;
+  }
+
+  #free(queue: QueueName): number {
+    return Math.max(0, this.#limits[queue] - this.#reserved[queue] - this.#inHand.taken[queue]);
   }
 }

@@ -133,8 +133,8 @@ export class Steps<W> {
     const next = step[0]?.step ?? null;
     const arms = [...companionArms, ...follows.arms];
     const due = arms.filter(({ dueAt, lane }) => dueAt <= at && lane === null);
-    const reserved = this.#hands.reserve(due.length, consumes?.task);
-    const taken = due.slice(0, reserved.count);
+    const reserved = this.#hands.reserve(due, consumes?.task);
+    const { taken } = reserved;
     const lease = { holder: this.#hands.holder, until: at + this.#hands.leaseMs };
     const commit: Commit<W> = {
       starts: parts.flatMap(({ start }) => start ?? []),

@@ -1,5 +1,6 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
-import type { ClaimedTask, Commit, EngineStorage } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
+import { queueOf } from "../../storage/task-queues.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";
@@ -20,12 +21,6 @@ export interface InHandSurroundings {
   readonly onEnded: (task: ClaimedTask, isDone: boolean) => void;
 }
 
-/** Places taken by tasks without a lane and by those with one. */
-interface TakenPlaces {
-  free: number;
-  laned: number;
-}
-
 interface InHand {
   readonly task: ClaimedTask;
   readonly hold: Hold;
@@ -38,7 +33,7 @@ const NOT_BEGUN = Promise.resolve();
 export class TasksInHand {
   readonly #around: InHandSurroundings;
   readonly #inHand = new Map<string, InHand>();
-  readonly #taken: TakenPlaces = { free: 0, laned: 0 };
+  readonly #taken: Record<QueueName, number> = { steps: 0, free: 0, laned: 0 };
   /** Runs that are not over, among them those whose task was claimed again meanwhile. */
   #running = 0;
   /** How many of them are invocations: most commits disarm timers only, and need not look. */
@@ -56,13 +51,15 @@ export class TasksInHand {
     return this.#running === 0;
   }
 
-  get taken(): Readonly<TakenPlaces> {
+  /** How many places the tasks in hand take, by their queue. */
+  get taken(): Readonly<Record<QueueName, number>> {
     return this.#taken;
   }
 
-  /** Whether this task is in hand and has no lane. */
-  isWithoutLane(id: string | undefined): boolean {
-    return id !== undefined && this.#inHand.get(id)?.task.lane === null;
+  /** The queue of this task; undefined when it is not in hand. */
+  queueOf(id: string | undefined): QueueName | undefined {
+    const held = id === undefined ? undefined : this.#inHand.get(id);
+    return held === undefined ? undefined : queueOf(held.task);
   }
 
   /** The end of this task is committed: its place is free, though it may still be in hand for a moment. */
@@ -78,7 +75,7 @@ export class TasksInHand {
     const held: InHand = { task, hold: new Hold(), hasPlace: true, done: NOT_BEGUN };
     this.#running += 1;
     if (task.kind === "invocation") this.#invocations += 1;
-    this.#taken[placeOf(task)] += 1;
+    this.#taken[queueOf(task)] += 1;
     this.#inHand.set(task.id, held);
     held.done = this.#do(held).then((isDone) => this.#ended(held, isDone));
   }
@@ -156,7 +153,7 @@ export class TasksInHand {
   #leave(held: InHand): void {
     if (!held.hasPlace) return;
     held.hasPlace = false;
-    this.#taken[placeOf(held.task)] -= 1;
+    this.#taken[queueOf(held.task)] -= 1;
   }
 
   async #release({ id, token }: ClaimedTask, dueAt: number, error?: string): Promise<void> {
@@ -183,8 +180,4 @@ export class TasksInHand {
       }
     }
   }
-}
-
-function placeOf({ lane }: ClaimedTask): keyof TakenPlaces {
-  return lane === null ? "free" : "laned";
 }

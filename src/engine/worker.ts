@@ -1,5 +1,6 @@
 /** Finds due tasks and takes a bounded number of them in hand; rests exactly until there is more to do. */
-import type { ClaimedTask, Commit, EngineStorage } from "../../storage/storage.ts";
+import type { ClaimedTask, Commit, EngineStorage, TaskRecord } from "../../storage/storage.ts";
+import { QUEUES } from "../../storage/task-queues.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Hands, Reservation } from "./hands.ts";
 import { Pause } from "./pause.ts";
@@ -50,6 +51,8 @@ export class Worker implements Hands {
   #stopped: Promise<void> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
   #nextDue: number | null | "unknown" = "unknown";
+  /** Whether `#nextDue` leaves out tasks for which there was no place. */
+  #isFull = false;
 
   constructor(around: WorkerSurroundings) {
     const { storage, clock, log, holder, workflowKeys, limits, perform } = around;
@@ -97,8 +100,8 @@ export class Worker implements Hands {
     this.#inHand.disarm(commit);
   }
 
-  reserve(wanted: number, ending: string | undefined): Reservation {
-    return this.#stopping === null ? NO_PLACES : this.#places.reserve(wanted, ending);
+  reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
+    return this.#stopping === null ? NO_PLACES : this.#places.reserve(due, ending);
   }
 
   fill(reserved: Reservation, tasks: readonly ClaimedTask[]): void {
@@ -113,6 +116,9 @@ export class Worker implements Hands {
 
   giveUp(reserved: Reservation): void {
     this.#places.release(reserved);
+    if (!this.#isFull || reserved.free.length === 0) return;
+    this.#nextDue = "unknown";
+    this.wake();
   }
 
   dueAt(time: number): void {
@@ -125,7 +131,7 @@ export class Worker implements Hands {
 
   #ended({ lane }: ClaimedTask, isDone: boolean): void {
     // A task that is done leaves a place and nothing else; one given back, or a slot of its lane, makes others due.
-    if (!isDone || lane !== null) this.#nextDue = "unknown";
+    if (!isDone || lane !== null || this.#isFull) this.#nextDue = "unknown";
     if (this.#mayBeDue() || this.#quietWaiters.length > 0) this.wake();
   }
 
@@ -154,17 +160,18 @@ export class Worker implements Hands {
   }
 
   async #claim(): Promise<number> {
-    const { free, laned } = this.#places;
-    if (free <= 0) this.#places.claimed(free, 0);
-    if (free <= 0 && laned <= 0) return 0;
+    const { free } = this.#places;
+    if (QUEUES.every((queue) => free[queue] === 0)) {
+      this.#places.claimed(free, []);
+      return 0;
+    }
     const { storage, clock, holder, workflowKeys, limits } = this.#around;
     const tasks = await storage.claim({
       holder,
       now: clock.now(),
       leaseMs: limits.leaseMs,
       workflows: workflowKeys,
-      free: Math.max(0, free),
-      laned: Math.max(0, laned),
+      ...free,
       maxCrashes: limits.maxCrashes,
     });
     if (this.#stopping === null) {
@@ -172,7 +179,7 @@ export class Worker implements Hands {
       await Promise.all(tasks.map((task) => this.#inHand.giveBack(task)));
       return 0;
     }
-    if (free > 0) this.#places.claimed(free, tasks.filter(({ lane }) => lane === null).length);
+    this.#places.claimed(free, tasks);
     for (const task of tasks) this.#inHand.begin(task);
     return tasks.length;
   }
@@ -180,11 +187,12 @@ export class Worker implements Hands {
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflowKeys, limits } = this.#around;
-    const isFull = this.#places.free <= 0 || this.#places.laned <= 0;
-    // Without a place there was no claim, and so no look at what others have armed.
-    if (isFull) this.#nextDue = "unknown";
+    const { open } = this.#places;
+    this.#isFull = open.length < QUEUES.length;
+    // What waits for a place says nothing of when the others are due.
+    if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(workflowKeys);
+      const found = await storage.nextDue(workflowKeys, open);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found;
     }
@@ -192,8 +200,8 @@ export class Worker implements Hands {
     const wait = this.#nextDue - clock.now();
     if (wait > 0) return Math.min(wait, limits.pollMs);
     this.#nextDue = "unknown";
-    // Something is due that we had no place for, or that another process took first.
-    return isFull ? limits.pollMs : 1;
+    // Another process took it first, or something became due while we asked.
+    return 1;
   }
 
   #tellQuiet(): void {

@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   ClaimedTask,
   PendingTask,
+  QueueName,
   TaskRecord,
   TroubledTask,
 } from "../storage.ts";
@@ -18,6 +19,7 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { QUEUES, queueOf } from "../task-queues.ts";
 import { compareTexts } from "./compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
@@ -101,14 +103,14 @@ export class TaskQueue {
     return true;
   }
 
-  claim({ holder, now, leaseMs, workflows, free, laned, maxCrashes }: ClaimRequest): ClaimedTask[] {
+  claim({ holder, now, leaseMs, workflows, maxCrashes, ...places }: ClaimRequest): ClaimedTask[] {
     const slots = this.#freeSlots(now);
     const claimed: ClaimedTask[] = [];
-    const hands = { free, laned };
+    const hands: Record<QueueName, number> = places;
     for (const task of this.#due(workflows, now)) {
-      const kind = task.lane === null ? "free" : "laned";
+      const queue = queueOf(taskRecord(task));
       const laneSlots = task.lane === null ? Infinity : (slots.get(task.lane) ?? 0);
-      if (hands[kind] < 1 || laneSlots < 1) continue;
+      if (hands[queue] < 1 || laneSlots < 1) continue;
       const crashes = crashesAtClaim(task);
       if (crashes >= maxCrashes) {
         this.#tasks.put({ ...task, crashes, holder: null, deadAt: now });
@@ -116,7 +118,7 @@ export class TaskQueue {
       }
       const token = task.token + 1;
       this.#tasks.put({ ...task, crashes, holder, visibleAt: now + leaseMs, token });
-      hands[kind] -= 1;
+      hands[queue] -= 1;
       if (task.lane !== null) slots.set(task.lane, laneSlots - 1);
       claimed.push({ ...taskRecord(task), token, crashes, failures: task.failures });
     }
@@ -146,10 +148,11 @@ export class TaskQueue {
     return true;
   }
 
-  nextDue(workflows: readonly string[]): number | null {
+  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
     const slotAt = this.#nextSlots();
     const times = [...this.#tasks.all()]
       .filter((task) => task.deadAt === null && workflows.includes(task.workflow))
+      .filter((task) => queues.includes(queueOf(taskRecord(task))))
       .map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
     return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
   }

@@ -244,6 +244,15 @@ begin
   return answers;
 end $body$;`;
 
+/** Due tasks of one queue without lanes, earliest first, locked. */
+const dueWithoutLane = (limit: string, kinds: string): string => `array(
+      select t.id from unnest(knows) w cross join lateral
+        (select id, "visibleAt", seq from tasks
+          where "deadAt" is null and lane is null and kind in (${kinds}) and workflow = w and "visibleAt" <= at
+          order by "visibleAt", seq limit ${limit} for update skip locked) t
+      order by t."visibleAt", t.seq limit ${limit}
+    )`;
+
 /** Due tasks, leased to one holder: those without a lane, and those with one as far as its slots allow. */
 const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
@@ -251,6 +260,7 @@ create or replace function paystate_claim_@(request jsonb) returns jsonb languag
 declare
   at bigint := coalesce((request->>'now')::bigint, floor(extract(epoch from clock_timestamp()) * 1000)::bigint);
   knows text[] := array(select distinct jsonb_array_elements_text(request->'workflows'));
+  steps int := (request->>'steps')::int;
   free int := (request->>'free')::int;
   laned int := (request->>'laned')::int;
   most bigint := (request->>'maxCrashes')::bigint;
@@ -269,13 +279,8 @@ begin
     end if;
   end if;
   loop
-    due := array(
-      select t.id from unnest(knows) w cross join lateral
-        (select id, "visibleAt", seq from tasks
-          where "deadAt" is null and lane is null and workflow = w and "visibleAt" <= at
-          order by "visibleAt", seq limit free for update skip locked) t
-      order by t."visibleAt", t.seq limit free
-    );
+    due := ${dueWithoutLane("steps", "'timer', 'message'")}
+      || ${dueWithoutLane("free", "'effect', 'invocation'")};
     if cardinality(in_lanes) > 0 then
       due := due || array(
         with open as (

@@ -4,7 +4,15 @@ import type { StoredTask } from "../engine-tables.ts";
 import type { Schema } from "../sql/schema.ts";
 import { laneStatements, taskStatements } from "../sql/task-statements.ts";
 import { pendingTask, taskRecord, troubledTask } from "../stored-task.ts";
-import type { ClaimRequest, ClaimedTask, EngineStorage, PendingTask, TroubledTask } from "../storage.ts";
+import type {
+  ClaimRequest,
+  ClaimedTask,
+  EngineStorage,
+  PendingTask,
+  QueueName,
+  TroubledTask,
+} from "../storage.ts";
+import { QUEUES } from "../task-queues.ts";
 import type { Database } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost } from "./explain.ts";
@@ -71,12 +79,13 @@ export class TaskQueue {
     return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
   }
 
-  async nextDue(workflows: readonly string[]): Promise<number | null> {
+  async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
+    const { nextSteps, nextFree } = this.#tasks;
+    const nextOf = { steps: nextSteps, free: nextFree, laned: this.#lanes.next };
     const found = await Promise.all(
-      workflows.flatMap((workflow) => [
-        this.#database.read(this.#tasks.nextFree, { workflow }),
-        this.#database.read(this.#lanes.next, { workflow }),
-      ]),
+      workflows.flatMap((workflow) =>
+        queues.map((queue) => this.#database.read(nextOf[queue], { workflow })),
+      ),
     );
     const times = found.flat().map(({ at }) => at);
     return times.length === 0 ? null : this.#clock.told(Math.min(...times));
@@ -97,18 +106,22 @@ export class TaskQueue {
   }
 }
 
-/** From workflow to workflow by one seek each, however many tasks lie between them. */
-const EARLIEST = {
-  sql: `with recursive free (workflow, at) as (
-      (select workflow, "visibleAt" from tasks where "deadAt" is null and lane is null
+/** The first task of each workflow in one queue: from workflow to workflow by one seek each, however many tasks lie between. */
+const firstOfEach = (name: string, kinds: string): string => `${name} (workflow, at) as (
+      (select workflow, "visibleAt" from tasks where "deadAt" is null and lane is null and kind in (${kinds})
         order by workflow, "visibleAt" limit 1)
       union all
-      select next.* from free cross join lateral (
+      select next.* from ${name} cross join lateral (
         select t.workflow, t."visibleAt" from tasks t where t."deadAt" is null and t.lane is null
-          and t.workflow > free.workflow order by t.workflow, t."visibleAt" limit 1) next
-    )
+          and t.kind in (${kinds}) and t.workflow > ${name}.workflow
+          order by t.workflow, t."visibleAt" limit 1) next
+    )`;
+
+const EARLIEST = {
+  sql: `with recursive ${firstOfEach("steps", "'timer', 'message'")},
+    ${firstOfEach("free", "'effect', 'invocation'")}
     select workflow, min(at) as at from (
-      select * from free union all select workflow, "nextAt" from lanes
+      select * from steps union all select * from free union all select workflow, "nextAt" from lanes
     ) every group by workflow order by workflow`,
   parameters: [] as readonly never[],
 } as { sql: string; parameters: readonly never[]; row?: { workflow: string; at: number } };

@@ -1,5 +1,5 @@
 /** The statements on tasks and their lanes. */
-import type { Kysely } from "kysely";
+import type { Kysely, RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
@@ -15,6 +15,9 @@ interface Held {
 }
 
 // The planner uses a partial index only where the query says what the index does, in literals.
+const isStep = sql<boolean>`kind in ('timer', 'message')`;
+const isWork = sql<boolean>`kind in ('effect', 'invocation')`;
+
 export function taskStatements(db: Kysely<Schema>) {
   const alive = () => db.selectFrom("tasks").where("deadAt", "is", null);
   const claimed = sql<boolean>`token > 0`;
@@ -78,16 +81,8 @@ export function taskStatements(db: Kysely<Schema>) {
         .set({ deadAt: at, crashes, holder: sql.lit(null) })
         .where("id", "=", id),
     ),
-    dueFree: statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
-      alive()
-        .selectAll()
-        .where("lane", "is", null)
-        .where("workflow", "=", workflow)
-        .where("visibleAt", "<=", now)
-        .orderBy("visibleAt")
-        .orderBy("seq")
-        .limit(limit),
-    ),
+    dueSteps: dueWithoutLane(db, isStep),
+    dueFree: dueWithoutLane(db, isWork),
     dueLaned: statement<{ lane: string; workflow: string; now: number; limit: number }>()(
       ({ lane, workflow, now, limit }) =>
         alive()
@@ -99,14 +94,8 @@ export function taskStatements(db: Kysely<Schema>) {
           .orderBy("seq")
           .limit(limit),
     ),
-    nextFree: statement<{ workflow: string }>()(({ workflow }) =>
-      alive()
-        .select("visibleAt as at")
-        .where("lane", "is", null)
-        .where("workflow", "=", workflow)
-        .orderBy("visibleAt")
-        .limit(sql.lit(1)),
-    ),
+    nextSteps: nextWithoutLane(db, isStep),
+    nextFree: nextWithoutLane(db, isWork),
     nextInLane: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
       alive()
         .select("visibleAt as at")
@@ -160,15 +149,8 @@ export function taskStatements(db: Kysely<Schema>) {
         .orderBy("seq")
         .limit(limit),
     ),
-    firstFree: statement<{ after: string }>()(({ after }) =>
-      alive()
-        .select(["workflow", "visibleAt as at"])
-        .where("lane", "is", null)
-        .where("workflow", ">", after)
-        .orderBy("workflow")
-        .orderBy("visibleAt")
-        .limit(sql.lit(1)),
-    ),
+    firstSteps: firstWithoutLane(db, isStep),
+    firstFree: firstWithoutLane(db, isWork),
     firstLaned: statement<{ after: string }>()(({ after }) =>
       db
         .selectFrom("lanes")
@@ -188,6 +170,46 @@ export function taskStatements(db: Kysely<Schema>) {
         .limit(limit),
     ),
   };
+}
+
+/** Due tasks of one queue, earliest first. */
+function dueWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+  return statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
+    withoutLane(db, ofQueue)
+      .selectAll()
+      .where("workflow", "=", workflow)
+      .where("visibleAt", "<=", now)
+      .orderBy("visibleAt")
+      .orderBy("seq")
+      .limit(limit),
+  );
+}
+
+/** When the first task of one queue can be claimed. */
+function nextWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+  return statement<{ workflow: string }>()(({ workflow }) =>
+    withoutLane(db, ofQueue)
+      .select("visibleAt as at")
+      .where("workflow", "=", workflow)
+      .orderBy("visibleAt")
+      .limit(sql.lit(1)),
+  );
+}
+
+/** The next workflow that has a task in this queue, and when the first of them can be claimed. */
+function firstWithoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+  return statement<{ after: string }>()(({ after }) =>
+    withoutLane(db, ofQueue)
+      .select(["workflow", "visibleAt as at"])
+      .where("workflow", ">", after)
+      .orderBy("workflow")
+      .orderBy("visibleAt")
+      .limit(sql.lit(1)),
+  );
+}
+
+function withoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
+  return db.selectFrom("tasks").where("deadAt", "is", null).where("lane", "is", null).where(ofQueue);
 }
 
 export function laneStatements(db: Kysely<Schema>) {

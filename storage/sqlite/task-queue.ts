@@ -9,6 +9,7 @@ import type {
   ClaimedTask,
   EngineStorage,
   PendingTask,
+  QueueName,
   TroubledTask,
 } from "../storage.ts";
 import {
@@ -21,10 +22,12 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { QUEUES } from "../task-queues.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
+type DueOfQueue = PreparedAll<ReturnType<typeof taskStatements>>["dueFree"];
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
@@ -79,12 +82,18 @@ export class TaskQueue {
     return isDue ? this.#connection.write(() => this.#claim(request)) : [];
   }
 
-  #isDue({ workflows, now, free, laned }: ClaimRequest): boolean {
-    return workflows.some(
-      (workflow) =>
-        (free > 0 && (this.#tasks.nextFree.get({ workflow })?.at ?? Infinity) <= now) ||
-        (laned > 0 && (this.#lanes.next(workflow) ?? Infinity) <= now),
+  #isDue({ workflows, now, ...places }: ClaimRequest): boolean {
+    const queues = QUEUES.filter((queue) => places[queue] > 0);
+    return workflows.some((workflow) =>
+      queues.some((queue) => (this.#nextOf(queue, workflow) ?? Infinity) <= now),
     );
+  }
+
+  /** When the first task of this queue can be claimed. */
+  #nextOf(queue: QueueName, workflow: string): number | null {
+    if (queue === "laned") return this.#lanes.next(workflow);
+    const next = queue === "steps" ? this.#tasks.nextSteps : this.#tasks.nextFree;
+    return next.get({ workflow })?.at ?? null;
   }
 
   #claim(request: ClaimRequest): ClaimedTask[] {
@@ -111,12 +120,21 @@ export class TaskQueue {
   }
 
   #due(request: ClaimRequest): TaskRow[] {
-    const { workflows, free, now } = request;
-    const unlaned = [...new Set(workflows)]
-      .flatMap((workflow) => (free < 1 ? [] : this.#tasks.dueFree.all({ workflow, now, limit: free })))
+    const { steps, free } = request;
+    const due = [
+      ...this.#dueWithoutLane(this.#tasks.dueSteps, steps, request),
+      ...this.#dueWithoutLane(this.#tasks.dueFree, free, request),
+      ...this.#lanes.dueTasks(request),
+    ];
+    return due.toSorted(earliestFirst);
+  }
+
+  #dueWithoutLane(queue: DueOfQueue, limit: number, { workflows, now }: ClaimRequest): TaskRow[] {
+    if (limit < 1) return [];
+    return [...new Set(workflows)]
+      .flatMap((workflow) => queue.all({ workflow, now, limit }))
       .toSorted(earliestFirst)
-      .slice(0, free);
-    return [...unlaned, ...this.#lanes.dueTasks(request)].toSorted(earliestFirst);
+      .slice(0, limit);
   }
 
   async heartbeat({ tasks, now, leaseMs }: Heartbeat): Promise<string[]> {
@@ -147,11 +165,11 @@ export class TaskQueue {
     return this.#tasks.ofInstance.all({ instance, limit }).map(pendingTask);
   }
 
-  nextDue(workflows: readonly string[]): Promise<number | null> {
+  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
     return this.#connection.read(() => {
       const times = workflows
-        .flatMap((workflow) => [this.#tasks.nextFree.get({ workflow })?.at, this.#lanes.next(workflow)])
-        .filter((at) => typeof at === "number");
+        .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow)))
+        .filter((at) => at !== null);
       return times.length === 0 ? null : Math.min(...times);
     });
   }
@@ -168,7 +186,7 @@ export class TaskQueue {
   earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
     return this.#connection.read(() => {
       const earliest = new Map<string, number>();
-      for (const first of [this.#tasks.firstFree, this.#tasks.firstLaned]) {
+      for (const first of [this.#tasks.firstSteps, this.#tasks.firstFree, this.#tasks.firstLaned]) {
         let row = first.get({ after: "" });
         while (row !== undefined) {
           earliest.set(row.workflow, Math.min(row.at, earliest.get(row.workflow) ?? Infinity));

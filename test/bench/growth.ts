@@ -130,6 +130,7 @@ async function claimP99(storage: PaymentStorage): Promise<number> {
         now: NOW,
         leaseMs: 15_000,
         workflows: [WORKFLOW],
+        steps: 64,
         free: 64,
         laned: 64,
         maxCrashes: 5,

@@ -164,6 +164,7 @@ describe("an order runs to its end", () => {
       now: clock.now(),
       leaseMs: 15_000,
       workflows: [gone.orders.key],
+      steps: 10,
       free: 10,
       laned: 10,
       maxCrashes: 5,

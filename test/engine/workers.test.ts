@@ -3,7 +3,7 @@ import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
-import { gate, inWorld, turns } from "../kit/engine-world.ts";
+import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
@@ -74,6 +74,45 @@ describe.each(adapters)("workers on $name", (adapter) => {
       for (const index of range(12)) expect(await busy.read(`j${index}`)).toMatchObject({ value: "done" });
     }));
 
+  test("D4: a timer of 100 ms is on time beside 128 effects of 8 s, of which half have no place", () =>
+    inWorld(adapter, async ({ engine, clock, storage, settled }) => {
+      let ended = 0;
+      const jobs = job(async () => {
+        await clock.sleep(8_000);
+        ended += 1;
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const chart = setup({}).createMachine({
+        id: "egg",
+        initial: "boiling",
+        states: { boiling: { after: { 100: "done" } }, done: { type: "final" } },
+      });
+      const egg = workflow(chart)({ version: 1, effects: {} });
+      const busy = await engine({ workflows: [jobs, egg] });
+      busy.run();
+      await Promise.all(
+        range(128).map((index) => busy.start(jobs, { id: `j${index}`, input: { id: `j${index}` } })),
+      );
+      await turns(50);
+      await busy.start(egg, { id: "e", input: undefined });
+      await turns(50);
+      const startedAt = clock.now();
+      clock.advance(99);
+      await turns(50);
+      expect(await storage.load("e")).toMatchObject({ status: "active" });
+      clock.advance(1);
+      await turns(50);
+      expect(await storage.load("e")).toMatchObject({ status: "done", updatedAt: startedAt + 100 });
+      expect(await storage.load("j0")).toMatchObject({ status: "active" });
+      // The half that had a place, then the other.
+      for (const done of [64, 128]) {
+        clock.advance(8_000);
+        await until(() => ended === done);
+        await turns(50);
+      }
+      await settled();
+    }));
+
   test("a timer that is armed while the engine asks when it is needed next is not overslept", () =>
     inWorld(adapter, async ({ engine, clock, open, storage }) => {
       const chart = setup({}).createMachine({
@@ -89,8 +128,8 @@ describe.each(adapters)("workers on $name", (adapter) => {
         workflows: [egg],
         storage: {
           ...handle,
-          async nextDue(workflows) {
-            const due = await handle.nextDue(workflows);
+          async nextDue(workflows, queues) {
+            const due = await handle.nextDue(workflows, queues);
             asked.open();
             await answer.opened;
             return due;

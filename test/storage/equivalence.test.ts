@@ -7,6 +7,7 @@ import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { TaskRecord } from "../../storage/storage.ts";
+import { QUEUES } from "../../storage/task-queues.ts";
 import type { PaymentStorage, PaymentWrite } from "../../src/payments/payment-storage.ts";
 import {
   hit,
@@ -165,6 +166,7 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
           now: fc.integer({ min: 20, max: 120 }),
           leaseMs: number(30),
           workflows: known,
+          steps: number(3),
           free: number(3),
           laned: one(0, 20),
           maxCrashes: one(1, 2, 5),
@@ -228,7 +230,9 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   dead: await storage.deadLetters(99),
   failing: await storage.failingTasks(1, 99),
   earliest: await storage.earliestTasks(),
-  due: await Promise.all(workflows.map((workflow) => storage.nextDue([workflow]))),
+  due: await Promise.all(
+    workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
+  ),
   facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
   webhooks: await storage.webhooks("a"),
   window: await storage.limitWindow("a", "requests", -1),

@@ -206,6 +206,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     const take = (storage: typeof right, time: number) =>
       storage.claim({
         ...{ holder: "h", now: time, leaseMs: LEASE * 60, workflows },
+        steps: 9,
         free: 9,
         laned: 9,
         maxCrashes: 3,
@@ -238,7 +239,7 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     const take = (time: number) =>
       storage.claim({
         ...{ holder: "h", now: time, leaseMs: 0, workflows: [WORKFLOW] },
-        ...{ free: 9, laned: 9, maxCrashes: 9 },
+        ...{ steps: 9, free: 9, laned: 9, maxCrashes: 9 },
       });
     await take(now + hour);
     await storage.commit([{ arms: [{ task: taskOf("t", { dueAt: now + hour }) }] }]);

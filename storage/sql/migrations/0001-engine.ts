@@ -80,12 +80,15 @@ export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promi
   await createTaskIndexes(db);
 }
 
-/** A claim seeks in the first two, a lane's next slot in the third; the dead are in none of them. */
+/** A claim seeks in the first three, one for each queue, a lane's next slot in the fourth; the dead are in none of them. */
 async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
   const alive = sql<boolean>`${sql.ref("deadAt")} is null`;
   const index = (name: string, columns: string[]) => db.schema.createIndex(name).on("tasks").columns(columns);
+  await index("tasks_steps", ["workflow", "visibleAt", "seq"])
+    .where(sql<boolean>`lane is null and ${alive} and kind in ('timer', 'message')`)
+    .execute();
   await index("tasks_free", ["workflow", "visibleAt", "seq"])
-    .where(sql<boolean>`lane is null and ${alive}`)
+    .where(sql<boolean>`lane is null and ${alive} and kind in ('effect', 'invocation')`)
     .execute();
   await index("tasks_laned", ["lane", "workflow", "visibleAt", "seq"])
     .where(sql<boolean>`lane is not null and ${alive}`)

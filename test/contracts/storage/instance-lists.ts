@@ -129,6 +129,7 @@ const waits: readonly StorageContractCase[] = [
           now: 9_000,
           leaseMs: LEASE,
           workflows: [WORKFLOW],
+          steps: 9,
           free: 9,
           laned: 9,
           maxCrashes: 1,

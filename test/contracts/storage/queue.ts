@@ -1,5 +1,6 @@
 /** The storage contract on tasks without a lane: G3, G4, G6. */
 import assert from "node:assert/strict";
+import type { QueueName } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
 import {
   arm,
@@ -40,8 +41,8 @@ const claims: readonly StorageContractCase[] = [
         taskOf("soon", { dueAt: 10 }),
         taskOf("next", { dueAt: 20 }),
       );
-      assert.deepEqual(await claim(other, 30, { free: 0 }), []);
-      assert.deepEqual(ids(await claim(other, 30, { free: 2 })), ["soon", "next"]);
+      assert.deepEqual(await claim(other, 30, { steps: 0, free: 0 }), []);
+      assert.deepEqual(ids(await claim(other, 30, { steps: 0, free: 2 })), ["soon", "next"]);
       assert.deepEqual(await claim(other, 30), [{ ...late, token: 1, crashes: 0, failures: 0 }]);
       assert.deepEqual(await claim(other, 30), []);
     },
@@ -62,6 +63,27 @@ const claims: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(storage, 9, { workflows: [] }), []);
     assert.equal((await claim(storage, 9, { workflows: ["unknown@7"], free: 500 })).length, 300);
   }),
+  promise(
+    "G6, D4: timers and messages have hands of their own, which no effect or invocation takes",
+    async ({ storage }) => {
+      await arm(
+        storage,
+        ...range(50).map((index) => taskOf(`e${index}`)),
+        taskOf("promise", { kind: "invocation" }),
+        taskOf("timer", { kind: "timer", dueAt: 7 }),
+        taskOf("message", { kind: "message", dueAt: 8 }),
+        taskOf("later", { kind: "timer", dueAt: 99 }),
+      );
+      const nextOf = (...queues: readonly QueueName[]) => storage.nextDue([WORKFLOW], queues);
+      assert.deepEqual([await nextOf("steps"), await nextOf("free"), await nextOf("laned")], [7, 0, null]);
+      assert.deepEqual(ids(await claim(storage, 9, { steps: 1, free: 0, laned: 0 })), ["timer"]);
+      assert.deepEqual(ids(await claim(storage, 9, { steps: 9, free: 2 })), ["e0", "e1", "message"]);
+      assert.deepEqual(await claim(storage, 9, { free: 0 }), []);
+      assert.equal(await nextOf("steps", "laned"), 99, "what waits for a place is left out");
+      assert.equal(await nextOf(), null);
+      assert.equal((await claim(storage, 9, { steps: 0 })).length, 49);
+    },
+  ),
   promise("G4: of twenty claims at once each task goes to one", async ({ storage, other }) => {
     await arm(storage, ...range(100).map((index) => taskOf(`t${index}`)));
     const race = range(20).map((index) =>

@@ -129,6 +129,7 @@ export const claim = (
     now,
     leaseMs: LEASE,
     workflows: [WORKFLOW],
+    steps: 100,
     free: 100,
     laned: 100,
     maxCrashes: 3,

@@ -33,7 +33,7 @@ const ghost = async (
   maxCrashes = 9,
 ): Promise<readonly ClaimedTask[]> =>
   storage.claim({
-    ...{ holder: "ghost", now: clock.now(), leaseMs: 1_000, free: 100, laned: 100, maxCrashes },
+    ...{ holder: "ghost", now: clock.now(), leaseMs: 1_000, steps: 100, free: 100, laned: 100, maxCrashes },
     workflows: service.workflows.map(({ key }) => key),
   });
 
