@@ -1,5 +1,4 @@
 /** What the outside world gives us: time, chance and a place to write log lines. Nothing else in `src` reads them. */
-import { randomBytes } from "node:crypto";
 
 /** Time, in milliseconds since the Unix epoch. Injected everywhere, so that a test can turn the hands. */
 export interface Clock {
@@ -53,8 +52,8 @@ function waitForTimer(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** The operating system's random source. */
-export const systemRandom: Random = { bytes: (length) => randomBytes(length) };
+/** The operating system's random source, by Web Crypto: the client has it in browsers, too. At most 65,536 bytes at a time. */
+export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
 
 /** Says nothing, for a host that wants no line at all. */
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

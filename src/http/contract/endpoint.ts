@@ -92,24 +92,64 @@ export interface Reference {
 }
 
 /** An endpoint that needs no key. It is limited per client address and reads nothing but its path. */
-export interface OpenEndpoint extends Described {
+export interface OpenEndpoint<
+  Path extends string = string,
+  Said extends z.ZodType = z.ZodType,
+> extends Described {
   readonly method: "GET";
+  readonly path: Path;
   readonly scope: "none";
   readonly limit: "documents";
-  readonly answer: { readonly status: 200; readonly mediaType: string; readonly schema: z.ZodType };
+  readonly answer: { readonly status: 200; readonly mediaType: string; readonly schema: Said };
   serve(reference: Reference, base: string): Page;
 }
 
 /** One endpoint. */
 export type Endpoint = KeyedEndpoint | OpenEndpoint;
 
-/** Declares an endpoint; its function and its examples are checked against its schemas. */
-export function endpoint<
-  const Path extends string,
+/** The body of an endpoint that takes none. */
+export type NoBody = z.ZodUndefined;
+
+/** An endpoint as it was declared: its types are exact, so that the client's follow from them. */
+export interface DeclaredEndpoint<
+  Name extends string,
+  Method extends KeyedEndpoint["method"],
+  Path extends string,
+  Said extends z.ZodType,
   Body extends z.ZodType,
   Query extends z.ZodObject,
+> extends KeyedEndpoint<Path, Body, Query, Said> {
+  readonly operationId: Name;
+  readonly method: Method;
+}
+
+/** An endpoint without a key as it was declared. */
+export interface DeclaredOpenEndpoint<
+  Name extends string,
+  Path extends string,
   Said extends z.ZodType,
->(declared: KeyedEndpoint<Path, Body, Query, Said>): KeyedEndpoint {
+> extends OpenEndpoint<Path, Said> {
+  readonly operationId: Name;
+}
+
+/** Declares an endpoint; its function and its examples are checked against its schemas. */
+export function endpoint<
+  const Name extends string,
+  const Method extends KeyedEndpoint["method"],
+  const Path extends string,
+  Said extends z.ZodType,
+  Body extends z.ZodType = NoBody,
+  Query extends z.ZodObject = z.ZodObject,
+>(
+  declared: DeclaredEndpoint<Name, Method, Path, Said, Body, Query>,
+): DeclaredEndpoint<Name, Method, Path, Said, Body, Query> {
+  return declared;
+}
+
+/** Declares an endpoint that needs no key. */
+export function openEndpoint<const Name extends string, const Path extends string, Said extends z.ZodType>(
+  declared: DeclaredOpenEndpoint<Name, Path, Said>,
+): DeclaredOpenEndpoint<Name, Path, Said> {
   return declared;
 }
 

@@ -24,8 +24,7 @@ import { registerWebhook } from "./webhooks/register-webhook.ts";
 import { testWebhook } from "./webhooks/test-webhook.ts";
 import { updateWebhook } from "./webhooks/update-webhook.ts";
 
-/** In the order in which they are shown. */
-export const ENDPOINTS: readonly Endpoint[] = [
+const DECLARED = [
   listTokens,
   getBalances,
   createQuote,
@@ -49,4 +48,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getAccount,
   getOpenApi,
   getDocs,
-];
+] as const;
+
+/** In the order in which they are shown. */
+export const ENDPOINTS: readonly Endpoint[] = DECLARED;
+
+/** One of them, with the exact types of what it takes and answers. */
+export type ServedEndpoint = (typeof DECLARED)[number];

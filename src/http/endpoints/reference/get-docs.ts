@@ -1,8 +1,8 @@
 /** GET /v1/docs. */
 import { z } from "zod";
-import type { OpenEndpoint } from "../../contract/endpoint.ts";
+import { openEndpoint } from "../../contract/endpoint.ts";
 
-export const getDocs: OpenEndpoint = {
+export const getDocs = openEndpoint({
   method: "GET",
   path: "/v1/docs",
   operationId: "getDocs",
@@ -14,4 +14,4 @@ export const getDocs: OpenEndpoint = {
     "One page without scripts, which asks for nothing else. It needs no key, and is limited per client address.",
   answer: { status: 200, mediaType: "text/html", schema: z.string().describe("HTML in UTF-8.") },
   serve: (reference) => reference.page(),
-};
+});

@@ -1,8 +1,8 @@
 /** GET /v1/openapi.json. */
 import { z } from "zod";
-import type { OpenEndpoint } from "../../contract/endpoint.ts";
+import { openEndpoint } from "../../contract/endpoint.ts";
 
-export const getOpenApi: OpenEndpoint = {
+export const getOpenApi = openEndpoint({
   method: "GET",
   path: "/v1/openapi.json",
   operationId: "getOpenApi",
@@ -17,4 +17,4 @@ export const getOpenApi: OpenEndpoint = {
     schema: z.looseObject({ openapi: z.string().describe("The version of OpenAPI: 3.1.") }),
   },
   serve: (reference, base) => reference.document(base),
-};
+});
