@@ -26,6 +26,7 @@ const sources = [
   { find: "paystate/solana", replacement: source("src/solana/index.ts") },
   { find: "paystate/local", replacement: source("src/local/index.ts") },
   { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
+  { find: "paystate/client", replacement: source("src/client/index.ts") },
   { find: "paystate/testing", replacement: source("test/kit/index.ts") },
 ];
 

@@ -12,7 +12,9 @@ import { systemClock } from "paystate/engine";
 import type { Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { sqliteStorage } from "paystate/storage/sqlite";
+import type { PaymentClient } from "paystate/client";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
+import { clientWorld } from "../client/client-world.ts";
 import { blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import type { RunningProgram } from "./programs.ts";
@@ -21,6 +23,7 @@ import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
 /** Each program by the name of its fence, and the page that it stands on. */
 const PAGE_OF = {
+  client: "src/client/README.md",
   embed: "README.md",
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
@@ -118,6 +121,25 @@ test("the embedded service takes a payment to its end, and ends on SIGTERM", asy
     expect(await service.stop(), service.output()).toBe(0);
   } finally {
     await chain.close();
+  }
+}, 20_000);
+
+test("the client's program pays an order once, however often it is run", async () => {
+  const { pay } = (await import(join(folder, "client.ts"))) as {
+    pay: (client: PaymentClient, order: object, sign: (unsigned: string) => string) => Promise<string>;
+  };
+  const world = await clientWorld();
+  try {
+    const sender = world.wallet("sender", { lamports: 5_000_000_000n });
+    const recipient = world.wallet("recipient", { lamports: 1_000_000_000n });
+    const order = { number: "order-7", from: sender.address, to: recipient.address, amount: "1.5" };
+    const sign = (unsigned: string): string => world.sign(unsigned, sender);
+    const signature = await world.finalizing(pay(world.client, order, sign));
+    expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,}$/);
+    expect(await world.finalizing(pay(world.client, order, sign))).toBe(signature);
+    expect((await world.client.listTransactions().page()).data).toHaveLength(1);
+  } finally {
+    await world.close();
   }
 }, 20_000);
 

@@ -26,6 +26,7 @@ test.each([
     "PaymentServiceOptions",
   ],
   ["src/service/README.md", "createHttpHandler", "src/http/create-http-handler.ts", "HttpHandlerOptions"],
+  ["src/client/README.md", "createClient", "src/client/client-options.ts", "ClientOptions"],
   ["src/engine/README.md", "createEngine", "src/engine/engine-options.ts", "EngineOptions"],
   ["src/solana/README.md", "solanaLedger", "src/solana/index.ts", "SolanaLedgerOptions"],
   [

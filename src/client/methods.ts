@@ -1,0 +1,95 @@
+/** The types of the client's methods, taken from the declarations of the endpoints. */
+import type { z } from "zod";
+import type { OpenEndpoint } from "../http/contract/endpoint.ts";
+import type { ServedEndpoint } from "../http/endpoints/every-endpoint.ts";
+import type { Immutable } from "../immutable.ts";
+import type { Page, Pages } from "./pages.ts";
+
+/** The name of a method: the endpoint's operationId in the OpenAPI document. */
+export type OperationId = ServedEndpoint["operationId"];
+
+/** The declaration of an endpoint. */
+export type EndpointOf<Name extends OperationId> = Extract<ServedEndpoint, { readonly operationId: Name }>;
+
+/** The endpoints that need a key. */
+type Keyed = Exclude<ServedEndpoint, OpenEndpoint>;
+
+/** What an endpoint answers. */
+export type AnswerOf<Name extends OperationId> = Immutable<z.output<EndpointOf<Name>["answer"]["schema"]>>;
+
+/** What every method takes beside what it sends. */
+export interface CallOptions {
+  /** Ends the call. What was sent by then may still be done: the outcome is unknown. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a method that makes something takes. */
+export interface PostOptions extends CallOptions {
+  /**
+   * 1 to 255 visible ASCII characters. The same key and the same fields again get the same answer, and nothing is done
+   * twice; the same key with other fields is refused with `IDEMPOTENCY_KEY_REUSED`. Give one of your own, such as the
+   * number of the order: then no restart of your program pays twice. Default: a new one for each call, which the client
+   * keeps through its retries.
+   */
+  readonly idempotencyKey?: string;
+}
+
+/** One argument for each variable part of the path. */
+type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? [id: string, ...Ids<Rest>]
+  : [];
+
+type BodyOf<Endpoint extends Keyed> = NonNullable<Endpoint["body"]>["schema"];
+type QueryOf<Endpoint extends Keyed> = NonNullable<Endpoint["query"]>;
+
+/** The body or the query, where there is one. */
+type Fields<Endpoint extends Keyed> =
+  undefined extends z.input<BodyOf<Endpoint>>
+    ? string extends keyof QueryOf<Endpoint>["shape"]
+      ? []
+      : [query?: Immutable<z.input<QueryOf<Endpoint>>>]
+    : [body: Immutable<z.input<BodyOf<Endpoint>>>];
+
+type OptionsOf<Endpoint extends Keyed> = Endpoint["method"] extends "POST" ? PostOptions : CallOptions;
+
+/** A list is read page by page, everything else at once. */
+type Answered<Answer> = Answer extends Page<infer Element> ? Pages<Element> : Promise<Answer>;
+
+/** A method of the client. */
+type MethodOf<Endpoint extends Keyed> = (
+  ...args: [...Ids<Endpoint["path"]>, ...Fields<Endpoint>, options?: OptionsOf<Endpoint>]
+) => Answered<AnswerOf<Endpoint["operationId"]>>;
+
+/** One method for each endpoint, by its operationId. */
+export type EndpointMethods = {
+  readonly [Name in Keyed["operationId"]]: MethodOf<Extract<Keyed, { readonly operationId: Name }>>;
+} & {
+  readonly [Name in Exclude<OperationId, Keyed["operationId"]>]: (
+    options?: CallOptions,
+  ) => Promise<AnswerOf<Name>>;
+};
+
+/** What a method sends beside the ids of its path. */
+type SentBy<Endpoint> = Endpoint extends Keyed
+  ? Fields<Endpoint> extends [query?: unknown]
+    ? Fields<Endpoint> extends []
+      ? "nothing"
+      : Fields<Endpoint> extends [unknown]
+        ? "body"
+        : "query"
+    : never
+  : "nothing";
+
+/** What a method makes of an answer: a list is paged by the id of its last element. */
+type ReadAs<Answer> = Answer extends string
+  ? { readonly reads: "text" }
+  : Answer extends Page<infer Element>
+    ? { readonly reads: "pages"; readonly id: keyof Element & `${string}Id` }
+    : { readonly reads: "object" };
+
+/** What the client knows of an endpoint when it runs; the compiler compares it with the declaration. */
+export type OperationOf<Name extends OperationId> = {
+  readonly method: EndpointOf<Name>["method"];
+  readonly path: EndpointOf<Name>["path"];
+  readonly sends: SentBy<EndpointOf<Name>>;
+} & ReadAs<AnswerOf<Name>>;

@@ -1,0 +1,57 @@
+/** Where each method asks and what it sends: all that the running client knows of the endpoints. */
+import type { OperationId, OperationOf } from "./methods.ts";
+
+/** What is known of an endpoint. */
+export interface Operation {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly sends: "body" | "query" | "nothing";
+  readonly reads: "object" | "text" | "pages";
+  /** The field of a list's elements by which the next page is asked for. */
+  readonly id?: string;
+}
+
+/** By operationId. A row that differs from the endpoint's declaration does not compile. */
+export const OPERATIONS = {
+  listTokens: { method: "GET", path: "/v1/tokens", sends: "nothing", reads: "object" },
+  getBalances: { method: "GET", path: "/v1/balances/{address}", sends: "nothing", reads: "object" },
+  createQuote: { method: "POST", path: "/v1/quotes", sends: "body", reads: "object" },
+  getQuote: { method: "GET", path: "/v1/quotes/{quoteId}", sends: "nothing", reads: "object" },
+  refreshQuote: { method: "POST", path: "/v1/quotes/{quoteId}/refresh", sends: "nothing", reads: "object" },
+  createTransaction: { method: "POST", path: "/v1/transactions", sends: "body", reads: "object" },
+  listTransactions: {
+    ...{ method: "GET", path: "/v1/transactions", sends: "query" },
+    ...{ reads: "pages", id: "transactionId" },
+  },
+  getTransaction: {
+    ...{ method: "GET", path: "/v1/transactions/{transactionId}", sends: "query", reads: "object" },
+  },
+  cancelTransaction: {
+    ...{ method: "DELETE", path: "/v1/transactions/{transactionId}", sends: "nothing", reads: "object" },
+  },
+  listTransactionEvents: {
+    ...{ method: "GET", path: "/v1/transactions/{transactionId}/events", sends: "query" },
+    ...{ reads: "pages", id: "eventId" },
+  },
+  listEvents: { method: "GET", path: "/v1/events", sends: "query", reads: "pages", id: "eventId" },
+  registerWebhook: { method: "POST", path: "/v1/webhooks", sends: "body", reads: "object" },
+  listWebhooks: { method: "GET", path: "/v1/webhooks", sends: "nothing", reads: "object" },
+  getWebhook: { method: "GET", path: "/v1/webhooks/{webhookId}", sends: "nothing", reads: "object" },
+  updateWebhook: { method: "PUT", path: "/v1/webhooks/{webhookId}", sends: "body", reads: "object" },
+  deleteWebhook: { method: "DELETE", path: "/v1/webhooks/{webhookId}", sends: "nothing", reads: "object" },
+  testWebhook: { method: "POST", path: "/v1/webhooks/{webhookId}/test", sends: "body", reads: "object" },
+  listDeliveries: {
+    ...{ method: "GET", path: "/v1/webhooks/{webhookId}/deliveries", sends: "query" },
+    ...{ reads: "pages", id: "deliveryId" },
+  },
+  redeliver: {
+    ...{ method: "POST", path: "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver" },
+    ...{ sends: "nothing", reads: "object" },
+  },
+  recoverWebhook: {
+    ...{ method: "POST", path: "/v1/webhooks/{webhookId}/recover", sends: "body", reads: "object" },
+  },
+  getAccount: { method: "GET", path: "/v1/account", sends: "nothing", reads: "object" },
+  getOpenApi: { method: "GET", path: "/v1/openapi.json", sends: "nothing", reads: "object" },
+  getDocs: { method: "GET", path: "/v1/docs", sends: "nothing", reads: "text" },
+} as const satisfies { readonly [Name in OperationId]: OperationOf<Name> };

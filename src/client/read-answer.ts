@@ -1,0 +1,82 @@
+/** Reads what came back: an answer, a refusal of the service, or something that is neither. */
+import type { ErrorCode } from "../errors.ts";
+import { ApiError } from "./api-error.ts";
+import { NoAnswer } from "./no-answer.ts";
+
+/** What was asked, as errors tell it. */
+export interface Attempt {
+  /** Such as `POST /v1/quotes`. */
+  readonly label: string;
+  /** From 1. */
+  readonly number: number;
+  readonly idempotencyKey: string | null;
+}
+
+/** A response whose text was read. */
+export interface Received {
+  readonly status: number;
+  readonly text: string;
+  /** In milliseconds; null when the response has none. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Too many requests, and what proxies and the service say while something behind them is away. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The text of an answer. Throws `ApiError` for a refusal, `NoAnswer` for what the service never says. */
+export function acceptedText(received: Received, attempt: Attempt): string {
+  const { status, text } = received;
+  if (status === 200 || status === 201) return text;
+  const refusal = refusalIn(text);
+  if (refusal === null) throw unusable(received, attempt, PASSING.has(status));
+  const { code, message, details } = refusal;
+  throw new ApiError({
+    ...{ code, message, status, details, attempts: attempt.number },
+    retryAfterMs: received.retryAfterMs,
+  });
+}
+
+/** The object of an answer. Throws `NoAnswer` when its text is none: it was cut off or changed on its way. */
+export function objectIn(received: Received, attempt: Attempt): object {
+  const value = parsed(acceptedText(received, attempt));
+  if (!isObject(value)) throw unusable(received, attempt, true);
+  return value;
+}
+
+/** Whether the same request may be answered soon. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof ApiError ? PASSING.has(error.status) : error instanceof NoAnswer && error.mayPass;
+}
+
+function unusable({ status }: Received, { label, number, idempotencyKey }: Attempt, soon: boolean): NoAnswer {
+  const hint = soon ? "" : "; is baseUrl where the service stands?";
+  return new NoAnswer({
+    message: `${label} was answered with ${status} and a body that is none of the service's${hint}`,
+    ...{ status, mayPass: soon, attempts: number, idempotencyKey },
+  });
+}
+
+type Refusal = Pick<ApiError, "code" | "message" | "details">;
+
+/** The error body of the service, null when it is none. */
+function refusalIn(text: string): Refusal | null {
+  const body = parsed(text);
+  const error = isObject(body) ? body["error"] : null;
+  if (!isObject(error)) return null;
+  const { code, message, details } = error;
+  if (typeof code !== "string" || typeof message !== "string" || !isObject(details)) return null;
+  if (typeof details["requestId"] !== "string") return null;
+  return { code: code as ErrorCode, message, details: details as unknown as ApiError["details"] };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
