@@ -20,6 +20,7 @@ const OPERATOR_COMMANDS: readonly string[] = [
   "limits",
   "suspend",
   "restore",
+  "witnesses",
   "audit",
   "recover",
 ];

@@ -43,6 +43,10 @@ paystate paused
 paystate limits [--asset ASSET [--per-transaction AMOUNT] [--per-day AMOUNT] [--direction in|out] [--account ID]]
     Sets limits on amounts, for one account or for every account; with an asset alone ends them. Then lists them all.
 
+paystate witnesses --lower NUMBER --minutes MINUTES
+paystate witnesses --restore
+    While endpoints are missing: believes what is final on the word of fewer, for a day at most; ends that early.
+
 paystate audit [--after ID] [--limit N]
     Prints the audit log, oldest first.
 

@@ -191,6 +191,15 @@ export interface WitnessCount {
 }
 
 /**
+ * The questions that need several endpoints, without those that may give something up for good: what is never believed on
+ * fewer endpoints than are configured, such as that a transaction is dead (`fates`), is not among them.
+ */
+export type WitnessedReads = Pick<
+  Ledger,
+  "landings" | "funds" | "fundsOfOwner" | "strayAccounts" | "markers" | "heights" | "witnesses"
+>;
+
+/**
  * The chain's side of a payment service. Every implementation passes the ledger contract suite. What payments need that
  * the service signs itself stands in `RoutingLedger`.
  */
@@ -268,6 +277,11 @@ export interface Ledger extends RoutingLedger {
   ): Promise<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>;
   /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<WitnessCount>;
+  /**
+   * The same endpoints, asked what is final with `witnesses` of them enough, and never more than are configured. Asks
+   * nothing by itself. Rejects with `RangeError` unless `witnesses` is a whole number from 1.
+   */
+  withWitnesses(witnesses: number): Promise<WitnessedReads>;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }

@@ -241,7 +241,10 @@ function routingFor({ routing }: ServiceParts, transactionId: string): PrivateRo
   return routing;
 }
 
-async function reconciled({ context, chain, routing, swapper }: ServiceParts): Promise<Reconciliation> {
+/** By the ledger's own number of witnesses: it has to find out what fewer may have been wrong about. */
+async function reconciled(parts: ServiceParts): Promise<Reconciliation> {
+  const { chain, routing, swapper } = parts;
+  const context = { ...parts.context, ledger: parts.options.ledger };
   if (routing === null && (await context.storage.depositsAfter("", 1)).length > 0) {
     throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: PAUSED_SECONDS });
   }

@@ -29,6 +29,8 @@ import type { DepositControl } from "../payments/operator/resolve/resolve-deposi
 export interface OperatedService {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
+  readonly configured: Pick<Ledger, "witnesses">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

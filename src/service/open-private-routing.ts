@@ -85,6 +85,8 @@ interface PrivateRoutingParts {
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
+  readonly configured: Pick<Ledger, "heights">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly assets: Assets;

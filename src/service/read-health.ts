@@ -1,15 +1,24 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
+import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
+import type { LoweredWitnesses } from "../payments/intake/rules.ts";
+import { isoTime } from "../payments/iso-time.ts";
 import type { KindWatching } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
 
+/** How many endpoints must agree and how many answer, and whether an operator has set that number. */
+export interface WitnessStanding extends WitnessCount {
+  /** Until when an operator has lowered `needed`, ISO 8601 in UTC; absent while it is as configured. */
+  readonly loweredUntil?: string;
+}
+
 /** The answer to "how are you". */
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * or too few endpoints answer or are asked for, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
    * long for a look that found something out. `down`: the storage is silent, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
@@ -20,7 +29,7 @@ export interface Health {
    * How many endpoints must agree before anything final is believed, and how many answer. While these are fewer nothing
    * completes or fails, no deposit is credited and no deadline passes. Null where they cannot be counted.
    */
-  readonly witnesses: WitnessCount | null;
+  readonly witnesses: WitnessStanding | null;
   /** Wallet transactions of which no evidence tells whether they landed; they wait for a node that knows, or an operator. */
   readonly unprovable: number;
   /** How long the earliest due task has been waiting, in milliseconds; 0 when none is late. */
@@ -56,16 +65,19 @@ export async function readHealth({
   readonly watching: () => Health["watches"];
   readonly countMatters: () => Promise<number>;
 }): Promise<Health> {
-  const [stored, position, witnesses] = await Promise.all([
+  const [stored, position, counted] = await Promise.all([
     Promise.all([
       storage.nextDue(workflowKeys),
       storage.deadLetters(MOST_DEAD_LETTERS),
       storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
       countMatters(),
+      loweredWitnesses({ storage, clock }),
     ]).catch(() => null),
     ledger.position().catch(() => null),
     ledger.witnesses().catch(() => null),
   ]);
+  const lowered = stored?.[4] ?? null;
+  const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
   const chain = { ledger: position, witnesses };
   if (stored === null) {
     const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
@@ -78,10 +90,15 @@ export async function readHealth({
   const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
   const isLate =
     isBlind ||
+    lowered !== null ||
     overdueMs > OVERDUE_MS ||
     deadLetters > 0 ||
     unprovable > 0 ||
     Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
   const status = isLate ? "degraded" : "ok";
   return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
+}
+
+function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {
+  return lowered === null ? {} : { loweredUntil: isoTime(lowered.until) };
 }

@@ -28,6 +28,7 @@ import { webhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-w
 import type { WebhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-workflow.ts";
 import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
 import { ChainBinding } from "./chain-binding.ts";
+import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
 import { openPurses } from "./open-purses.ts";
@@ -77,7 +78,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   );
   const engine = engineOf(options, context, charts);
   const operated = openOperator({
-    ...{ ...context, ...charts, engine, purses },
+    ...{ ...context, ...charts, engine, purses, configured: options.ledger },
     masterVersions: masterSecrets.map(({ version }) => version),
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
@@ -88,11 +89,12 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 }
 
 function contextOf(options: CheckedServiceOptions): ServiceContext {
-  const { ledger, clock, random, masterSecrets } = options;
+  const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
+  const storage = paymentStorage(options.storage);
   return {
-    storage: paymentStorage(options.storage),
-    ...{ ledger, clock, random },
+    ...{ storage, clock, random },
+    ledger: ledgerInForce(options.ledger, { storage, clock }),
     assets: assetsWith(options.stablecoins as Stablecoins),
     log: redactingLogger(options.logger, secrets),
   };
@@ -114,7 +116,7 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
     ...context,
     keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
     intervalMs: options.ledgerPollMs,
-    ...{ announce, swapper },
+    ...{ announce, swapper, configured: options.ledger },
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   return { webhooks, transfers, swapper, routing, workflows };

@@ -156,6 +156,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     strayAccounts: async (owner, mints, commitment) =>
       (await loaded()).strayAccounts(owner, mints, commitment),
     payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
+    withWitnesses: async (fewer) => (await loaded()).withWitnesses(fewer),
     close: async () => closing.abort(),
   };
 }

@@ -1,5 +1,5 @@
 /** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
-import type { Ledger, Reading } from "../ledger/ledger.ts";
+import type { Ledger, Reading, WitnessedReads } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
@@ -53,18 +53,14 @@ export interface NodeOptions {
 export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: AbortSignal): AskingLedger {
   const nodes = openNodes(options, watch, closed);
   const survey = surveyOf(nodes);
-  const surveyed =
-    <A extends unknown[], T>(method: (asked: Nodes, ...args: A) => Promise<T>) =>
-    (...args: A): Promise<T> => {
+  const askingOf =
+    (asked: Nodes): Surveyed =>
+    (method) =>
+    (...args) => {
       survey();
-      return method(nodes, ...args);
+      return method(asked, ...args);
     };
-  const read = {
-    funds: surveyed(funds),
-    fundsOfOwner: surveyed(fundsOfOwner),
-    strayAccounts: surveyed(strayAccounts),
-    payersOf: surveyed(payersOf),
-  };
+  const surveyed = askingOf(nodes);
   return {
     genesisHash: surveyed(genesisHash),
     position: surveyed((asked) => ask(asked, positionOf)),
@@ -80,16 +76,10 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     statuses: surveyed(statuses),
     receipts: surveyed(receipts),
     fates: surveyed(fates),
-    landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
-    witnesses: surveyed(witnessCount),
-    funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
     amountsIn: surveyed(amountsIn),
-    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
-    markers: surveyed(markers),
-    heights: surveyed(heights),
     sizeOf: async (plan) => sizeOf(plan),
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),
@@ -97,8 +87,38 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     explainError: async (plan, error) => explainError(plan, error),
     signedBy: surveyed(signedBy),
     markedBy: surveyed(markedBy),
+    payersOf: (owner, of, accounts) => surveyed(payersOf)({ owner, mints: of, accounts }),
+    ...witnessedReads(surveyed),
+    withWitnesses: async (witnesses) => witnessedReads(askingOf(withFewer(nodes, witnesses))),
+  };
+}
+
+function withFewer(nodes: Nodes, witnesses: number): Nodes {
+  if (!Number.isInteger(witnesses) || witnesses < 1) {
+    throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
+  }
+  return { ...nodes, witnesses: Math.min(witnesses, nodes.witnesses) };
+}
+
+/** Binds a method to nodes, which are compared with one another from time to time. */
+type Surveyed = <A extends unknown[], T>(
+  method: (asked: Nodes, ...args: A) => Promise<T>,
+) => (...args: A) => Promise<T>;
+
+function witnessedReads(surveyed: Surveyed): WitnessedReads {
+  const read = {
+    funds: surveyed(funds),
+    fundsOfOwner: surveyed(fundsOfOwner),
+    strayAccounts: surveyed(strayAccounts),
+  };
+  return {
+    landings: surveyed(landings),
+    witnesses: surveyed(witnessCount),
+    funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
+    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
+    markers: surveyed(markers),
+    heights: surveyed(heights),
     strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
-    payersOf: (owner, of, accounts) => read.payersOf({ owner, mints: of, accounts }),
   };
 }
 

@@ -80,6 +80,13 @@ test(
       /\n\S+ +ann +set_limits +\{"asset":"USDC",.*\} +a drill\n\nGoes on with --after audit_\w+\n$/,
     );
     expect((await room("attention")).stdout).toBe("Nothing needs a person.\n");
+    expect(await room("witnesses", "--lower", "1", "--minutes", "5", ...BY)).toMatchObject({
+      ...{ code: 1, stdout: "" },
+      stderr: "paystate: witnesses: as many endpoints answer as must agree (1): none is missing\n",
+    });
+    expect(await room("witnesses", "--restore", ...BY)).toMatchObject({
+      ...{ code: 1, stdout: "", stderr: "paystate: the number of witnesses is not lowered\n" },
+    });
   },
 );
 

@@ -7,7 +7,7 @@ afterAll(leaveNothing);
 const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, audit or recover";
+  "dev, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -43,6 +43,11 @@ test.concurrent.each([
   ["trigger transaction.failed", "expected either --to or --webhook"],
   ["trigger transaction.failed --to here", "--to here: expected a URL that begins with http:// or https://"],
   ["trigger transaction.failed --webhook w", "--webhook expects the --account that it belongs to"],
+  ["witnesses --lower 1", "expected --lower NUMBER with --minutes MINUTES, or --restore"],
+  [
+    "witnesses --lower 1 --minutes 1441 --actor ann --reason outage",
+    "--minutes 1441: expected a whole number from 1 to 1440",
+  ],
   ["machines --format svg", "--format svg draws one machine: name it, such as machines wallet-transfer"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));

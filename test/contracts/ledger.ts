@@ -8,6 +8,7 @@
 import { buildingCases } from "./ledger/building.ts";
 import type { LedgerContractCase } from "./ledger/contract.ts";
 import { fateCases } from "./ledger/fates.ts";
+import { fewerWitnessesCases } from "./ledger/fewer-witnesses.ts";
 import { markerCases } from "./ledger/marker-cases.ts";
 import { outageCases } from "./ledger/outages.ts";
 import { readCases } from "./ledger/reads.ts";
@@ -26,6 +27,7 @@ export const ledgerContract: readonly LedgerContractCase[] = [
   ...settlingCases,
   ...fateCases,
   ...outageCases,
+  ...fewerWitnessesCases,
   ...routingReadCases,
   ...routingMoveCases,
   ...markerCases,

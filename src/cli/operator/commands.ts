@@ -4,6 +4,7 @@ import { limits, pause, paused, restore, resume, suspend } from "./admit.ts";
 import { audit } from "./audit.ts";
 import { approve, attention, resolve } from "./decide.ts";
 import { recover } from "./recover.ts";
+import { witnesses } from "./witnesses.ts";
 
 export const OPERATOR_COMMANDS: Readonly<Record<string, Command>> = {
   attention,
@@ -15,6 +16,7 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, Command>> = {
   limits,
   suspend,
   restore,
+  witnesses,
   audit,
   recover,
 };

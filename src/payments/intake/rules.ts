@@ -1,4 +1,4 @@
-/** The rules that operators have set for new quotes and transactions, as stored: pauses, a suspension, limits. */
+/** The rules that operators have set, as stored: pauses, a suspension, limits, and fewer witnesses for a time. */
 import type { GateRecord } from "../records.ts";
 import type { ActedBy } from "../acted-by.ts";
 
@@ -27,15 +27,24 @@ export interface Limit extends ActedBy {
   readonly since: number;
 }
 
+/** Fewer endpoints than configured are enough to believe what is final, from `since` until `until`, in milliseconds. */
+export interface LoweredWitnesses extends ActedBy {
+  readonly witnesses: number;
+  readonly since: number;
+  readonly until: number;
+}
+
 /** Everything that is set for all accounts, or for one. */
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
   /** Only an account can be suspended. */
   readonly suspended: (ActedBy & { readonly since: number }) | null;
   readonly limits: readonly Limit[];
+  /** Set for the whole service only. */
+  readonly lowered: LoweredWitnesses | null;
 }
 
-const NO_RULES: IntakeRules = { pauses: [], suspended: null, limits: [] };
+const NO_RULES: IntakeRules = { pauses: [], suspended: null, limits: [], lowered: null };
 
 /** The id of the gate that all accounts pass. */
 export const SERVICE_GATE = "service";

@@ -13,6 +13,8 @@ export type ActName =
   | "suspend"
   | "restore"
   | "set_limits"
+  | "lower_witnesses"
+  | "restore_witnesses"
   | "retry"
   | "drop"
   | "release"

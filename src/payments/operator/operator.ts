@@ -18,6 +18,8 @@ import { privateModeIsOff } from "./operator-refused.ts";
 import { GateBook } from "./gates/gate-book.ts";
 import { Limits } from "./gates/limiting.ts";
 import type { Limiting } from "./gates/limiting.ts";
+import { WitnessLowering } from "./gates/lowering.ts";
+import type { Lowering } from "./gates/lowering.ts";
 import { Pauses } from "./gates/pausing.ts";
 import type { Pausing } from "./gates/pausing.ts";
 import { Suspensions } from "./gates/suspending.ts";
@@ -37,7 +39,7 @@ import type { Resolver } from "./resolve/resolve.ts";
  * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
  * host's own to guard.
  */
-export interface Operator extends Pausing, Suspending, Limiting, Resolver, OperatorPurses {
+export interface Operator extends Pausing, Suspending, Limiting, Lowering, Resolver, OperatorPurses {
   /** What needs a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
@@ -70,6 +72,8 @@ export interface OperatorParts {
 export interface OperatorDeps {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
+  readonly configured: Pick<Ledger, "witnesses">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -107,6 +111,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const pauses = new Pauses(setting);
   const suspensions = new Suspensions(setting);
   const limits = new Limits(setting);
+  const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
   const resolver = new MatterResolver({
     ...{ ...deps, lookForMatters, writeAct },
     tasks: new TaskResolving({ storage, clock, writeAct }),
@@ -122,6 +127,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       suspendedAccounts: () => suspensions.suspendedAccounts(),
       setLimits: (wanted, by) => limits.setLimits(wanted, by),
       limits: () => limits.limits(),
+      lowerWitnesses: (wanted, by) => lowering.lowerWitnesses(wanted, by),
+      restoreWitnesses: (by) => lowering.restoreWitnesses(by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, by) => resolver.approve(id, by),
       instances: instanceReads(storage),

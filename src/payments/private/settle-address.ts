@@ -45,6 +45,8 @@ interface AddressInHand {
 export interface SettlementSurroundings extends Sponsored {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
+  /** The ledger with its own number of witnesses: fewer are never enough to close a marker. */
+  readonly configured: Pick<Ledger, "heights">;
   readonly assets: Assets;
   readonly keys: DepositKeys;
   readonly treasury: Address;
@@ -73,7 +75,7 @@ export class AddressSettling implements AddressSettlement {
   }
 
   async settle(address: string, params: SettlementParams): Promise<Settled> {
-    const { storage, ledger, assets } = this.#with;
+    const { storage, ledger, configured, assets } = this.#with;
     const { settledSlot, landed, isReleased } = params;
     const inHand = await this.#load(address);
     const { deposit, view } = inHand;
@@ -99,7 +101,7 @@ export class AddressSettling implements AddressSettlement {
       const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
       if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
       const isBound = facts.markers.length > 0;
-      const height = isBound ? (await ledger.heights()).highest : 0;
+      const height = isBound ? (await configured.heights()).highest : 0;
       return { event: { type: "AT_REST", slot, balances, isBound, height } };
     }
     if (
@@ -214,7 +216,7 @@ export class AddressSettling implements AddressSettlement {
 
   /** Closing a marker gives life back to the bytes that it refuses, so those must be dead by every witness's height. */
   async #mayClose({ id }: DepositRecord, closeAbove: number): Promise<boolean> {
-    const { lowest, highest } = await this.#with.ledger.heights();
+    const { lowest, highest } = await this.#with.configured.heights();
     if (lowest > closeAbove) return true;
     // No chain is that high: a node was wrong when they began to age.
     if (closeAbove > highest + BLOCKS_OF_SIGNED_BYTES) return false;

@@ -16,7 +16,7 @@ import {
 } from "./payments.ts";
 
 /** What has an answer to silence, or needs more than one endpoint. */
-type Gathering = "fates" | "landings" | "namedLanding" | "witnesses";
+type Gathering = "fates" | "landings" | "namedLanding" | "witnesses" | "withWitnesses";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
 
 /** Every method that one endpoint can answer. */

@@ -14,6 +14,8 @@ export type MatterKind =
   | "orphan"
   /** A wallet of the service will soon be empty. */
   | "low_purse"
+  /** What is final is believed on the word of fewer endpoints than configured, as an operator has set it for a time. */
+  | "lowered_witnesses"
   /** Money has moved that the database cannot explain. */
   | "unexplained"
   /** Something is watched, and for too long nothing was read about it. */

@@ -9,6 +9,7 @@ import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
 import { stuckWatches } from "./stuck-watches.ts";
+import { loweredNumber } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
 import { unprovableTransactions } from "./unprovable.ts";
 
@@ -41,6 +42,7 @@ export function attentionSources({
     abandonedWebhooks(storage),
     unprovableTransactions(storage),
     lowPurses(purses),
+    loweredNumber({ storage, clock }),
   ];
 }
 

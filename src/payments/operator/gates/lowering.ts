@@ -1,0 +1,107 @@
+/** Lowers for a time how many endpoints must agree before something final is believed. */
+import { z } from "zod";
+import type { Ledger, WitnessCount } from "../../../ledger/ledger.ts";
+import { isoTime } from "../../iso-time.ts";
+import type { ActedBy } from "../../acted-by.ts";
+import { isInForce } from "../../intake/lowered-witnesses.ts";
+import type { LoweredWitnesses } from "../../intake/rules.ts";
+import { readActedBy, readCommand } from "../act.ts";
+import { OperatorRefused } from "../operator-refused.ts";
+import type { GateSetting } from "./gate-setting.ts";
+
+/** How many witnesses are enough, and for how long. */
+export interface WantedWitnesses {
+  /** From as many as answer now, at least 1, to one less than the ledger's own number. */
+  readonly witnesses: number;
+  /** 1 to 1,440 (a day). */
+  readonly minutes: number;
+}
+
+/** A lowered number of witnesses as it is shown. */
+export interface LoweredEntry extends ActedBy {
+  readonly witnesses: number;
+  /** ISO 8601 in UTC. */
+  readonly since: string;
+  /** When the ledger's own number holds again. ISO 8601 in UTC. */
+  readonly until: string;
+}
+
+/** Lowering the number of witnesses. */
+export interface Lowering {
+  /**
+   * Believes for some minutes what is final on the word of fewer endpoints than the ledger is configured for: landings,
+   * deposits, balances and markers. It holds for every process on the database, within five seconds, and ends by itself.
+   * What may give something up for good keeps the ledger's own number: that a transaction of a caller is dead, and that
+   * the markers of an address may be closed. Set again, it takes the place of what was set before. Refused while as many
+   * endpoints answer as must agree: an endpoint that answers wrongly is taken out of the ledger's options instead.
+   */
+  lowerWitnesses(wanted: WantedWitnesses, by: ActedBy): Promise<LoweredEntry>;
+  /** Ends it before its time; refused when nothing is lowered. */
+  restoreWitnesses(by: ActedBy): Promise<void>;
+}
+
+const MAX_MINUTES = 24 * 60;
+const MINUTE_MS = 60_000;
+
+const wantedWitnesses = z.strictObject({
+  witnesses: z.int().min(1),
+  minutes: z.int().min(1).max(MAX_MINUTES),
+});
+
+/** What lowering takes. */
+export interface LoweringSetting extends Pick<GateSetting, "gates" | "clock"> {
+  /** With its own number of witnesses. */
+  readonly ledger: Pick<Ledger, "witnesses">;
+}
+
+/** The lowered number that is stored among the rules of the whole service. */
+export class WitnessLowering implements Lowering {
+  readonly #setting: LoweringSetting;
+
+  constructor(setting: LoweringSetting) {
+    this.#setting = setting;
+  }
+
+  async lowerWitnesses(given: WantedWitnesses, by: ActedBy): Promise<LoweredEntry> {
+    const { ledger, gates, clock } = this.#setting;
+    const { witnesses, minutes } = readCommand(wantedWitnesses, given);
+    const acted = readActedBy(by);
+    refuseNeedless(witnesses, await ledger.witnesses());
+    const since = clock.now();
+    const lowered: LoweredWitnesses = { ...acted, witnesses, since, until: since + minutes * MINUTE_MS };
+    const what = { witnesses, minutes };
+    await gates.change(null, (rules) => ({ ...rules, lowered }), { by: acted, act: "lower_witnesses", what });
+    return { ...acted, witnesses, since: isoTime(since), until: isoTime(lowered.until) };
+  }
+
+  async restoreWitnesses(by: ActedBy): Promise<void> {
+    const { gates, clock } = this.#setting;
+    const acted = readActedBy(by);
+    await gates.change(
+      null,
+      (rules) => {
+        if (rules.lowered === null || !isInForce(rules.lowered, clock.now())) {
+          throw new OperatorRefused("the number of witnesses is not lowered");
+        }
+        return { ...rules, lowered: null };
+      },
+      { by: acted, act: "restore_witnesses", what: {} },
+    );
+  }
+}
+
+/** As few as are needed to go on, and never fewer than can be asked: more witnesses are harder to deceive. */
+function refuseNeedless(witnesses: number, { needed, answering }: WitnessCount): void {
+  if (answering >= needed) {
+    throw new OperatorRefused(
+      `witnesses: as many endpoints answer as must agree (${needed}): none is missing`,
+    );
+  }
+  if (answering === 0) throw new OperatorRefused("witnesses: no endpoint answers, so none could be believed");
+  if (witnesses < answering || witnesses >= needed) {
+    const expected = answering === needed - 1 ? String(answering) : `${answering} to ${needed - 1}`;
+    throw new OperatorRefused(
+      `witnesses: expected ${expected}, not ${witnesses}: ${answering} of ${needed} endpoints answer`,
+    );
+  }
+}
