@@ -4,6 +4,7 @@ import { CHART_BREAKS } from "./breaks/charts.ts";
 import { LEDGER_BREAKS } from "./breaks/ledger.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
+import { RACE_BREAKS } from "./breaks/races.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
 
@@ -14,4 +15,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...WEBHOOK_BREAKS,
   ...SWAP_BREAKS,
   ...PRIVATE_BREAKS,
+  ...RACE_BREAKS,
 ];

@@ -1,0 +1,89 @@
+/** Breaks of what keeps two use cases apart that meet: a reservation, a cancel, bytes that are sent again. */
+import type { Break } from "../break.ts";
+
+const RESERVE = "src/payments/swap-provider/reserve.ts";
+const CANCEL = "src/payments/transactions/cancel-transaction.ts";
+const HAS_DEPOSIT = "src/payments/private/has-deposit.ts";
+const ATTEMPTS = "src/payments/outgoing/watch-attempts.ts";
+const RESENDING = "src/payments/outgoing/resending.ts";
+const SIGNATURES = "src/payments/wallet/watch-signatures.ts";
+
+export const RACE_BREAKS: readonly Break[] = [
+  {
+    property: "a reservation that was released meanwhile is not kept",
+    file: RESERVE,
+    text: "set: { lapsesAt: null }, expectedVersion: row.version }",
+    replacement: "set: { lapsesAt: null } }",
+    tests: ["payments/races/reservations.test.ts"],
+  },
+  {
+    property: "a reservation that is kept at this moment is not released, wherever the two meet",
+    file: RESERVE,
+    text: "set: { releasedAt: now },\n        expectedVersion: version,",
+    replacement: "set: { releasedAt: now },",
+    tests: ["payments/races/reservations.test.ts"],
+  },
+  {
+    property: "what is kept of a quote's reservation does not lapse",
+    file: RESERVE,
+    text: "set: { lapsesAt: null }, expectedVersion",
+    replacement: "set: { lapsesAt: row.lapsesAt }, expectedVersion",
+    tests: ["payments/races/reservations.test.ts"],
+  },
+  {
+    property: "a cancel asks the chain for the deposit at that very moment",
+    file: CANCEL,
+    text: 'if (status === "pending" && (await hasDeposit(transaction))) {',
+    replacement: 'if (status !== "pending" && (await hasDeposit(transaction))) {',
+    tests: ["payments/races/cancelling.test.ts"],
+  },
+  {
+    property: "a cancel counts a deposit that is in the newest block",
+    file: HAS_DEPOSIT,
+    text: 'mint === null ? [] : [mint], "processed")',
+    replacement: 'mint === null ? [] : [mint], "finalized")',
+    tests: ["payments/races/cancelling.test.ts"],
+  },
+  {
+    property: "a cancel that came too late is not answered as cancelled",
+    file: CANCEL,
+    text: 'if (sent.kind === "stepped" && cancelledAt !== null) {',
+    replacement: 'if (sent.kind === "stepped" || cancelledAt !== null) {',
+    tests: ["payments/races/cancelling.test.ts"],
+  },
+  {
+    property: "a transfer's bytes are not sent again at the first look at them",
+    file: SIGNATURES,
+    text: "absent.filter(({ id }) => before.has(id));",
+    replacement: "absent.filter(({ id }) => !before.has(id));",
+    tests: ["payments/wallet/watch-signatures.test.ts", "payments/wallet/broadcasting.test.ts"],
+  },
+  {
+    property: "a payment's bytes are not sent again at the first look at them",
+    file: ATTEMPTS,
+    text: "alive.filter(({ id }) => before.has(id));",
+    replacement: "alive.filter(({ id }) => !before.has(id));",
+    tests: ["payments/private/watch-attempts.test.ts"],
+  },
+  {
+    property: "a payment's bytes are sent as long as a block may take them",
+    file: ATTEMPTS,
+    text: "attempts.filter(({ lastValidBlockHeight }) => lowest <= lastValidBlockHeight)",
+    replacement: "attempts.filter(({ lastValidBlockHeight }) => lowest < lastValidBlockHeight)",
+    tests: ["payments/private/watch-attempts.test.ts"],
+  },
+  {
+    property: "what the other side of a swap has not signed is not sent",
+    file: RESENDING,
+    text: "attempts.filter(({ bytes }) => isWhole(bytes))",
+    replacement: "attempts.filter(({ bytes }) => bytes.length > 0)",
+    tests: ["payments/private/watch-attempts.test.ts"],
+  },
+  {
+    property: "of many unseen bytes those sent longest ago are sent first",
+    file: RESENDING,
+    text: "sendOf(a) - sendOf(b)",
+    replacement: "sendOf(b) - sendOf(a)",
+    tests: ["payments/wallet/watch-signatures.test.ts"],
+  },
+];
