@@ -11,6 +11,7 @@ import { benchLandings } from "./landings.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
+import { benchPrivateCosts } from "./private-costs.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
 import { benchWatch } from "./watch.ts";
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   send: benchSend,
   private: benchPrivate,
   payroll: benchPayroll,
+  "private-costs": benchPrivateCosts,
   watch: benchWatch,
   landings: benchLandings,
   deliver: benchDeliver,
