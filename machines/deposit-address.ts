@@ -22,6 +22,7 @@ import { accounted, holds, isDeposit, isNews, received } from "./deposit-levels.
 import type { Reading } from "./deposit-levels.ts";
 import type { DepositNews, Message } from "./private-messages.ts";
 
+/** What params are made of. @inline */
 interface ContextOnly {
   readonly context: DepositAddressContext;
 }

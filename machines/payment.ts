@@ -80,6 +80,7 @@ export type PaymentEvent =
   /** The payments of a plan are started; `unpaid` recipients are left out of it. */
   | { readonly type: "LEAVES_STARTED"; readonly payouts: number; readonly unpaid: number };
 
+/** What params are made of. @inline */
 interface ContextOnly {
   readonly context: PaymentContext;
 }

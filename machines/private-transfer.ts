@@ -48,6 +48,7 @@ export type PrivateTransferEvent =
   | (PayoutNews & { readonly type: "PAYOUT_FINALIZED" })
   | (PayoutNews & { readonly type: "PAYOUT_FAILED" });
 
+/** What params are made of. @inline */
 interface ContextOnly {
   readonly context: PrivateTransferContext;
 }

@@ -41,6 +41,7 @@ export type WebhookDeliveryEvent =
   /** What follows from giving up was decided. */
   | { readonly type: "GIVEN_UP" };
 
+/** What params are made of. @inline */
 interface ContextOnly {
   readonly context: WebhookDeliveryContext;
 }

@@ -6,7 +6,7 @@ import type { Immutable } from "./immutable.ts";
 /** A code of the API. Codes are permanent: none is renamed or used for something else. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What each code tells besides its sentence; over HTTP each has `requestId` too. */
+/** What each code tells besides its sentence; over HTTP each has `requestId` too. @interface */
 export type ErrorDetails = {
   readonly [Code in ErrorCode]: Immutable<z.output<(typeof ERRORS)[Code]["details"]>>;
 };
@@ -14,7 +14,17 @@ export type ErrorDetails = {
 /** One thing wrong with a request. `path` is the field, such as `recipients.0.amount`. */
 export type FieldProblem = ErrorDetails["VALIDATION_ERROR"]["fields"][number];
 
-/** The error of every use case. `code` narrows `details`; the message is for people and no interface. */
+/**
+ * The error of every use case. `code` narrows `details`; the message is for people and no interface.
+ *
+ * @example
+ * ```ts
+ * import { isPaymentError, PaymentError } from "paystate";
+ *
+ * const thrown: unknown = new PaymentError("QUOTE_NOT_FOUND", { quoteId: "qt_1" });
+ * if (isPaymentError(thrown, "QUOTE_NOT_FOUND")) console.log(thrown.details.quoteId); // qt_1
+ * ```
+ */
 export class PaymentError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "PaymentError";
   readonly code: Code;
@@ -27,7 +37,17 @@ export class PaymentError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether something thrown is a `PaymentError`, and of this code when one is given. */
+/**
+ * Whether something thrown is a `PaymentError`, and of this code when one is given.
+ *
+ * @example
+ * ```ts
+ * import { isPaymentError, PaymentError } from "paystate";
+ *
+ * const thrown: unknown = new PaymentError("INVALID_API_KEY", {});
+ * console.log(isPaymentError(thrown), isPaymentError(thrown, "QUOTE_NOT_FOUND")); // true false
+ * ```
+ */
 export function isPaymentError<Code extends ErrorCode>(
   thrown: unknown,
   code?: Code,

@@ -5,28 +5,36 @@ export type { PaymentServiceOptions, PrivateRoutingOptions } from "./service/pay
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";
 export type { InspectorOptions } from "./http/create-inspector.ts";
+export type { Authorize as InspectorAuthorize } from "./inspector/admit-viewer.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { openApiDocument } from "./http/openapi/open-api-document.ts";
 export type { OpenApiDocument, OpenApiOptions } from "./http/openapi/open-api-document.ts";
 export { isPaymentError, PaymentError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, FieldProblem } from "./errors.ts";
+export type { Immutable } from "./immutable.ts";
+export type { Address } from "./address.ts";
 export { InvalidOptions } from "./options.ts";
 export { StartRefused } from "./payments/secrets/bind-database.ts";
-export { LedgerUnavailable } from "./ledger/ledger.ts";
 export type { OperatorPurses, PurseBody, PurseName } from "./payments/purses/purses.ts";
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
 export type { ApiKeys, IssueKey, KeyEnvironment, NewAccount } from "./payments/accounts/api-keys.ts";
 export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
-export type { LimitStanding } from "./payments/accounts/count-hit.ts";
+export type { DurableScope, LimitStanding } from "./payments/accounts/count-hit.ts";
 export type { MasterSecret } from "./payments/secrets/sealing.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
 export type { Health, WitnessStanding } from "./service/read-health.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
+export type { CreatedTransferBody } from "./payments/wallet/accept-signed.ts";
+export type { CreatedOrderBody } from "./payments/private/accept-order.ts";
+export type { OrderedReturn, ReturnOrder } from "./payments/private/order-return.ts";
+export type { Screen, ScreenedAs } from "./payments/recipients/screening.ts";
+export type { Tier, TransactionAttention, TransactionStatus } from "./payments/records.ts";
 export type { NoticeFilter, NoticeListener } from "./payments/webhooks/subscribe-notices.ts";
+export { NOTICE_EVENTS } from "./payments/webhooks/sending/notice-body.ts";
 export type { Notice, NoticeEvent, NoticeRecipient } from "./payments/webhooks/sending/notice-body.ts";
 export type { AccountBody } from "./payments/accounts/read-account.ts";
 export type {
@@ -56,6 +64,7 @@ export type { Direction } from "./payments/intake/rules.ts";
 export type { LoweredEntry, Lowering, WantedWitnesses } from "./payments/operator/gates/lowering.ts";
 export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount, Suspending } from "./payments/operator/gates/suspending.ts";
+export type { Tally as AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetSums, ReconciledAddresses } from "./payments/reconcile/addresses.ts";
 export type { ReconciledPurse } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";
@@ -85,11 +94,33 @@ export type { Page } from "./payments/page.ts";
 export type { Attention } from "./payments/attention.ts";
 export type { ReceivedBody } from "./payments/transactions/received-money.ts";
 export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
-export type { RecipientBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
+export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
-export type { Ledger } from "./ledger/ledger.ts";
-export type { PaymentStorage } from "./payments/payment-storage.ts";
+export { LedgerUnavailable } from "./ledger/ledger.ts";
+export type {
+  AccountKind,
+  Attempt as BroadcastAttempt,
+  Balances as WalletBalances,
+  Commitment,
+  DeclaredPayment,
+  Fate as AttemptFate,
+  Holding as WalletHolding,
+  Landing,
+  LandingRefusal,
+  Ledger,
+  MintFacts,
+  PaymentCost,
+  Reading as LedgerReading,
+  Receipt as LandingReceipt,
+  SignatureStatus,
+  SimulationFault,
+  TokenAccountState,
+  Transfer as DeclaredTransfer,
+  UnsignedPayment,
+  VerifiedPayment,
+  WitnessCount,
+} from "./ledger/ledger.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
 export { deskProvider } from "./payments/swap-provider/desk-provider.ts";
@@ -108,7 +139,25 @@ export type {
   WantedSwap,
   WantedReservation,
 } from "./payments/swap-provider/swap-provider.ts";
-export type { Move, TransactionPlan, UnsignedTransaction } from "./ledger/routing.ts";
+export type {
+  AssetAccount,
+  Funds as AddressFunds,
+  FundsReading,
+  Heights as BlockHeights,
+  Inflow,
+  InflowShare,
+  Marker,
+  MarkersReading,
+  Move,
+  OutgoingTransaction,
+  Payers as AddressPayers,
+  SignedHistory,
+  StrayAccount,
+  TokenProgram,
+  TransactionFault,
+  TransactionPlan,
+  UnsignedTransaction,
+} from "./ledger/routing.ts";
 export { fixedPrices } from "./payments/prices/prices.ts";
 export type { PriceBounds } from "./payments/prices/guarded-prices.ts";
 export type { PriceSource, Rate } from "./payments/prices/prices.ts";

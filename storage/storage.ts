@@ -283,7 +283,7 @@ export interface AnyCommit extends CommitParts {
 }
 
 /** What a commit does besides its writes. */
-interface CommitParts {
+export interface CommitParts {
   readonly step?: StepRecord;
   /** New instances, at version 1. Refused when the id exists. */
   readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];

@@ -16,7 +16,8 @@ export type Column = ColumnKind | `${ColumnKind}?`;
 export type Json =
   string | number | boolean | bigint | null | readonly Json[] | { readonly [field: string]: Json };
 
-interface Values {
+/** What a field holds, by the kind of its column. */
+export interface Values {
   readonly text: string;
   readonly integer: number;
   readonly amount: bigint;
@@ -25,7 +26,8 @@ interface Values {
   readonly json: Json;
 }
 
-type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
+/** What a field of a column of this kind holds. */
+export type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
   ? Values[K] | null
   : C extends ColumnKind
     ? Values[C]
@@ -140,18 +142,26 @@ const COMPARABLE: ReadonlySet<string> = new Set(["text", "integer", "boolean"]);
 /**
  * Describes a table of your own, whose rows are committed together with the steps of your charts.
  *
- * ```ts
- * const orders = defineTable("orders", {
- *   columns: { id: "text", customer: "text", total: "amount", paidAt: "integer?" },
- *   indexes: { ofCustomer: ["customer", "id"] },
- * });
- * const engine = createEngine({ storage, tables: { orders }, workflows });
- * ```
- *
  * A column named `version` of the kind `integer` counts the changes of its row: an insert gives it its first value and
  * every update adds one.
  *
  * @throws TypeError when the description contradicts itself, naming the table and the field.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, defineTable } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const orders = defineTable("orders", {
+ *   columns: { id: "text", customer: "text", total: "amount", paidAt: "integer?" },
+ *   indexes: { ofCustomer: ["customer", "id"] },
+ * });
+ * const storage = memoryStorage();
+ * const engine = createEngine({ storage, tables: { orders }, workflows: [] });
+ * const insert = { id: "o-1", customer: "ada", total: 2n ** 64n, paidAt: null };
+ * await engine.commit({ writes: [{ table: "orders", insert }] });
+ * console.log((await storage.get(orders, "o-1"))?.total); // 18446744073709551616n
+ * ```
  */
 export function defineTable<const C extends Readonly<Record<string, Column>>>(
   name: string,

@@ -27,5 +27,6 @@ export type ActorsOf<M extends AnyStateMachine> = {
   readonly [A in ActorOf<M> as A["src"]]?: ActorOptions<InputOf<A["logic"]>>;
 };
 
+/** The input that a logic takes. */
 /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits all bounds of a logic */
-type InputOf<L> = L extends ActorLogic<any, any, any, any, any> ? InputFrom<L> : unknown;
+export type InputOf<L> = L extends ActorLogic<any, any, any, any, any> ? InputFrom<L> : unknown;

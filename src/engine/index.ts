@@ -10,7 +10,21 @@ export type { EngineOptions } from "./engine-options.ts";
 export type { Clock, Logger, Random } from "../runtime.ts";
 export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, Companions, SendResult } from "./steps.ts";
-export type { ChartAction, ChartSnapshot, ChildLink, ParentLink, PlannedEffect, StateMeta } from "./chart.ts";
+export type {
+  ActionScope,
+  Address as EventAddress,
+  Chart,
+  ChartAction,
+  ChartSnapshot,
+  ChartStep,
+  ChildLink,
+  ParentLink,
+  PlannedEffect,
+  StateMeta,
+} from "./chart.ts";
+export type { ActionBody } from "./xstate/chart-shape.ts";
+export type { PromiseCreator, PromiseScope } from "./xstate/actor-logic.ts";
+export type { Inspected, InspectedStorage } from "./inspected.ts";
 export { StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
@@ -27,26 +41,32 @@ export type { InstanceCommands, RemoveResult, StopResult } from "./instance-comm
 export type { TaskCommands } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
 export type { Voiced } from "./consequences.ts";
-export type { ActorOf, ActorOptions, ActorsOf } from "./actor-options.ts";
+export type { ActorOf, ActorOptions, ActorsOf, InputOf as ActorInputOf } from "./actor-options.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
   ActionOf,
+  AnyEffect,
   AnyWorkflow,
   EffectHandler,
   EffectOutcome,
   EffectRun,
   EffectsOf,
+  EngineAction,
   LanedEffect,
   ProjectedStep,
   StartRequest,
   Workflow,
+  WorkflowActor,
   WorkflowOptions,
 } from "./workflow.ts";
 export type {
+  AnyTable,
   Column,
   ColumnKind,
+  FieldOf,
   Group,
+  Index as TableIndex,
   IndexOptions,
   Json,
   Migration,
@@ -54,16 +74,37 @@ export type {
   Table,
   TableSet,
   TableTraits,
+  Values as ColumnValues,
 } from "../../storage/table.ts";
-export type { Find, Tallied, Tally } from "../../storage/storage.ts";
+export type { Comparable, Find, Tallied, Tally } from "../../storage/storage.ts";
 export type {
+  AnyCommit,
+  AnyExpectation,
+  AnyInsert,
+  AnyUpdate,
+  AnyWrite,
+  ArmLease,
+  Capacity,
+  ClaimedTask,
+  ClaimRequest,
+  Commit,
+  CommitParts,
   CommitResult,
   EngineStorage,
+  Expectation,
+  HistoryRecord,
+  Insert,
+  InstancePage,
+  InstanceRecord,
   Lane,
+  NewestPage,
+  PendingRecords,
   PendingTask,
+  StepRecord,
   TaskKind,
   TaskRecord,
   TroubledTask,
+  Update,
   WatchRecord,
   Write,
 } from "../../storage/storage.ts";

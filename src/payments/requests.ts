@@ -165,25 +165,25 @@ export const transactionQuery = z.strictObject({
     .describe("Whole seconds until it is answered at the latest."),
 });
 
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type TransactionsQuery = z.input<typeof transactionsQuery>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type TransactionQuery = z.input<typeof transactionQuery>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type EventsQuery = z.input<typeof eventsQuery>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type PageQuery = z.input<typeof pageQuery>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type Recovery = z.input<typeof recovery>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type QuoteRequest = z.input<typeof quoteRequest>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type TransactionRequest = z.input<typeof transactionRequest>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type WebhookRequest = z.input<typeof webhookRequest>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type WebhookUpdate = z.input<typeof webhookUpdate>;
-/** What a caller may send, before it is checked. */
+/** What a caller may send, before it is checked. @interface */
 export type WebhookTest = z.input<typeof webhookTest>;
 
 /** Reads a body or throws `VALIDATION_ERROR` naming the fields, at most 20 of them; a body with an unknown field is refused. */
