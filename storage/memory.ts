@@ -6,6 +6,15 @@ import type { Table } from "./table.ts";
 /**
  * A storage that lives as long as the process: for tests, simulations and trying things out. It keeps every promise of
  * the port but durability (G5), and is its own database: `close` lets go of nothing and `onWake` never calls.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const engine = createEngine({ storage: memoryStorage(), workflows: [] });
+ * console.log(await engine.read("kitchen")); // null
+ * ```
  */
 export function memoryStorage(): EngineStorage {
   const database = new MemoryDatabase();

@@ -62,11 +62,16 @@ export interface PostgresStorage extends EngineStorage {
  * session holds is waited for up to `lockTimeoutMs`; after a lost connection reads are asked again for ten seconds, and
  * a group of commits is looked up before it is sent again, so it happens once.
  *
- * ```ts
- * const storage = await postgresStorage("postgres://paystate@db.internal/payments");
- * ```
- *
  * @throws StorageUnusable when the driver, the server or the schema cannot be used, with a sentence that says what to do.
+ *
+ * @example
+ * ```ts no-run: it needs a server
+ * import { createEngine } from "paystate/engine";
+ * import { postgresStorage } from "paystate/storage/postgres";
+ *
+ * const storage = await postgresStorage("postgres://paystate@db.internal/payments");
+ * export const engine = createEngine({ storage, workflows: [] });
+ * ```
  */
 export async function postgresStorage(
   urlOrPool: string | PostgresPool,

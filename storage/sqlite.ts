@@ -32,6 +32,17 @@ const sinceProcessStart = (): number => performance.now();
  * event loop; `onWake` never calls.
  *
  * @throws StorageUnusable when the driver or the database cannot be used, with a sentence that says what to do.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "paystate/engine";
+ * import { sqliteStorage } from "paystate/storage/sqlite";
+ *
+ * const storage = await sqliteStorage("lights.db");
+ * const engine = createEngine({ storage, workflows: [] });
+ * console.log(await engine.read("kitchen")); // null
+ * await storage.close();
+ * ```
  */
 export async function sqliteStorage(
   database: string | SqliteDatabase,

@@ -18,7 +18,20 @@ export type StorageUnusableCode =
   | "disk_full"
   | "busy";
 
-/** The storage itself fails, not a commit: `code` is for programs, the message for the person who can mend it. */
+/**
+ * The storage itself fails, not a commit: `code` is for programs, the message for the person who can mend it.
+ *
+ * @example
+ * ```ts
+ * import { sqliteStorage, StorageUnusable } from "paystate/storage/sqlite";
+ *
+ * try {
+ *   await sqliteStorage("no/such/folder/payments.db");
+ * } catch (error) {
+ *   if (error instanceof StorageUnusable) console.log(error.code); // folder_missing
+ * }
+ * ```
+ */
 export class StorageUnusable extends Error {
   override readonly name = "StorageUnusable";
   readonly code: StorageUnusableCode;

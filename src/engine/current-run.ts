@@ -8,6 +8,26 @@ const runs = new AsyncLocalStorage<EffectRun>();
  * The run of the promise actor or of the action body that calls this, also after an `await` in it. Its `key` is the same
  * for every run of this invocation, also after a crash: hand it as idempotency key to what must not happen twice.
  * @throws Error when called from anywhere else.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, currentRun, workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { createMachine, fromPromise } from "xstate";
+ *
+ * const charge = fromPromise(async () => currentRun().key); // give it to the payment provider as idempotency key
+ * const checkout = createMachine({
+ *   id: "checkout",
+ *   initial: "paying",
+ *   states: { paying: { invoke: { src: charge, onDone: "paid" } }, paid: { type: "final" } },
+ * });
+ * const checkouts = workflow(checkout)({ version: 1 });
+ * const engine = createEngine({ storage: memoryStorage(), workflows: [checkouts] });
+ * engine.run();
+ * await engine.start(checkouts, { id: "order-1", input: undefined });
+ * console.log((await engine.waitFor("order-1", "final")).value); // paid
+ * await engine.stop();
+ * ```
  */
 export function currentRun(): EffectRun {
   const run = runs.getStore();

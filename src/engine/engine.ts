@@ -96,6 +96,23 @@ const NEVER_ABORTED = new AbortController().signal;
 /**
  * Builds an engine; nothing runs before `run()`. Throws `InvalidOptions` listing every wrong option, two workflows of
  * the same name and version, and watch kinds that no watcher polls.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { createMachine } from "xstate";
+ *
+ * const light = createMachine({ id: "light", initial: "off", states: { off: { on: { SWITCH: "on" } }, on: {} } });
+ * const lights = workflow(light)({ version: 1 });
+ * const engine = createEngine({ storage: memoryStorage(), workflows: [lights] }); // sqliteStorage(path) is durable
+ * engine.run();
+ *
+ * await engine.start(lights, { id: "kitchen", input: undefined });
+ * await engine.send(lights, "kitchen", { type: "SWITCH" });
+ * console.log((await engine.read("kitchen"))?.value); // on
+ * await engine.stop();
+ * ```
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const { clock, random, logger: log, ...limits } = checkEngineOptions(options);

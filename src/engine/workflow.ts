@@ -159,6 +159,36 @@ export interface AnyWorkflow {
  * Throws one `TypeError` that lists every problem: a chart that cannot be durable (naming the state and the way out), an
  * effect without a handler, a handler without an effect, options of an actor that the chart does not have, a watch
  * without a key.
+ *
+ * @example
+ * ```ts
+ * import { workflow } from "paystate/engine";
+ * import { setup } from "xstate";
+ *
+ * const invoice = setup({
+ *   types: { context: {} as { email: string }, input: {} as { email: string } },
+ *   // A name and params; what it does is given below.
+ *   actions: { sendReceipt: (_, _params: { email: string }) => {} },
+ * }).createMachine({
+ *   id: "invoice",
+ *   context: ({ input }) => input,
+ *   initial: "open",
+ *   states: {
+ *     open: { on: { PAY: "paid" } },
+ *     paid: { entry: { type: "sendReceipt", params: ({ context }) => context }, type: "final" },
+ *   },
+ * });
+ * const invoices = workflow(invoice)({
+ *   version: 1,
+ *   effects: {
+ *     sendReceipt: async ({ email }, { key }) => {
+ *       console.log(`send it to ${email} under the idempotency key ${key}`);
+ *       return undefined;
+ *     },
+ *   },
+ * });
+ * console.log(invoices.key); // invoice@1
+ * ```
  */
 export function workflow<M extends AnyStateMachine>(
   machine: M,
@@ -275,7 +305,22 @@ export function withChildren(parent: AnyWorkflow): AnyWorkflow[] {
   return [parent, ...children];
 }
 
-/** A start of one more instance, with its input typed from the machine. */
+/**
+ * A start of one more instance, with its input typed from the machine.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, startOf, workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { createMachine } from "xstate";
+ *
+ * const lights = workflow(createMachine({ id: "light", initial: "off", states: { off: {} } }))({ version: 1 });
+ * const engine = createEngine({ storage: memoryStorage(), workflows: [lights] });
+ * // Both begin, or neither.
+ * const starts = [startOf(lights, "kitchen", undefined), startOf(lights, "hall", undefined)];
+ * console.log((await engine.commit({ starts })).ok); // true
+ * ```
+ */
 export function startOf<M extends AnyStateMachine, W>(
   started: Workflow<M, W>,
   id: string,

@@ -121,7 +121,29 @@ type CheckedOptions = Readonly<z.output<typeof optionsSchema>>;
 type App = Hono<{ Bindings: Connection }>;
 type AppContext = Context<{ Bindings: Connection }>;
 
-/** Builds the handler. The service is started and stopped by its owner. Throws `InvalidOptions` listing every problem. */
+/**
+ * Builds the handler. The service is started and stopped by its owner. Throws `InvalidOptions` listing every problem.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from "node:crypto";
+ * import { createServer } from "node:http";
+ * import { createHttpHandler, createPaymentService } from "paystate";
+ * import { solanaLedger } from "paystate/solana";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const service = createPaymentService({
+ *   storage: memoryStorage(),
+ *   ledger: solanaLedger({ endpoints: ["http://127.0.0.1:8899"] }),
+ *   masterSecrets: [{ version: 1, secret: randomBytes(32) }],
+ * });
+ * const handler = createHttpHandler({ service });
+ * export const server = createServer((request, response) => void handler.node(request, response));
+ *
+ * const response = await handler.fetch(new Request("https://pay.example/v1/tokens"));
+ * console.log(response.status); // 401
+ * ```
+ */
 export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   const checked = checkOptions("createHttpHandler", optionsSchema, options);
   const responder = responderOf(checked);

@@ -46,6 +46,19 @@ const optionsSchema = z.strictObject({
 /**
  * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
  * any stored instance, live. They are read-only. Throws `InvalidOptions` listing every problem.
+ *
+ * @example
+ * ```ts
+ * import { createInspector } from "paystate";
+ * import { workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { createMachine } from "xstate";
+ *
+ * const light = createMachine({ id: "light", initial: "off", states: { off: { on: { SWITCH: "on" } }, on: {} } });
+ * const inspector = createInspector({ storage: memoryStorage(), workflows: [workflow(light)({ version: 1 })] });
+ * const page = await inspector.fetch(new Request("http://127.0.0.1:3000/_inspector"));
+ * console.log(page.status); // 200
+ * ```
  */
 export function createInspector(options: InspectorOptions): HttpHandler {
   const {

@@ -306,7 +306,18 @@ export interface EndpointTrouble {
   readonly message: string;
 }
 
-/** The ledger could not be asked, or gave no usable answer: nothing is known, nothing may be concluded. */
+/**
+ * The ledger could not be asked, or gave no usable answer: nothing is known, nothing may be concluded.
+ *
+ * @example
+ * ```ts
+ * import { LedgerUnavailable } from "paystate";
+ *
+ * // In a ledger of your own, when no node answers: what was asked is unknown, and is asked again later.
+ * const silence = new LedgerUnavailable("no node answers");
+ * console.log(silence.troubles.length); // 0
+ * ```
+ */
 export class LedgerUnavailable extends Error {
   override readonly name = "LedgerUnavailable";
   /** The last failure of each endpoint, in the order configured; empty when the ledger is closed. */

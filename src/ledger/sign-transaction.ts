@@ -33,7 +33,20 @@ export interface SignedTransaction {
   readonly firstSlot: number;
 }
 
-/** A transaction could not be signed in full. Its message names addresses, never keys or signatures. */
+/**
+ * A transaction could not be signed in full. Its message names addresses, never keys or signatures.
+ *
+ * @example
+ * ```ts
+ * import { keypairSigner, SigningFailed } from "paystate";
+ * import type { Signer } from "paystate";
+ *
+ * const { address } = keypairSigner(new Uint8Array(32).fill(7));
+ * // A key service that is out of reach: nothing was sent, and the caller tries again later.
+ * const remote: Signer = { address, sign: () => Promise.reject(new SigningFailed("the key service is silent")) };
+ * await remote.sign(new Uint8Array()).catch((error: Error) => console.log(error.name)); // SigningFailed
+ * ```
+ */
 export class SigningFailed extends Error {
   override readonly name = "SigningFailed";
 }
@@ -46,6 +59,16 @@ const SIGNATURE_BYTES = 64;
  * A signer whose key is in this process: a 32-byte seed, or 64 bytes of seed and public key, the form of Solana's own key
  * files. Throws `TypeError`, which never quotes the key, for any other length and for a public half of another key.
  * The bytes are copied; nothing printed or serialised from the signer shows them.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from "node:crypto";
+ * import { keypairSigner } from "paystate";
+ *
+ * const signer = keypairSigner(randomBytes(32));
+ * const signature = await signer.sign(Buffer.from("the message of a transaction"));
+ * console.log(signature.length); // 64
+ * ```
  */
 export function keypairSigner(secretKey: Uint8Array): Signer {
   if (secretKey.length !== SEED_BYTES && secretKey.length !== SECRET_KEY_BYTES) {
@@ -72,6 +95,32 @@ export function keypairSigner(secretKey: Uint8Array): Signer {
  *
  * Rejects with `SigningFailed` for a signer that is missing and for a signature that does not verify, and with whatever a
  * signer rejects with.
+ *
+ * @example
+ * ```ts
+ * import { keypairSigner, signTransaction } from "paystate";
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain } from "paystate/local";
+ * import { solanaLedger } from "paystate/solana";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * const ledger = solanaLedger({ endpoints: [{ url: "http://local.invalid", fetch: chain.fetch }] });
+ * const ada = keypairSigner(chain.createWallet("ada", { lamports: 2_000_000_000n }).secretKey);
+ * const bob = keypairSigner(chain.createWallet("bob", { lamports: 1_000_000_000n }).secretKey);
+ *
+ * const sol = { mint: null, decimals: 9, accountPayer: null };
+ * const unsigned = await ledger.buildTransaction({
+ *   feePayer: ada.address,
+ *   moves: [{ ...sol, does: "transfer", from: ada.address, to: bob.address, amount: 1_000n }],
+ * });
+ * const signed = await signTransaction(unsigned, [ada]); // store it before it is sent
+ * await ledger.broadcast(signed.bytes);
+ * const [status] = await ledger.statuses([signed.signature]);
+ * console.log(status?.error); // null
+ *
+ * await ledger.close();
+ * await chain.close();
+ * ```
  */
 export async function signTransaction(
   unsigned: UnsignedTransaction,

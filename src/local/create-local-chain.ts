@@ -46,6 +46,20 @@ const optionsSchema = z
  * Starts a chain, from its journal if that has one. Throws `InvalidOptions` listing every wrong option, and
  * one sentence that says what to do when litesvm's native
  * package is missing, the journal is damaged, or it belongs to another seed.
+ *
+ * @example
+ * ```ts
+ * import { Connection, PublicKey } from "@solana/web3.js";
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain } from "paystate/local";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * const ada = chain.createWallet("ada", { lamports: 2_000_000_000n, usdc: 100_000_000n });
+ * const connection = new Connection("http://local.invalid", { fetch: chain.fetch, commitment: "confirmed" });
+ * chain.advance(1);
+ * console.log(await connection.getBalance(new PublicKey(ada.address))); // 2000000000
+ * await chain.close();
+ * ```
  */
 export async function createLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const slotMs = options.slotMs ?? DEFAULT_SLOT_MS;

@@ -73,11 +73,38 @@ export class FaultRules implements Faults {
   }
 }
 
-/** The rule of a dead network behind an open socket: websockets open, stay open and say nothing. */
+/**
+ * The rule of a dead network behind an open socket: websockets open, stay open and say nothing.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain, DEAD_WEBSOCKETS } from "paystate/local";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * const revive = chain.faults.add(DEAD_WEBSOCKETS);
+ * // … what does your client do while no notification comes?
+ * revive();
+ * await chain.close();
+ * ```
+ */
 export const DEAD_WEBSOCKETS: FaultRule = ({ transport }) =>
   transport === "websocket" ? { kind: "hang" } : undefined;
 
-/** The lie of a node whose status index has a hole: every signature it is asked about is unknown. */
+/**
+ * The lie of a node whose status index has a hole: every signature it is asked about is unknown.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain, NO_STATUSES } from "paystate/local";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * chain.faults.add(({ method }) => (method === "getSignatureStatuses" ? NO_STATUSES : undefined));
+ * // … what does your client believe of its transaction now?
+ * await chain.close();
+ * ```
+ */
 export const NO_STATUSES: Fault = {
   kind: "lie",
   answer: (honest) => {

@@ -59,7 +59,7 @@ const TOLERANCE_MS = 5 * 60_000;
  *
  * export async function POST(request: Request): Promise<Response> {
  *   try {
- *     const notice = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET!);
+ *     const notice = await verifyWebhook(await request.text(), request.headers, "the secret of the webhook");
  *     if (notice.event === "transaction.completed") console.log(notice.id, notice.data.signature);
  *     return new Response(null, { status: 200 });
  *   } catch (error) {
@@ -67,6 +67,9 @@ const TOLERANCE_MS = 5 * 60_000;
  *     throw error;
  *   }
  * }
+ *
+ * const forged = await POST(new Request("https://shop.example/hook", { method: "POST", body: "{}" }));
+ * console.log(forged.status); // 400
  * ```
  */
 // oxlint-disable-next-line max-params -- the published contract: body, headers and secret are what every receiver has

@@ -42,7 +42,34 @@ const STOP_MS = 5_000;
 /** What is advised while private mode is off: it is not known for how long. */
 const PAUSED_SECONDS = 60;
 
-/** Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option. */
+/**
+ * Builds the service; nothing runs before `start()`. Throws `InvalidOptions` listing every wrong option.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from "node:crypto";
+ * import { createPaymentService } from "paystate";
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain } from "paystate/local";
+ * import { solanaLedger } from "paystate/solana";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * const ledger = solanaLedger({ endpoints: [{ url: "http://local.invalid", fetch: chain.fetch }] });
+ * const service = createPaymentService({
+ *   storage: memoryStorage(), // else: await sqliteStorage("payments.db")
+ *   ledger,
+ *   masterSecrets: [{ version: 1, secret: randomBytes(32) }], // else: kept as long as the database
+ *   stablecoins: chain.mints,
+ * });
+ * await service.start();
+ * console.log(service.tokens().tokens.map(({ symbol }) => symbol).join(" ")); // SOL USDC USDT
+ *
+ * await service.stop();
+ * await ledger.close();
+ * await chain.close();
+ * ```
+ */
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const parts = assembleService(checkOptions("createPaymentService", paymentServiceOptions, options));
   const useCases = useCasesOf(parts);

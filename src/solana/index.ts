@@ -102,6 +102,21 @@ function isEndpointUrl(text: string): boolean {
  * A `Ledger` on Solana. Opens no connection and loads no Solana library until it is first asked. Throws
  * `InvalidOptions` listing every wrong option. Never repeats an endpoint's URL, which may carry an API key: errors and
  * readings name its host.
+ *
+ * @example
+ * ```ts
+ * import { systemClock } from "paystate/engine";
+ * import { createLocalChain } from "paystate/local";
+ * import { solanaLedger } from "paystate/solana";
+ *
+ * const chain = await createLocalChain({ clock: systemClock });
+ * // Else URLs, two or more: ["https://rpc.example/?key=…", "https://rpc.other.example"]
+ * const ledger = solanaLedger({ endpoints: [{ url: "http://local.invalid", fetch: chain.fetch }] });
+ * console.log((await ledger.genesisHash()) === chain.genesisHash); // true
+ *
+ * await ledger.close();
+ * await chain.close();
+ * ```
  */
 export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const { clock, logger } = checkOptions("solanaLedger", optionsSchema, options);

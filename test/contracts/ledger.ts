@@ -19,7 +19,21 @@ import { verifyingCases } from "./ledger/verifying.ts";
 
 export type { EndpointFault, LedgerContractCase, LedgerWorld, WorldWallet } from "./ledger/contract.ts";
 
-/** Every promise of the `Ledger` port, each as a case of its own. An implementation passes all of them. */
+/**
+ * Every promise of the `Ledger` port, each as a case of its own. An implementation passes all of them.
+ *
+ * @example
+ * ```ts no-run: it needs a ledger of yours
+ * import { test } from "node:test";
+ * import { ledgerContract } from "paystate/testing";
+ * import type { LedgerWorld } from "paystate/testing";
+ *
+ * // Your ledger, before a new chain of its own.
+ * declare function makeWorld(): Promise<LedgerWorld>;
+ *
+ * for (const { name, run } of ledgerContract) test(name, () => run(makeWorld));
+ * ```
+ */
 export const ledgerContract: readonly LedgerContractCase[] = [
   ...readCases,
   ...buildingCases,

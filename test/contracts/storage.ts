@@ -19,7 +19,25 @@ import { watchCases } from "./storage/watches.ts";
 
 export type { StorageContractCase, StorageUnderTest } from "./storage/contract.ts";
 
-/** Every promise of the storage ports, G1 … G8, each as a case of its own. An adapter passes all of them. */
+/**
+ * Every promise of the storage ports, G1 … G8, each as a case of its own. An adapter passes all of them.
+ *
+ * @example
+ * ```ts no-run: a runner of tests runs it
+ * import { test } from "node:test";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { storageContract } from "paystate/testing";
+ *
+ * for (const { name, run } of storageContract) {
+ *   test(name, () =>
+ *     run(async () => {
+ *       const storage = memoryStorage(); // an empty database of your own for each case
+ *       return { open: async () => storage, destroy: async () => {} };
+ *     }),
+ *   );
+ * }
+ * ```
+ */
 export const storageContract: readonly StorageContractCase[] = [
   ...commitCases,
   ...instanceCases,

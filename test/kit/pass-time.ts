@@ -8,6 +8,27 @@ const MOST_LOOKS = 10;
 /**
  * Moves the clock to `until`, stopping at each moment at which a task falls due and letting the engine work it off.
  * Everything that happens, happens at its exact virtual time.
+ *
+ * @example
+ * ```ts
+ * import { createEngine, workflow } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ * import { passTime, virtualClock } from "paystate/testing";
+ * import { createMachine } from "xstate";
+ *
+ * const HOUR_MS = 3_600_000;
+ * const states = { offered: { after: { [HOUR_MS]: "expired" } }, expired: { type: "final" as const } };
+ * const offers = workflow(createMachine({ id: "offer", initial: "offered", states }))({ version: 1 });
+ * const clock = virtualClock(0);
+ * const storage = memoryStorage();
+ * const engine = createEngine({ storage, workflows: [offers], clock });
+ * engine.run();
+ * await engine.start(offers, { id: "o-1", input: undefined });
+ *
+ * await passTime({ clock, engine, storage, workflows: [offers] }, HOUR_MS);
+ * console.log((await engine.read("o-1"))?.value); // expired
+ * await engine.stop();
+ * ```
  */
 export async function passTime(
   {

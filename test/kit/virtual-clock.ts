@@ -14,7 +14,19 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A virtual clock that starts at `start`, by default 2026-01-01T00:00:00Z. */
+/**
+ * A virtual clock that starts at `start`, by default 2026-01-01T00:00:00Z.
+ *
+ * @example
+ * ```ts
+ * import { virtualClock } from "paystate/testing";
+ *
+ * const clock = virtualClock(0);
+ * const woken = clock.sleep(60_000).then(() => clock.now());
+ * clock.advance(60_000);
+ * console.log(await woken); // 60000
+ * ```
+ */
 export function virtualClock(start = Date.UTC(2026, 0, 1)): VirtualClock {
   let time = start;
   const sleepers = new Set<Sleeper>();

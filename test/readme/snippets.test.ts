@@ -1,4 +1,4 @@
-/** The programs of the pages: they fit the types, and they do what the pages say. */
+/** The programs of the pages: they fit the types, as the examples of docstrings do, and they do what the pages say. */
 import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -15,6 +15,7 @@ import { sqliteStorage } from "paystate/storage/sqlite";
 import type { PaymentClient } from "paystate/client";
 import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.ts";
 import { clientWorld } from "../client/client-world.ts";
+import { exportedValues } from "./examples.ts";
 import { blockOf, ROOT } from "./page.ts";
 import { endPrograms, startProgram } from "./programs.ts";
 import type { RunningProgram } from "./programs.ts";
@@ -40,7 +41,11 @@ beforeAll(() => {
   folder = makeScratchFolder();
   const programs = Object.entries(PAGE_OF);
   for (const [name, page] of programs) writeFileSync(join(folder, `${name}.ts`), blockOf(page, `ts ${name}`));
-  const files = programs.map(([name]) => `${name}.ts`);
+  const examples = exportedValues().flatMap(({ name, examples: given }) =>
+    given.map(({ code }, index) => ({ file: `example-${name}-${index}.ts`, code })),
+  );
+  for (const { file, code } of examples) writeFileSync(join(folder, file), code);
+  const files = [...programs.map(([name]) => `${name}.ts`), ...examples.map(({ file }) => file)];
   const config = { extends: join(ROOT, "tsconfig.json"), include: [], files };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
 });
@@ -62,7 +67,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test("every program fits the types", async () => {
+test("every program and every example fits the types", async () => {
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const compiled = promisify(execFile)(process.execPath, [compiler, "-p", folder]);
   const { stdout } = await compiled.catch((failure: unknown) => failure as { stdout: string });

@@ -31,6 +31,17 @@ export function worthAtMost(amount: bigint, { give, get }: Rate): bigint {
 /**
  * Prices that never move, for local chains and tests: amounts of equal worth by mint, in base units, such as one SOL and
  * 150 USDC. Throws for a mint that is not among them. Refused on mainnet when the service starts.
+ *
+ * @example
+ * ```ts
+ * import { fixedPrices } from "paystate";
+ *
+ * const SOL = "So11111111111111111111111111111111111111112";
+ * const USDC = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
+ * const prices = fixedPrices({ [SOL]: 1_000_000_000n, [USDC]: 150_000_000n }); // one SOL is worth 150 USDC
+ * const { give, get } = await prices.rate(SOL, USDC);
+ * console.log((2_000_000_000n * get) / give); // 300000000n
+ * ```
  */
 export function fixedPrices(equalWorth: Readonly<Record<string, bigint>>): PriceSource {
   const worth = (mint: string): bigint => {

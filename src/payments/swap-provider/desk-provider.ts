@@ -54,6 +54,16 @@ const deskOptions = z.strictObject({
  * A desk. In wallet mode it signs exactly the transaction that it built, in private mode one leg of the service's own; in
  * both it gives only together with what it gets. Throws `InvalidOptions`; an asset or amount in `maxGivenPerDay` that does
  * not exist is found when the service is made.
+ *
+ * @example
+ * ```ts
+ * import { randomBytes } from "node:crypto";
+ * import { deskProvider, keypairSigner } from "paystate";
+ *
+ * // As `swap: { provider }` of `createPaymentService`. Without `prices` it is for local chains.
+ * const provider = deskProvider({ desk: keypairSigner(randomBytes(32)), spreadBps: 20 });
+ * console.log(provider.name); // desk
+ * ```
  */
 export function deskProvider(options: DeskOptions): SwapProvider {
   const checked = checkOptions("deskProvider", deskOptions, options);

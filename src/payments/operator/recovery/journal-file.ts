@@ -8,6 +8,15 @@ import type { RecoveryEntry, RecoveryJournal } from "./entry.ts";
  * A journal for one machine: `recovery: recoveryFile("/backup/orders.jsonl")`. Put the file on another disk than the
  * database, or copy it away as it grows. It is made with mode 0600 when it is not there. Several processes may append to
  * one file: a line is written by one call.
+ *
+ * @example
+ * ```ts
+ * import { readRecoveryFile, recoveryFile } from "paystate";
+ *
+ * const recovery = recoveryFile("orders.jsonl"); // the option `recovery` of `createPaymentService`
+ * await recovery({ id: "tx_1", masterVersion: 1, createdAt: Date.now() }); // the service does this for each order
+ * console.log((await readRecoveryFile("orders.jsonl")).length); // 1
+ * ```
  */
 export function recoveryFile(path: string): RecoveryJournal {
   return async ({ id, masterVersion, createdAt }) => {
@@ -31,6 +40,16 @@ const entryLine = z.object({
 /**
  * The orders of a file, as `recoveryFile` has written them or as plain ids, one in a line. Empty lines are left out, and so
  * are entries that a crash has torn: no address is handed out before its whole entry is on the disk. Throws `OperatorRefused` that names the first line which is neither.
+ *
+ * @example
+ * ```ts
+ * import { writeFile } from "node:fs/promises";
+ * import { readRecoveryFile } from "paystate";
+ *
+ * await writeFile("ids.txt", "tx_1\ntx_2\n");
+ * const orders = await readRecoveryFile("ids.txt"); // for `service.operator.recover`
+ * console.log(orders.join(" ")); // tx_1 tx_2
+ * ```
  */
 export async function readRecoveryFile(path: string): Promise<readonly (string | RecoveryEntry)[]> {
   const text = await readFile(path, "utf8");

@@ -44,6 +44,18 @@ export function signatureHeaders(input: SignatureInput): Record<string, string> 
  * For receivers: whether `header`, the value of `X-Service-Signature`, was made from `body` with `secret`. Compares in
  * constant time. `body` must be the raw body as it arrived; parsing and serialising it again changes the bytes. A
  * missing or garbled header and an empty secret are false; nothing throws.
+ *
+ * @example
+ * ```ts
+ * import { createHmac } from "node:crypto";
+ * import { verifyServiceSignature } from "paystate";
+ *
+ * const secret = "the secret of the webhook";
+ * const body = '{"event":"transaction.completed"}';
+ * const header = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`; // X-Service-Signature
+ * console.log(verifyServiceSignature(body, header, secret)); // true
+ * console.log(verifyServiceSignature(`${body} `, header, secret)); // false
+ * ```
  */
 export function verifyServiceSignature(
   body: string | Uint8Array,
