@@ -59,7 +59,7 @@ export default {
       "^src/engine/",
       "^src/engine/",
       "^src/(runtime|options|redacting-log)\\.ts$",
-      "^storage/(storage|table|with-tables)\\.ts$",
+      "^storage/(storage|table|with-tables|task-queues)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),
     never(

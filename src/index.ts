@@ -120,6 +120,7 @@ export type {
   UnsignedPayment,
   VerifiedPayment,
   WitnessCount,
+  WitnessedReads,
 } from "./ledger/ledger.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";

@@ -100,6 +100,7 @@ export type {
   NewestPage,
   PendingRecords,
   PendingTask,
+  QueueName,
   StepRecord,
   TaskKind,
   TaskRecord,
