@@ -7,6 +7,7 @@ import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
+import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
 
 export const ALL_BREAKS: readonly Break[] = [
   ...CHART_BREAKS,
@@ -16,4 +17,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...SWAP_BREAKS,
   ...PRIVATE_BREAKS,
   ...RACE_BREAKS,
+  ...WITNESS_BREAKS,
 ];
