@@ -9,7 +9,7 @@ import type { Figure, Report } from "./figures.ts";
 const PAYROLL = 500;
 const SHARE = "0.01";
 const TOKEN_ACCOUNT_BYTES = 165;
-/** A slot takes 400 ms: five in two seconds, and a look at the chain in each second. */
+/** A slot takes 400 ms: five in two seconds. */
 const SLOTS_BY_SECOND = [2, 3] as const;
 const MOST_SECONDS = 1_000;
 const MOST_SWEEPS = 4;
