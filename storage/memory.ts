@@ -31,7 +31,7 @@ export function memoryStorage(): EngineStorage {
         held.filter(({ id, token }) => !tasks.extend(id, token, now + leaseMs)).map(({ id }) => id),
       ),
     release: async ({ id, token, dueAt, error }) =>
-      journal.atomically(() => tasks.release(id, token, dueAt, error)),
+      journal.atomically(() => tasks.release({ id, token }, dueAt, error)),
     load: async (id) => {
       const instance = instances.get(id);
       return instance === undefined ? null : instances.copy(instance);

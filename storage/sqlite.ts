@@ -54,23 +54,27 @@ export async function sqliteStorage(
   };
   try {
     const db = await prepareDatabase(handle);
-    return storageOn(new Connection(handle), db, elapsed, close);
+    return storageOn(new Connection(handle), db, { elapsed, close });
   } catch (error) {
     close();
     throw error;
   }
 }
 
+interface StorageParts {
+  readonly elapsed: () => number;
+  readonly close: () => void;
+}
+
 function storageOn(
   connection: Connection,
   db: Awaited<ReturnType<typeof prepareDatabase>>,
-  elapsed: () => number,
-  close: () => void,
+  { elapsed, close }: StorageParts,
 ): EngineStorage {
   const tasks = new TaskQueue(connection, db);
   const watches = new WatchList(connection, db);
   const tables = new Tables(connection, db);
-  const commits = new Commits(connection, db, { tasks, watches, tables }, elapsed);
+  const commits = new Commits(connection, db, { tasks, watches, tables, elapsed });
   const instances = connection.prepareAll(instanceStatements(db));
   return {
     install: (wanted) => tables.install(wanted),

@@ -116,21 +116,28 @@ function isAsExpected(
 
 function insert(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyInsert): boolean {
   const row = rows.copy(change.insert as AnyRow);
-  return (change.atMost === undefined || hasRoom(rows, table, row, change.atMost)) && rows.insert(row);
+  return (
+    (change.atMost === undefined || hasRoom(rows, table, { row, atMost: change.atMost })) && rows.insert(row)
+  );
+}
+
+/** A row that is inserted only where its group has room for it. */
+interface BoundedInsert {
+  readonly row: AnyRow;
+  readonly atMost: NonNullable<AnyInsert["atMost"]>;
 }
 
 function hasRoom(
   rows: MemoryTable<AnyRow>,
   { name, group }: AnyTable,
-  row: AnyRow,
-  atMost: NonNullable<AnyInsert["atMost"]>,
+  { row, atMost }: BoundedInsert,
 ): boolean {
   const [first] = group?.by ?? [];
   if (group === null || first === undefined) throw new TypeError(`atMost: ${name} has no group`);
   const members = rows
     .under(first, row[first])
     .filter((other) => group.by.every((field) => other[field] === row[field]));
-  const counted = countedMembers(rows, group, members, atMost.since);
+  const counted = countedMembers(rows, group, { members, since: atMost.since });
   if (!("total" in atMost)) return counted.length < atMost.count;
   const { sum } = group;
   if (sum === undefined) throw new TypeError(`atMost: the group of ${name} has no sum`);
@@ -143,12 +150,17 @@ const totalOf = (rows: readonly AnyRow[], field: string): bigint =>
     return typeof amount === "bigint" ? total + amount : total;
   }, 0n);
 
+/** The rows of a group, and the beginning of its window where it has one. */
+interface Membership {
+  readonly members: readonly AnyRow[];
+  readonly since: number | undefined;
+}
+
 /** Those of the group that count: the open ones, or those in the window. What has left the window is removed. */
 function countedMembers(
   rows: MemoryTable<AnyRow>,
   group: Group<string>,
-  members: readonly AnyRow[],
-  since: number | undefined,
+  { members, since }: Membership,
 ): readonly AnyRow[] {
   if ("open" in group) return members.filter((other) => other[group.open] === null);
   const isOld = (other: AnyRow): boolean => since !== undefined && Number(other[group.since]) <= since;

@@ -32,6 +32,12 @@ interface LaneCap {
 /** A task and its place in the order in which tasks were armed. */
 type SequencedTask = StoredTask & { readonly seq: number };
 
+/** A task in the hands of its latest claimant. */
+interface HeldTask {
+  readonly id: string;
+  readonly token: number;
+}
+
 export class TaskQueue {
   readonly #tasks: MemoryTable<SequencedTask>;
   /** The cap each lane was last armed with. */
@@ -133,7 +139,7 @@ export class TaskQueue {
     return held;
   }
 
-  release(id: string, token: number, dueAt: number, error: string | undefined): boolean {
+  release({ id, token }: HeldTask, dueAt: number, error: string | undefined): boolean {
     const task = this.#claimed(id, token);
     if (task === undefined || task.deadAt !== null) return false;
     const failure =

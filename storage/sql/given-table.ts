@@ -48,7 +48,7 @@ export class GivenTable {
     const extent = { order, limited: limit !== undefined, beyond: beyond !== undefined };
     const shape = [shapeOf(query.index, selection), order, limit === undefined, beyond === undefined].join();
     const statement = compiledOnce(this.#finds, shape, () =>
-      findStatement(this.#db, this.table, selection, extent),
+      findStatement(this.#db, this.table, { selection, extent }),
     );
     const values = { ...valuesOf(selection), limit: limit ?? null, [valueName.beyond]: beyond ?? null };
     return { statement, values };
@@ -63,7 +63,7 @@ export class GivenTable {
     const selection = selectionOf(this.table, query);
     const shape = [shapeOf(query.index, selection), sum ?? ""].join();
     const statement = compiledOnce(this.#tallies, shape, () =>
-      tallyStatement(this.#db, this.table, selection, sum),
+      tallyStatement(this.#db, this.table, { selection, sum }),
     );
     return { statement, values: valuesOf(selection) };
   }
@@ -81,7 +81,7 @@ export class GivenTable {
     const changes = encodeChanges(this.table, set as object);
     const fields = Object.keys(changes);
     const statement = compiledOnce(this.#updates, [expected, ...fields].join(), () =>
-      updateStatement(this.#db, this.table, fields, { grows, expected }),
+      updateStatement(this.#db, this.table, { fields, grows, expected }),
     );
     return { statement, values: { ...changes, $key: id, $version: expectedVersion ?? null } };
   }

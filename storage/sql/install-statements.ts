@@ -83,11 +83,17 @@ function indexing(db: Kysely<Schema>, table: AnyTable): readonly string[] {
     ...unique.map(
       (field) => db.schema.createIndex(uniqueName(name, field)).unique().on(name).column(field).compile().sql,
     ),
-    ...Object.entries(indexes).map(([index, parts]) => creationOf(db, table, index, parts)),
+    ...Object.entries(indexes).map(([index, parts]) => creationOf(db, table, { index, parts })),
   ];
 }
 
-function creationOf(db: Kysely<Schema>, table: AnyTable, index: string, parts: Index): string {
+/** An index of a table, by its name. */
+interface NamedIndex {
+  readonly index: string;
+  readonly parts: Index;
+}
+
+function creationOf(db: Kysely<Schema>, table: AnyTable, { index, parts }: NamedIndex): string {
   const create = db.schema
     .createIndex(indexName(table.name, index))
     .on(table.name)

@@ -18,6 +18,11 @@ interface StepRow {
 }
 
 export function instanceStatements(db: Kysely<Schema>) {
+  return { ...stepStatements(db), ...instanceReads(db), ...removalStatements(db) };
+}
+
+/** What commits do with instances, and the history of their steps. */
+function stepStatements(db: Kysely<Schema>) {
   return {
     start: statement<Schema["instances"]>()((row) =>
       db
@@ -32,6 +37,24 @@ export function instanceStatements(db: Kysely<Schema>) {
         .where("id", "=", id)
         .where("version", "=", expectedVersion),
     ),
+    record: statement<Schema["history"]>()((row) =>
+      db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),
+    ),
+    history: statement<{ instance: string; after: number; limit: number }>()(({ instance, after, limit }) =>
+      db
+        .selectFrom("history")
+        .selectAll()
+        .where("instance", "=", instance)
+        .where("version", ">", after)
+        .orderBy("version")
+        .limit(limit),
+    ),
+  };
+}
+
+/** Instances, by id and in pages. */
+function instanceReads(db: Kysely<Schema>) {
+  return {
     load: statement<{ id: string }>()(({ id }) =>
       db.selectFrom("instances").selectAll().where("id", "=", id),
     ),
@@ -63,6 +86,12 @@ export function instanceStatements(db: Kysely<Schema>) {
         .orderBy("id", "desc")
         .limit(limit),
     ),
+  };
+}
+
+/** Removing an instance that has ended, with its history. */
+function removalStatements(db: Kysely<Schema>) {
+  return {
     remove: statement<{ id: string }>()(({ id }) =>
       db
         .deleteFrom("instances")
@@ -84,22 +113,15 @@ export function instanceStatements(db: Kysely<Schema>) {
         ),
     ),
     forget: statement<{ id: string }>()(({ id }) => db.deleteFrom("history").where("instance", "=", id)),
-    record: statement<Schema["history"]>()((row) =>
-      db.insertInto("history").values(pick(row, columnsOf(engineTables.history))),
-    ),
-    history: statement<{ instance: string; after: number; limit: number }>()(({ instance, after, limit }) =>
-      db
-        .selectFrom("history")
-        .selectAll()
-        .where("instance", "=", instance)
-        .where("version", ">", after)
-        .orderBy("version")
-        .limit(limit),
-    ),
   };
 }
 
 export function watchStatements(db: Kysely<Schema>) {
+  return { ...watchedStatements(db), ...shardStatements(db) };
+}
+
+/** What is watched. */
+function watchedStatements(db: Kysely<Schema>) {
   return {
     watch: statement<Schema["watches"]>()((row) =>
       db
@@ -144,6 +166,12 @@ export function watchStatements(db: Kysely<Schema>) {
     kindAfter: statement<{ after: string }>()(({ after }) =>
       db.selectFrom("watches").select("kind").where("kind", ">", after).orderBy("kind").limit(sql.lit(1)),
     ),
+  };
+}
+
+/** Which process polls which shards. */
+function shardStatements(db: Kysely<Schema>) {
+  return {
     leases: statement<{ kind: string }>()(({ kind }) =>
       db.selectFrom("watchShards").selectAll().where("kind", "=", kind),
     ),

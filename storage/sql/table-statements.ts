@@ -70,22 +70,28 @@ function groupStatements(
   return { count, forget, parts };
 }
 
+/** Which fields are set, and what becomes of the version. */
+export interface FieldUpdate {
+  readonly fields: readonly string[];
+  readonly grows: boolean;
+  readonly expected: boolean;
+}
+
 /** Sets these fields of one row; its version grows where it has one, and is compared where one is expected. */
 export function updateStatement(
   db: Kysely<AnySchema>,
   { name, key }: AnyTable,
-  fields: readonly string[],
-  versioned: { readonly grows: boolean; readonly expected: boolean },
+  { fields, grows, expected }: FieldUpdate,
 ): Statement<AnyRow, unknown> {
   return statement<AnyRow>()((row) => {
-    const version = versioned.grows ? { version: sql<number>`version + 1` } : {};
+    const version = grows ? { version: sql<number>`version + 1` } : {};
     // A row of a table without versions may be touched without a change, only to see that it is there.
     const set = { [key]: sql<string>`${sql.ref(key)}`, ...pick(row, fields), ...version };
     const update = db
       .updateTable(name)
       .set(set)
       .where(key, "=", row["$key"] ?? null);
-    return versioned.expected ? update.where("version", "=", row["$version"] ?? null) : update;
+    return expected ? update.where("version", "=", row["$version"] ?? null) : update;
   });
 }
 
@@ -114,13 +120,19 @@ const placeFields = (table: AnyTable, selection: Selection): readonly string[] =
   return isTotal(table, selection) ? fields : [...fields, SEQ];
 };
 
+/** Which rows are read, and how far. */
+export interface SelectedRows {
+  readonly selection: Selection;
+  readonly extent: Extent;
+}
+
 /** The rows of a selection in their order. */
 export function findStatement(
   db: Kysely<AnySchema>,
   table: AnyTable,
-  selection: Selection,
-  { order, limited, beyond }: Extent,
+  { selection, extent }: SelectedRows,
 ): Statement<AnyRow, AnyRow> {
+  const { order, limited, beyond } = extent;
   const place = placeFields(table, selection);
   const after = beyond ? [] : selection.after.map(([{ name }]) => name);
   const way = sql.raw(order);
@@ -138,12 +150,17 @@ export function findStatement(
   });
 }
 
+/** Which rows are counted, or which of their fields is added up. */
+export interface TalliedRows {
+  readonly selection: Selection;
+  readonly sum: string | undefined;
+}
+
 /** How many rows a selection has, or one field of each of them. */
 export function tallyStatement(
   db: Kysely<AnySchema>,
   table: AnyTable,
-  selection: Selection,
-  sum: string | undefined,
+  { selection, sum }: TalliedRows,
 ): Statement<AnyRow, { count?: number; part?: string | null }> {
   const after = selection.after.map(([{ name }]) => name);
   const what = sum === undefined ? sql`count(*) as "count"` : sql`${sql.ref(sum)} as "part"`;

@@ -18,10 +18,22 @@ interface Held {
 const isStep = sql<boolean>`kind in ('timer', 'message')`;
 const isWork = sql<boolean>`kind in ('effect', 'invocation')`;
 
+const claimed = sql<boolean>`token > 0`;
+const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
+
 export function taskStatements(db: Kysely<Schema>) {
-  const alive = () => db.selectFrom("tasks").where("deadAt", "is", null);
-  const claimed = sql<boolean>`token > 0`;
-  const isDisarmable = sql<boolean>`kind in ('timer', 'invocation')`;
+  return {
+    ...committedStatements(db),
+    ...leaseStatements(db),
+    ...dueStatements(db),
+    ...firstStatements(db),
+    ...listStatements(db),
+    ...repairStatements(db),
+  };
+}
+
+/** What commits do with tasks. */
+function committedStatements(db: Kysely<Schema>) {
   return {
     arm: statement<TaskRow>()((row) =>
       db.insertInto("tasks").values(pick(row, columnsOf(engineTables.tasks))),
@@ -40,6 +52,12 @@ export function taskStatements(db: Kysely<Schema>) {
     consume: statement<Held>()(({ id, token }) =>
       db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning("lane"),
     ),
+  };
+}
+
+/** What holders do with the tasks in their hands. */
+function leaseStatements(db: Kysely<Schema>) {
+  return {
     extend: statement<Held & { until: number }>()(({ id, token, until }) =>
       db
         .updateTable("tasks")
@@ -81,11 +99,17 @@ export function taskStatements(db: Kysely<Schema>) {
         .set({ deadAt: at, crashes, holder: sql.lit(null) })
         .where("id", "=", id),
     ),
+  };
+}
+
+/** What can be claimed now, and what next. */
+function dueStatements(db: Kysely<Schema>) {
+  return {
     dueSteps: dueWithoutLane(db, isStep),
     dueFree: dueWithoutLane(db, isWork),
     dueLaned: statement<{ lane: string; workflow: string; now: number; limit: number }>()(
       ({ lane, workflow, now, limit }) =>
-        alive()
+        alive(db)
           .selectAll()
           .where("lane", "=", lane)
           .where("workflow", "=", workflow)
@@ -97,7 +121,7 @@ export function taskStatements(db: Kysely<Schema>) {
     nextSteps: nextWithoutLane(db, isStep),
     nextFree: nextWithoutLane(db, isWork),
     nextInLane: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
-      alive()
+      alive(db)
         .select("visibleAt as at")
         .where("lane", "=", lane)
         .where("workflow", "=", workflow)
@@ -106,7 +130,7 @@ export function taskStatements(db: Kysely<Schema>) {
     ),
     /** When the lane has a slot again: the end of the cap-th last lease; no row when it has one now. */
     nextSlot: statement<{ lane: string; others: number }>()(({ lane, others }) =>
-      alive()
+      alive(db)
         .select("visibleAt as at")
         .where("lane", "=", lane)
         .where("holder", "is not", null)
@@ -115,40 +139,18 @@ export function taskStatements(db: Kysely<Schema>) {
         .offset(others),
     ),
     heldInLane: statement<{ lane: string; now: number }>()(({ lane, now }) =>
-      alive()
+      alive(db)
         .select((eb) => eb.fn.countAll<number>().as("count"))
         .where("lane", "=", lane)
         .where("holder", "is not", null)
         .where("visibleAt", ">", now),
     ),
-    ofInstance: statement<{ instance: string; limit: number }>()(({ instance, limit }) =>
-      db
-        .selectFrom("tasks")
-        .selectAll()
-        .where("instance", "=", instance)
-        .orderBy("name")
-        .orderBy("seq")
-        .limit(limit),
-    ),
-    one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
-    retry: statement<TaskRow>()((row) =>
-      db
-        .updateTable("tasks")
-        .set(pick(row, ["dueAt", "visibleAt", "crashes", "failures", "failingSince", "deadAt"]))
-        .where("id", "=", row.id),
-    ),
-    drop: statement<{ id: string }>()(({ id }) =>
-      db.deleteFrom("tasks").where("id", "=", id).where("deadAt", "is not", null),
-    ),
-    failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>
-      alive()
-        .selectAll()
-        .where("failingSince", "is not", null)
-        .where("failures", ">=", least)
-        .orderBy("failingSince")
-        .orderBy("seq")
-        .limit(limit),
-    ),
+  };
+}
+
+/** One seek from workflow to workflow. */
+function firstStatements(db: Kysely<Schema>) {
+  return {
     firstSteps: firstWithoutLane(db, isStep),
     firstFree: firstWithoutLane(db, isWork),
     firstLaned: statement<{ after: string }>()(({ after }) =>
@@ -160,6 +162,31 @@ export function taskStatements(db: Kysely<Schema>) {
         .orderBy("nextAt")
         .limit(sql.lit(1)),
     ),
+  };
+}
+
+/** What people look at. */
+function listStatements(db: Kysely<Schema>) {
+  return {
+    ofInstance: statement<{ instance: string; limit: number }>()(({ instance, limit }) =>
+      db
+        .selectFrom("tasks")
+        .selectAll()
+        .where("instance", "=", instance)
+        .orderBy("name")
+        .orderBy("seq")
+        .limit(limit),
+    ),
+    one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
+    failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>
+      alive(db)
+        .selectAll()
+        .where("failingSince", "is not", null)
+        .where("failures", ">=", least)
+        .orderBy("failingSince")
+        .orderBy("seq")
+        .limit(limit),
+    ),
     dead: statement<{ limit: number }>()(({ limit }) =>
       db
         .selectFrom("tasks")
@@ -170,6 +197,26 @@ export function taskStatements(db: Kysely<Schema>) {
         .limit(limit),
     ),
   };
+}
+
+/** What people put right. */
+function repairStatements(db: Kysely<Schema>) {
+  return {
+    retry: statement<TaskRow>()((row) =>
+      db
+        .updateTable("tasks")
+        .set(pick(row, ["dueAt", "visibleAt", "crashes", "failures", "failingSince", "deadAt"]))
+        .where("id", "=", row.id),
+    ),
+    drop: statement<{ id: string }>()(({ id }) =>
+      db.deleteFrom("tasks").where("id", "=", id).where("deadAt", "is not", null),
+    ),
+  };
+}
+
+/** Those that are no dead letters. */
+function alive(db: Kysely<Schema>) {
+  return db.selectFrom("tasks").where("deadAt", "is", null);
 }
 
 /** Due tasks of one queue, earliest first. */

@@ -15,22 +15,26 @@ const TRANSACTION = { items: 256, milliseconds: 2 };
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
 
+/** What commits change. */
+interface CommitParts {
+  readonly tasks: TaskQueue;
+  readonly watches: WatchList;
+  readonly tables: Tables;
+  /** A clock in milliseconds that bounds a transaction. */
+  readonly elapsed: () => number;
+}
+
 export class Commits {
   readonly #connection: Connection;
-  readonly #parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly tables: Tables };
+  readonly #parts: CommitParts;
   readonly #instances: PreparedAll<ReturnType<typeof instanceStatements>>;
   readonly #elapsed: () => number;
 
-  constructor(
-    connection: Connection,
-    db: Kysely<Schema>,
-    parts: { readonly tasks: TaskQueue; readonly watches: WatchList; readonly tables: Tables },
-    elapsed: () => number,
-  ) {
+  constructor(connection: Connection, db: Kysely<Schema>, parts: CommitParts) {
     this.#connection = connection;
     this.#parts = parts;
     this.#instances = connection.prepareAll(instanceStatements(db));
-    this.#elapsed = elapsed;
+    this.#elapsed = parts.elapsed;
   }
 
   async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {

@@ -22,13 +22,8 @@ export interface SchemaDialect {
   readonly sequencedTable: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
 }
 
-function withColumns(
-  db: Kysely<unknown>,
-  table: string,
-  columns: Columns,
-  types: SchemaDialect["types"],
-): Creation {
-  let builder: Creation = db.schema.createTable(table);
+function withColumns(creation: Creation, columns: Columns, types: SchemaDialect["types"]): Creation {
+  let builder = creation;
   for (const [name, column] of Object.entries(columns)) {
     const { kind, nullable } = kindOf(column);
     builder = builder.addColumn(name, sql.raw(types[kind]), (definition) =>
@@ -51,11 +46,11 @@ const sqliteTypes: SchemaDialect["types"] = {
 export const sqliteSchema: SchemaDialect = {
   types: sqliteTypes,
   table: (db, name, { columns, key }) =>
-    withColumns(db, name, columns, sqliteTypes)
+    withColumns(db.schema.createTable(name), columns, sqliteTypes)
       .addPrimaryKeyConstraint(`${name}_key`, [...key])
       .modifyEnd(key.length > 1 ? sql`strict, without rowid` : sql`strict`),
   sequencedTable: (db, name, { columns, key }) =>
-    withColumns(db, name, columns, sqliteTypes)
+    withColumns(db.schema.createTable(name), columns, sqliteTypes)
       .addColumn("seq", "integer", (definition) => definition.primaryKey())
       .addUniqueConstraint(`${name}_key`, [...key])
       .modifyEnd(sql`strict`),
@@ -79,11 +74,11 @@ const KEPT_SMALL = sql`with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0
 export const postgresSchema: SchemaDialect = {
   types: postgresTypes,
   table: (db, name, { columns, key }) =>
-    withColumns(db, name, columns, postgresTypes)
+    withColumns(db.schema.createTable(name), columns, postgresTypes)
       .addPrimaryKeyConstraint(`${name}_key`, [...key])
       .modifyEnd(KEPT_SMALL),
   sequencedTable: (db, name, { columns, key }) =>
-    withColumns(db, name, columns, postgresTypes)
+    withColumns(db.schema.createTable(name), columns, postgresTypes)
       .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity().primaryKey())
       .addUniqueConstraint(`${name}_key`, [...key])
       .modifyEnd(KEPT_SMALL),
