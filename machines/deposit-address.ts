@@ -28,7 +28,7 @@ interface ContextOnly {
 }
 
 /** After so many failures in a row, each pause twice as long as the one before, an operator must look: 21 hours. */
-const MOST_LOSSES = 8;
+const MAX_LOSSES = 8;
 
 const tellOrder = (event: DepositNews) =>
   ({
@@ -85,7 +85,7 @@ export const depositAddress = setup({
     isUnderWayAndOver: ({ context }, params: { payment: string }) =>
       params.payment === context.underWay && context.isOver,
     isLastLoss: ({ context }, params: { payment: string }) =>
-      params.payment === context.underWay && context.losses + 1 >= MOST_LOSSES,
+      params.payment === context.underWay && context.losses + 1 >= MAX_LOSSES,
     isOver: ({ context }) => context.isOver,
     isRecovered: ({ context }) => context.isRecovered === true,
     isPastWindow: ({ context }) => context.isPastWindow,

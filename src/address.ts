@@ -12,13 +12,13 @@ export const SOL_MINT = "So11111111111111111111111111111111111111112" as Address
 
 // 32 bytes are 32–44 base58 characters. bs58 decodes in quadratic time (100 kB block a process for 12 s), so the
 // length is judged before anything is decoded.
-const LONGEST_ADDRESS = 44;
-const SHORTEST_ADDRESS = 32;
+const MAX_ADDRESS = 44;
+const MIN_ADDRESS = 32;
 const ADDRESS_BYTES = 32;
 
 /** Reads an address, or says what is wrong with it. Never throws, whatever the text. */
 export function parseAddress(putativeAddress: string): { address: Address } | { fault: AddressFault } {
-  if (putativeAddress.length < SHORTEST_ADDRESS || putativeAddress.length > LONGEST_ADDRESS) {
+  if (putativeAddress.length < MIN_ADDRESS || putativeAddress.length > MAX_ADDRESS) {
     return {
       fault: /^[1-9A-HJ-NP-Za-km-z]+$/.test(putativeAddress.slice(0, 64)) ? "wrong_length" : "not_base58",
     };

@@ -1,13 +1,13 @@
 /** Amounts: bigint base units inside, decimal strings on the wire, and nothing in between that rounds. */
 
 /** The largest amount the ledger can hold: token balances are unsigned 64-bit integers. */
-export const LARGEST_AMOUNT = 2n ** 64n - 1n;
+export const MAX_AMOUNT = 2n ** 64n - 1n;
 
 /** Why a text is not an amount of an asset. */
 export type AmountFault = "not_decimal" | "zero" | "too_many_decimals" | "too_large";
 
 // The longest amount that can be meant: 20 digits of 2^64 − 1, a point, and as many decimals as an asset can have.
-const LONGEST_AMOUNT = 64;
+const MAX_AMOUNT_LENGTH = 64;
 
 /**
  * Reads a decimal string (`^\d+(\.\d+)?$`, above zero, at most `decimals` decimals, at most
@@ -18,14 +18,14 @@ export function parseAmount(
   putativeAmount: string,
   decimals: number,
 ): { amount: bigint } | { fault: AmountFault } {
-  if (putativeAmount.length > LONGEST_AMOUNT) return { fault: "not_decimal" };
+  if (putativeAmount.length > MAX_AMOUNT_LENGTH) return { fault: "not_decimal" };
   const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(putativeAmount);
   if (match === null) return { fault: "not_decimal" };
   const [, whole = "", fraction = ""] = match;
   if (fraction.length > decimals) return { fault: "too_many_decimals" };
   const amount = BigInt(whole + fraction.padEnd(decimals, "0"));
   if (amount === 0n) return { fault: "zero" };
-  if (amount > LARGEST_AMOUNT) return { fault: "too_large" };
+  if (amount > MAX_AMOUNT) return { fault: "too_large" };
   return { amount };
 }
 

@@ -10,11 +10,11 @@ import type { Logger } from "./runtime.ts";
 const GONE = "***";
 
 // Enough for any message or stack that somebody reads; an endless one must not fill the host's disk.
-const LONGEST_TEXT = 16_384;
+const MAX_TEXT = 16_384;
 // What is longer than any error of ours is not searched, and so not told either.
-const LONGEST_SEARCHED = 64 * 1024;
-const DEEPEST = 6;
-const MOST_ENTRIES = 100;
+const MAX_SEARCHED = 64 * 1024;
+const MAX_DEPTH = 6;
+const MAX_ENTRIES = 100;
 
 /** A field of one of these names holds a secret whatever its value looks like. */
 const SECRET_NAME =
@@ -56,14 +56,14 @@ function hostOnly(url: string): string {
 
 /** A text without what looks like a secret. Ids, signatures and addresses stay: they are public. */
 function redactText(text: string): string {
-  if (text.length > LONGEST_SEARCHED) return `${GONE} (${text.length} characters)`;
+  if (text.length > MAX_SEARCHED) return `${GONE} (${text.length} characters)`;
   const left = SHAPES.reduce(
     // Two overloads of `replace`, one call each.
     (rest, [shape, by]) => (typeof by === "string" ? rest.replace(shape, by) : rest.replace(shape, by)),
     text,
   );
-  const more = left.length - LONGEST_TEXT;
-  return more <= 0 ? left : `${left.slice(0, LONGEST_TEXT)}… (${more} more characters)`;
+  const more = left.length - MAX_TEXT;
+  return more <= 0 ? left : `${left.slice(0, MAX_TEXT)}… (${more} more characters)`;
 }
 
 /**
@@ -101,14 +101,14 @@ export function redactionOf(log: Logger): (text: string) => string {
 }
 
 // A shorter one would be found in innocent places.
-const SHORTEST_SECRET = 8;
+const MIN_SECRET = 8;
 
 function spellingsOf(secret: Uint8Array): string[] {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString("hex");
   const base64 = bytes.toString("base64").replace(/=+$/, "");
   return [hex, hex.toUpperCase(), base64, bytes.toString("base64url"), bytes.toString("utf8")].filter(
-    (spelling) => spelling.length >= SHORTEST_SECRET,
+    (spelling) => spelling.length >= MIN_SECRET,
   );
 }
 
@@ -131,14 +131,14 @@ function redacted(value: unknown, clean: Clean, depth: number): unknown {
   }
   if (value === null) return null;
   // Also what ends a circle.
-  if (depth > DEEPEST) return "[deeper]";
+  if (depth > MAX_DEPTH) return "[deeper]";
   try {
     if (types.isNativeError(value) || value instanceof Error) return redactedError(value, clean, depth);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (value instanceof URL) return clean(value.href);
     if (value instanceof Date) return value.toJSON();
     if (Array.isArray(value)) {
-      return value.slice(0, MOST_ENTRIES).map((each) => redacted(each, clean, depth + 1));
+      return value.slice(0, MAX_ENTRIES).map((each) => redacted(each, clean, depth + 1));
     }
     return Object.fromEntries(redactedFields(value, clean, depth));
   } catch {
@@ -147,7 +147,7 @@ function redacted(value: unknown, clean: Clean, depth: number): unknown {
 }
 
 function redactedFields(of: object, clean: Clean, depth: number): [string, unknown][] {
-  const names = Object.keys(of).slice(0, MOST_ENTRIES);
+  const names = Object.keys(of).slice(0, MAX_ENTRIES);
   return names.map((name) => {
     try {
       const value = (of as Record<string, unknown>)[name];

@@ -17,7 +17,7 @@ export interface ShardPlan {
 }
 
 /** No process leases for longer; what seems to last longer was given before the clock was set back, and is no lease. */
-const LONGEST_LEASE_MS = 3_600_000;
+const MAX_LEASE_MS = 3_600_000;
 
 /**
  * A process that polls a kind keeps a lease on a seat (a negative number) beside those on its shards, so that the others know of
@@ -34,7 +34,7 @@ export function shareShards(
   if (shards.length === 0) return { held: [], put: [], remove: own };
   const others = leases.filter(({ holder: name, leaseUntil }) => {
     const left = leaseUntil - now;
-    return name !== holder && left > 0 && left <= LONGEST_LEASE_MS;
+    return name !== holder && left > 0 && left <= MAX_LEASE_MS;
   });
   const taken = new Set(others.map(({ shard }) => shard));
   const isFresh = (shard: number): boolean =>

@@ -12,7 +12,7 @@ export type OrderEvent =
   | { readonly type: "PACKED"; readonly parcel: string }
   | { readonly type: "CANCEL" };
 
-const MOST_REMINDERS = 3;
+const MAX_REMINDERS = 3;
 
 export const order = setup({
   types: {
@@ -27,7 +27,7 @@ export const order = setup({
     thank: (_, _params: { readonly orderId: string; readonly parcel: string }) => {},
   },
   guards: {
-    isForgotten: ({ context }) => context.reminders >= MOST_REMINDERS,
+    isForgotten: ({ context }) => context.reminders >= MAX_REMINDERS,
   },
   delays: {
     patience: ({ context }) => context.patienceMs,

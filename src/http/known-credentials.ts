@@ -2,7 +2,7 @@
 import { sha256Hex } from "../payments/ids.ts";
 
 /** Beyond this the longest unused is forgotten; it is looked up like any other, unless its client has failed too often. */
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 /** Hashes of `Authorization` headers. Being known opens nothing: each request is still looked up. */
 export class KnownCredentials {
@@ -18,7 +18,7 @@ export class KnownCredentials {
     this.#hashes.delete(hash);
     this.#hashes.add(hash);
     const [longestUnused] = this.#hashes;
-    if (longestUnused !== undefined && this.#hashes.size > MOST_KEYS) this.#hashes.delete(longestUnused);
+    if (longestUnused !== undefined && this.#hashes.size > MAX_KEYS) this.#hashes.delete(longestUnused);
   }
 }
 

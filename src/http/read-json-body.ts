@@ -3,9 +3,9 @@ import { PaymentError } from "../errors.ts";
 import { duplicateField } from "./duplicate-field.ts";
 
 // A payroll of 500 recipients takes about 40 KiB.
-const MOST_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 // A name that somebody made up is not said back at length.
-const LONGEST_FIELD = 128;
+const MAX_FIELD = 128;
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` for anything but plain, UTF-8 `application/json`. */
 export function requireJson(headers: Headers): void {
@@ -27,13 +27,13 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   if (encoding.toLowerCase() !== "identity") {
     throw new PaymentError("UNSUPPORTED_MEDIA_TYPE", { expected: "application/json" });
   }
-  if (Number(headers.get("content-length")) > MOST_BODY_BYTES) throw tooLarge();
+  if (Number(headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Looked at only now: a body that was not opened is drained by the server, and its connection lives on.
   for await (const chunk of whole(request.body)) {
     length += chunk.length;
-    if (length > MOST_BODY_BYTES) throw tooLarge();
+    if (length > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
@@ -41,7 +41,7 @@ export async function readBody(request: Request): Promise<Uint8Array> {
 
 /** Bytes that somebody before us has read; the limit holds for them too. */
 export function checkLength(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > MOST_BODY_BYTES) throw tooLarge();
+  if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
   return bytes;
 }
 
@@ -54,7 +54,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   const { text, value } = decoded(bytes);
   const twice = duplicateField(text);
   if (twice === null) return value;
-  const fields = [{ path: twice.slice(0, LONGEST_FIELD), message: "is given twice" }];
+  const fields = [{ path: twice.slice(0, MAX_FIELD), message: "is given twice" }];
   throw new PaymentError("VALIDATION_ERROR", { fields });
 }
 
@@ -77,7 +77,7 @@ async function* whole(body: Request["body"]): AsyncGenerator<Uint8Array> {
 }
 
 function tooLarge(): PaymentError {
-  return new PaymentError("PAYLOAD_TOO_LARGE", { limitBytes: MOST_BODY_BYTES });
+  return new PaymentError("PAYLOAD_TOO_LARGE", { limitBytes: MAX_BODY_BYTES });
 }
 
 function malformed(message: string): PaymentError {

@@ -2,7 +2,7 @@
 
 const SIGNATURE_BYTES = 64;
 /** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */
-const LARGEST_COUNT = 0x7f;
+const MAX_COUNT = 0x7f;
 
 /** A transaction taken apart, its message unread. */
 export interface WireTransaction {
@@ -14,7 +14,7 @@ export interface WireTransaction {
 export function splitTransaction(bytes: Uint8Array): WireTransaction | null {
   const [count = 0] = bytes;
   const end = 1 + count * SIGNATURE_BYTES;
-  if (count === 0 || count > LARGEST_COUNT || bytes.length <= end) return null;
+  if (count === 0 || count > MAX_COUNT || bytes.length <= end) return null;
   return {
     signatures: Array.from({ length: count }, (_, index) =>
       bytes.slice(1 + index * SIGNATURE_BYTES, 1 + (index + 1) * SIGNATURE_BYTES),

@@ -15,7 +15,7 @@ const SLOT_HASHES_LENGTH = 512;
 const SKIPPED_SLOTS = 100;
 
 /** As many as a few transactions under way are built over. */
-const MOST_KNOWN = 64;
+const MAX_KNOWN = 64;
 
 /** The number of the block in `slot`. */
 export function blockHeightOf(slot: number): number {
@@ -42,7 +42,7 @@ export class Blockhashes {
     if (known !== undefined) return known;
     const hash = this.#compute(slot);
     const [oldest] = this.#known.keys();
-    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
     this.#known.set(slot, hash);
     return hash;
   }

@@ -22,7 +22,7 @@ export interface GenesisKeys {
 }
 
 // Chains with the same seed ask for the same few keys. Nothing of value depends on them.
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 const remembered = new Map<string, KeyPair>();
 
 /** The key named `label` of a chain with this seed. */
@@ -33,7 +33,7 @@ export function derivedKeypair(seed: string, label: string): KeyPair {
   if (known !== undefined) return known;
   const pair = new KeyPair(bytes);
   const [oldest] = remembered.keys();
-  if (remembered.size >= MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  if (remembered.size >= MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
   remembered.set(name, pair);
   return pair;
 }

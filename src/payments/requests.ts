@@ -4,13 +4,13 @@ import { parseAddress } from "../address.ts";
 import { PaymentError } from "../errors.ts";
 
 // Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
-const LONGEST_NAME = 128;
+const MAX_NAME = 128;
 /** Most recipients a body may list; how many a transaction takes is decided later and may be fewer. */
-const MOST_RECIPIENTS = 500;
+const MAX_RECIPIENTS = 500;
 // A body of 64 KiB has room for ten thousand mistakes; a list of them all helps no caller.
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
-const name = z.string().min(1).max(LONGEST_NAME);
+const name = z.string().min(1).max(MAX_NAME);
 const amount = z
   .string()
   .max(64)
@@ -20,20 +20,20 @@ const amount = z
   .describe('A decimal string such as "12.5": more than zero, no more decimals than the asset has.');
 const sender = z
   .string()
-  .max(LONGEST_NAME)
+  .max(MAX_NAME)
   .refine((text) => "address" in parseAddress(text), { error: "expected a base58 address of 32 bytes" })
   .describe("The sender's wallet, base58. In private mode every refund goes to it.");
 
 /** One of those who are paid. */
 export const recipientRequest = z.strictObject({
-  address: z.string().max(LONGEST_NAME).describe("The recipient's wallet, base58."),
+  address: z.string().max(MAX_NAME).describe("The recipient's wallet, base58."),
   amount: amount.describe("Its share, in whole units of the output asset."),
 });
 
 const recipients = z
   .array(recipientRequest)
   .min(1)
-  .max(MOST_RECIPIENTS)
+  .max(MAX_RECIPIENTS)
   .describe("Of a send one, of a swap the sender, of a payroll two or more; no address twice.");
 const mode = z
   .enum(["wallet", "private"])
@@ -94,7 +94,7 @@ export const webhookRequest = z.strictObject({
   // Judged by their own codes: INVALID_URL and INVALID_EVENTS say more than a shape could.
   url: z.string().describe("Where notices are sent: HTTPS, a public address."),
   events: z
-    .array(z.string().max(LONGEST_NAME))
+    .array(z.string().max(MAX_NAME))
     .max(100)
     .describe(
       "One or more: transaction.pending, transaction.confirmed, transaction.completed, transaction.failed.",
@@ -195,7 +195,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unk
       ? issue.keys.map((key) => ({ path: pathText([...issue.path, key]), message: "unknown field" }))
       : [{ path: pathText(issue.path), message: issue.message }],
   );
-  throw new PaymentError("VALIDATION_ERROR", { fields: fields.slice(0, MOST_PROBLEMS) });
+  throw new PaymentError("VALIDATION_ERROR", { fields: fields.slice(0, MAX_PROBLEMS) });
 }
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -232,5 +232,5 @@ function unitOf(origin: string): string {
 
 /** A field's path; a name that somebody made up is not said back at length. */
 function pathText(path: readonly PropertyKey[]): string {
-  return path.map((part) => String(part).slice(0, LONGEST_NAME)).join(".");
+  return path.map((part) => String(part).slice(0, MAX_NAME)).join(".");
 }

@@ -47,7 +47,7 @@ export interface Health {
 
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
 const OVERDUE_MS = 20_000;
-const MOST_DEAD_LETTERS = 100;
+const MAX_DEAD_LETTERS = 100;
 
 /** Asks storage and ledger. Never rejects: what cannot be asked is what it tells. */
 export async function readHealth({
@@ -68,7 +68,7 @@ export async function readHealth({
   const [stored, position, counted] = await Promise.all([
     Promise.all([
       storage.nextDue(workflowKeys),
-      storage.deadLetters(MOST_DEAD_LETTERS),
+      storage.deadLetters(MAX_DEAD_LETTERS),
       storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
       countMatters(),
       loweredWitnesses({ storage, clock }),

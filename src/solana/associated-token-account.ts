@@ -29,7 +29,7 @@ export function associatedTokenAccount(
 
 /** How many numbers were tried in vain before that address was found: its program tries them, too, and pays for each. */
 export function triesInVain(owner: string, mint: string, programId: string): number {
-  return HIGHEST_BUMP - derived(owner, mint, programId).bump;
+  return MAX_BUMP - derived(owner, mint, programId).bump;
 }
 
 function derived(owner: string, mint: string, programId: string): Derived {
@@ -45,14 +45,14 @@ function derived(owner: string, mint: string, programId: string): Derived {
 
 // What the chain appends to the seeds of an address that no key has.
 const MARK = "ProgramDerivedAddress";
-const HIGHEST_BUMP = 255;
+const MAX_BUMP = 255;
 
 /** The chain's rule: the first hash, by the bump that counts down, that is no point on the curve. */
 function derive(owner: string, mint: string, programId: string): Derived {
   const seeds = createHash("sha256");
   for (const part of [owner, programId, mint]) seeds.update(bs58.decode(part));
   const end = Buffer.concat([bs58.decode(ASSOCIATED_TOKEN_PROGRAM), Buffer.from(MARK)]);
-  for (let bump = HIGHEST_BUMP; bump >= 0; bump--) {
+  for (let bump = MAX_BUMP; bump >= 0; bump--) {
     const hash = seeds.copy().update(Uint8Array.of(bump)).update(end).digest();
     if (!isPoint(hash)) return { address: bs58.encode(hash) as Address, bump };
   }

@@ -13,7 +13,7 @@ import {
   type Message,
   type TransactionInstruction,
 } from "@solana/web3.js";
-import { LARGEST_AMOUNT } from "../amount.ts";
+import { MAX_AMOUNT } from "../amount.ts";
 import type { DeclaredPayment, UnsignedPayment } from "../ledger/ledger.ts";
 import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
@@ -69,7 +69,7 @@ export function paymentInstructions({
 }: DeclaredPayment): TransactionInstruction[] {
   // Both libraries encode what does not fit silently as another amount: 2^64 becomes 0, -1 becomes 1.
   for (const { amount } of transfers) {
-    if (amount < 1n || amount > LARGEST_AMOUNT) {
+    if (amount < 1n || amount > MAX_AMOUNT) {
       throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
     }
   }

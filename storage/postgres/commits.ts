@@ -13,7 +13,7 @@ import { GroupWrites } from "./prepare-writes.ts";
 import { type Writer, Writers } from "./writers.ts";
 
 /** So many items share one transaction: enough to share its cost, few enough that others do not wait long for its locks. */
-const LARGEST_GROUP = 128;
+const MAX_GROUP = 128;
 
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 30_000;
@@ -34,7 +34,7 @@ export class Commits {
   async commit(items: readonly AnyCommit[]): Promise<CommitResult[]> {
     const results: CommitResult[] = [];
     while (results.length < items.length) {
-      const group = this.#prepared(items.slice(results.length, results.length + LARGEST_GROUP));
+      const group = this.#prepared(items.slice(results.length, results.length + MAX_GROUP));
       results.push(...(await this.#carryOut(group)));
     }
     return results;

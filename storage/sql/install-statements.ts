@@ -104,14 +104,14 @@ function creationOf(db: Kysely<Schema>, table: AnyTable, { index, parts }: Named
 }
 
 /** PostgreSQL cuts names off here, and two that begin alike would be one. */
-const LONGEST_NAME = 63;
+const MAX_NAME = 63;
 
 const indexName = (table: string, index: string): string => shortened(`${table}_by_${index}`);
 const uniqueName = (table: string, field: string): string => shortened(`${table}_unique_${field}`);
 
 function shortened(name: string): string {
-  if (name.length <= LONGEST_NAME) return name;
+  if (name.length <= MAX_NAME) return name;
   let sum = 0;
   for (const letter of name) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 2 ** 32;
-  return `${name.slice(0, LONGEST_NAME - 9)}_${sum.toString(16).padStart(8, "0")}`;
+  return `${name.slice(0, MAX_NAME - 9)}_${sum.toString(16).padStart(8, "0")}`;
 }

@@ -11,8 +11,8 @@ const SHARE = "0.01";
 const TOKEN_ACCOUNT_BYTES = 165;
 /** A slot takes 400 ms: five in two seconds. */
 const SLOTS_BY_SECOND = [2, 3] as const;
-const MOST_SECONDS = 1_000;
-const MOST_SWEEPS = 4;
+const MAX_SECONDS = 1_000;
+const MAX_SWEEPS = 4;
 
 /** One order and what is special about it. */
 interface Scenario {
@@ -133,18 +133,18 @@ async function untilOver(
   hasEnded: () => Promise<boolean>,
   transactionId: string,
 ): Promise<number> {
-  for (let second = 1; second <= MOST_SECONDS; second += 1) {
+  for (let second = 1; second <= MAX_SECONDS; second += 1) {
     chain.advance(SLOTS_BY_SECOND[second % SLOTS_BY_SECOND.length] ?? 0);
     await pass(1_000);
     const payments = (await storage.transaction(transactionId))?.payments ?? [];
     const isUnderWay = payments.some(({ status }) => status !== "finalized" && status !== "failed");
     if (!isUnderWay && (await hasEnded())) return second;
   }
-  throw new Error(`order ${transactionId} has not ended in ${MOST_SECONDS} seconds`);
+  throw new Error(`order ${transactionId} has not ended in ${MAX_SECONDS} seconds`);
 }
 
 async function untilEmpty(world: PrivateFixture, address: string): Promise<void> {
-  for (let sweep = 0; sweep < MOST_SWEEPS; sweep += 1) {
+  for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
     await world.sweep();
     if ((await world.held(address)).every((amount) => amount === 0n)) return;
   }

@@ -8,7 +8,7 @@ import type { HttpFixture, Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
-const MOST_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 const KEYED = ENDPOINTS.filter(({ scope }) => scope !== "none");
 
 describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
@@ -109,10 +109,10 @@ describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
   test("413: a body over 64 KiB is refused, one of exactly 64 KiB is read", async () => {
     const client = await http.client();
     const sized = (bytes: number): string => `{"x":"${"y".repeat(bytes - 8)}"}`;
-    const tooLarge = await client.post("/v1/quotes", sized(MOST_BODY_BYTES + 1));
+    const tooLarge = await client.post("/v1/quotes", sized(MAX_BODY_BYTES + 1));
     expect(tooLarge).toMatchObject({ status: 413, code: "PAYLOAD_TOO_LARGE" });
-    expect(tooLarge.details["limitBytes"]).toBe(MOST_BODY_BYTES);
-    const largest = await client.post("/v1/quotes", sized(MOST_BODY_BYTES));
+    expect(tooLarge.details["limitBytes"]).toBe(MAX_BODY_BYTES);
+    const largest = await client.post("/v1/quotes", sized(MAX_BODY_BYTES));
     expect(largest).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
     const megabytes = await client.post("/v1/quotes", sized(3_000_000));
     expect(megabytes.status).toBe(413);

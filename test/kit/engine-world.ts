@@ -107,11 +107,11 @@ export async function turns(count: number): Promise<void> {
 }
 
 // Far more turns of the event loop than anything without a timer needs; then the test has found something.
-const MOST_TURNS = 5_000;
+const MAX_TURNS = 5_000;
 
 /** Lets the event loop turn until the condition holds, for work that `settled` would wait for in vain. */
 export async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < MOST_TURNS; turn++) {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
     if (condition()) return;
     await turns(1);
   }

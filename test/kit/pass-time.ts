@@ -3,7 +3,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
 
 // Of several engines one may have to wait for another; what is due after so many looks is nobody's.
-const MOST_LOOKS = 10;
+const MAX_LOOKS = 10;
 
 /**
  * Moves the clock to `until`, stopping at each moment at which a task falls due and letting the engine work it off.
@@ -49,7 +49,7 @@ export async function passTime(
     const due = await storage.nextDue(workflows.map(({ key }) => key));
     if (due === null || due > until) break;
     overdue = due > clock.now() ? 0 : overdue + 1;
-    if (overdue > MOST_LOOKS) throw new Error(`nobody takes what has been due since ${due}`);
+    if (overdue > MAX_LOOKS) throw new Error(`nobody takes what has been due since ${due}`);
     clock.set(Math.max(due, clock.now()));
     await engine.settled();
   }

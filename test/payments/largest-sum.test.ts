@@ -8,7 +8,7 @@ import {
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
-import { formatAmount, LARGEST_AMOUNT } from "../../src/amount.ts";
+import { formatAmount, MAX_AMOUNT } from "../../src/amount.ts";
 import { isPaymentError } from "../../src/errors.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { refuseTooLarge, totalOf } from "../../src/payments/assets/largest-sum.ts";
@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
 
-const LARGEST = formatAmount(LARGEST_AMOUNT, 6);
+const LARGEST = formatAmount(MAX_AMOUNT, 6);
 const TOO_LARGE = { maximum: LARGEST };
 
 async function begin(): Promise<void> {
@@ -66,8 +66,8 @@ const share = ({ address }: Wallet, amount: bigint): { address: string; amount: 
 
 test("any list of amounts is refused exactly when its sum is more than 2^64 − 1", () => {
   const amount = fc.oneof(
-    fc.bigInt({ min: 1n, max: LARGEST_AMOUNT }),
-    fc.bigInt({ min: LARGEST_AMOUNT / 2n - 1n, max: LARGEST_AMOUNT / 2n + 1n }),
+    fc.bigInt({ min: 1n, max: MAX_AMOUNT }),
+    fc.bigInt({ min: MAX_AMOUNT / 2n - 1n, max: MAX_AMOUNT / 2n + 1n }),
     fc.constant(1n),
   );
   fc.assert(
@@ -88,8 +88,8 @@ test("any list of amounts is refused exactly when its sum is more than 2^64 − 
 test("M11: a private quote is given exactly when its amount and its fee together are at most 2^64 − 1", async () => {
   await begin();
   const amounts = fc.oneof(
-    fc.bigInt({ min: 1n, max: 2n ** 60n }).map((below) => LARGEST_AMOUNT - below),
-    fc.bigInt({ min: 0n, max: 2_000_000n }).map((below) => LARGEST_AMOUNT - below),
+    fc.bigInt({ min: 1n, max: 2n ** 60n }).map((below) => MAX_AMOUNT - below),
+    fc.bigInt({ min: 0n, max: 2_000_000n }).map((below) => MAX_AMOUNT - below),
   );
   await fc.assert(
     fc.asyncProperty(amounts, async (amount) => {
@@ -104,8 +104,8 @@ test("M11: a private quote is given exactly when its amount and its fee together
       // 0.3 % of the amount, rounded up, and at least one base unit for the network.
       const least = amount + (amount * 30n + 9_999n) / 10_000n + 1n;
       expect(insertedSince(commits)).toEqual(asked === null ? [] : ["quotes"]);
-      expect(asked === null || (asked >= least && asked <= LARGEST_AMOUNT)).toBe(true);
-      expect(asked !== null && least > LARGEST_AMOUNT).toBe(false);
+      expect(asked === null || (asked >= least && asked <= MAX_AMOUNT)).toBe(true);
+      expect(asked !== null && least > MAX_AMOUNT).toBe(false);
     }),
     { numRuns: 40 },
   );
@@ -121,14 +121,14 @@ test("M11: the bound is exact: the largest amount that still has room for its fe
         throw error;
       },
     );
-  let [low, high] = [LARGEST_AMOUNT / 2n, LARGEST_AMOUNT];
+  let [low, high] = [MAX_AMOUNT / 2n, MAX_AMOUNT];
   while (high - low > 1n) {
     const middle = (low + high) / 2n;
     if (await fits(middle)) low = middle;
     else high = middle;
   }
   const { body } = await world.service.createQuote(caller, request(low));
-  const room = LARGEST_AMOUNT - units(body.inputAmount, 6);
+  const room = MAX_AMOUNT - units(body.inputAmount, 6);
   // One unit more of the amount is one or two more in all.
   expect(room).toBeGreaterThanOrEqual(0n);
   expect(room).toBeLessThan(2n);
@@ -142,8 +142,8 @@ test.each(["wallet", "private"] as const)(
       world.wallet(name, { lamports: 1_000_000_000n }),
     );
     if (alice === undefined || bob === undefined || carol === undefined) throw new Error("three wallets");
-    const recipients = [share(bob, LARGEST_AMOUNT), share(carol, 1n)];
-    const quoted = request(LARGEST_AMOUNT, { mode, sender: alice.address, recipients });
+    const recipients = [share(bob, MAX_AMOUNT), share(carol, 1n)];
+    const quoted = request(MAX_AMOUNT, { mode, sender: alice.address, recipients });
     let commits = log.commits.length;
     await expectRefusal(world.service.createQuote(caller, quoted), "AMOUNT_TOO_LARGE", TOO_LARGE);
     expect(insertedSince(commits)).toEqual([]);
@@ -168,7 +168,7 @@ test.each(["wallet", "private"] as const)(
       fields: [{ path, message: "is more than the ledger can hold" }],
     });
     const quote = (more: Partial<QuoteRequest>): Promise<unknown> =>
-      world.service.createQuote(caller, request(LARGEST_AMOUNT, { mode, ...more }));
+      world.service.createQuote(caller, request(MAX_AMOUNT, { mode, ...more }));
     await expectRefusal(quote({ amount: decimal(2n ** 64n) }), "VALIDATION_ERROR", fields("amount"));
     await expectRefusal(
       quote({ recipients: [share(bob, 2n ** 64n)] }),
@@ -187,7 +187,7 @@ class GenerousDesk {
       const desk = deskProvider({ desk: signer }).connect(surroundings);
       const offer: typeof desk.offer = async (...asked) => ({
         ...(await desk.offer(...asked)),
-        ...(this.isGenerous ? { outputAmount: LARGEST_AMOUNT + 1n } : {}),
+        ...(this.isGenerous ? { outputAmount: MAX_AMOUNT + 1n } : {}),
       });
       return { ...desk, offer };
     },
@@ -253,6 +253,6 @@ test("M11: a deposit beyond 2^64 − 1 cannot come about: the token program refu
       signers: [chain.faucet],
       instructions: [createMintToCheckedInstruction(mint, account.publicKey, issuer, amount, 6)],
     });
-  await minting(first, LARGEST_AMOUNT / 2n);
-  await expect(minting(second, LARGEST_AMOUNT / 2n + 2n)).rejects.toThrow(/Custom.*14/);
+  await minting(first, MAX_AMOUNT / 2n);
+  await expect(minting(second, MAX_AMOUNT / 2n + 2n)).rejects.toThrow(/Custom.*14/);
 });

@@ -9,7 +9,7 @@ export const AMOUNT = "1";
 export const AMOUNT_UNITS = 1_000_000n;
 
 // The slowest rest is that of six attempts at each of three notices, every minute of which is one jump.
-const MOST_ROUNDS = 200;
+const MAX_ROUNDS = 200;
 /** What is watched now and then, long after anything has happened: whoever waits for time only may skip it. */
 const LINGERING: ReadonlySet<string> = new Set(["recentDeposits", "lateDeposits", "slowDeposits", "expired"]);
 /** More slots than finality takes, and time for a few looks at them. */
@@ -101,7 +101,7 @@ export const untilRest: Act = async ({ world, pass, slots: letSlotsPass, isAtRes
     const now = world.fixture.clock.now();
     const due = await world.nextDue();
     const watched = [...(await world.watched())];
-    if (round === MOST_ROUNDS) {
+    if (round === MAX_ROUNDS) {
       const waits = due === null ? "nothing is due" : `something is due in ${due - now} ms`;
       const open = await world.open();
       throw new Error(`it never comes to rest: ${waits}, watched: ${watched.join()}, open: ${open.join()}`);

@@ -62,17 +62,17 @@ const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonl
 const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "sign", "attempt"]);
 // Fewer calls than any flow makes: an enumeration that kills nobody proves nothing.
 const FEWEST_CALLS = 10;
-const MOST_TURNS = 5_000;
+const MAX_TURNS = 5_000;
 const TURNS_A_MILLISECOND = 100;
 /** For a machine that is busy with everything else, too; the long run lives a thousand times and more. */
-const MOST_MS = THOROUGH ? 14_400_000 : 900_000;
+const MAX_MS = THOROUGH ? 14_400_000 : 900_000;
 
 /** One test per adapter: whatever the flow holds, it holds at every death. */
 export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroundings, plan: Plan): void {
   for (const adapter of adapters) {
     const thoroughness = THOROUGH ? "every" : plan[adapter.name];
     if (thoroughness === undefined) continue;
-    test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MOST_MS }, async () => {
+    test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MAX_MS }, async () => {
       const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around(), adapter);
       expect(broken).toEqual([]);
       expect(calls.length).toBeGreaterThan(FEWEST_CALLS);
@@ -227,7 +227,7 @@ async function stageOf(
 async function takeOver(world: World): Promise<void> {
   const { clock } = world.fixture;
   clock.advance(LEASE_MS + POLL_MS);
-  for (let turn = 0; turn < MOST_TURNS; turn++) {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
     const due = await world.nextDue();
     if (due === null || due > clock.now()) return;
     await turns(1);

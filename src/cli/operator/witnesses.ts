@@ -4,8 +4,8 @@ import { readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
 import { ACTING_OPTIONS, actedBy, noArgument, shown, withOperator } from "./with-operator.ts";
 
-const MOST_WITNESSES = 100;
-const MOST_MINUTES = 24 * 60;
+const MAX_WITNESSES = 100;
+const MAX_MINUTES = 24 * 60;
 
 export const witnesses: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
@@ -28,8 +28,8 @@ export const witnesses: Command = async (args, print) => {
     return;
   }
   const wanted = {
-    witnesses: wholeNumber("--lower", lower, { least: 1, most: MOST_WITNESSES }),
-    minutes: wholeNumber("--minutes", minutes, { least: 1, most: MOST_MINUTES }),
+    witnesses: wholeNumber("--lower", lower, { least: 1, most: MAX_WITNESSES }),
+    minutes: wholeNumber("--minutes", minutes, { least: 1, most: MAX_MINUTES }),
   };
   await withOperator(values, async (operator) => {
     const entry = await operator.lowerWitnesses(wanted, by);

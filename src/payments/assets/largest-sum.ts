@@ -1,12 +1,12 @@
 /** The bound of every sum: no account of the ledger can hold more, so nothing beyond it is quoted, taken or reserved. */
-import { formatAmount, LARGEST_AMOUNT } from "../../amount.ts";
+import { formatAmount, MAX_AMOUNT } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Token } from "./assets.ts";
 
 /** Throws `AMOUNT_TOO_LARGE` with the largest amount of this asset when `sum`, in its base units, is more than 2^64 − 1. */
 export function refuseTooLarge(sum: bigint, { decimals }: Pick<Token, "decimals">): void {
-  if (sum <= LARGEST_AMOUNT) return;
-  throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(LARGEST_AMOUNT, decimals) });
+  if (sum <= MAX_AMOUNT) return;
+  throw new PaymentError("AMOUNT_TOO_LARGE", { maximum: formatAmount(MAX_AMOUNT, decimals) });
 }
 
 /** What some transfers come to, in base units; may be more than the ledger can hold. */

@@ -57,7 +57,7 @@ const CANNOT_BE_MADE = "payment_cannot_be_made";
 /** Why it is held when attempts landed with errors again and again, each at the sponsor's cost. */
 const PAYMENT_FAILS = "payment_fails";
 /** Three times as long as any blockhash lives, since what is finalized is some way behind what is confirmed. */
-const MOST_BLOCKS_OF_LIFE = 450;
+const MAX_BLOCKS_OF_LIFE = 450;
 /** So many tries take a quarter of an hour. */
 const MAX_TRIES = 20;
 
@@ -253,7 +253,7 @@ export class PaymentEffects {
     lastValidBlockHeight,
   }: Pick<UnsignedTransaction, "lastValidBlockHeight">): Promise<number> {
     const { lowest } = await this.#with.ledger.heights();
-    return Math.min(lastValidBlockHeight, lowest + MOST_BLOCKS_OF_LIFE);
+    return Math.min(lastValidBlockHeight, lowest + MAX_BLOCKS_OF_LIFE);
   }
 
   /** Whether rent has risen since the plan lent the address what it must hold; another plan lends more. */

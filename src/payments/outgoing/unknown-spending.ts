@@ -50,7 +50,7 @@ export function explanationOf(signature: string): string {
 export type SpendingCheck = (address: string) => Promise<boolean>;
 
 /** So many are remembered; asking again about a forgotten one costs a call and nothing else. */
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * The same question, asked of the chain once per address and process. Once is enough: a database becomes old by being
@@ -68,7 +68,7 @@ export function spendingCheck(asked: Asked): SpendingCheck {
 
   const look = async (address: string): Promise<boolean> => {
     if ((await unknownSpending(asked, address)).length > 0) return true;
-    if (clean.size >= MOST_REMEMBERED) clean.clear();
+    if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
     return false;
   };

@@ -45,7 +45,7 @@ export interface CreatedOrderBody extends DepositBody {
 }
 
 /** Orders without a deposit that an account may have open. */
-const MOST_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
+const MAX_WAITING: Readonly<Record<Caller["tier"], number>> = { free: 100, pro: 1_000, enterprise: 10_000 };
 /** How long an address is watched after its order: as closely as before, until its markers may be closed, and after that. */
 export const LINGER_MS = 15 * 60_000;
 export const AGING_MS = 3_600_000;
@@ -206,7 +206,7 @@ function writesOf({ quote, caller }: CheckedRequest, order: FreshOrder): OrderWr
     // First: a request that lost the quote to another one is told so, also where the other one took the last room.
     before: [usedQuote(quote, transaction.id), ...share.makeRoom],
     limited: [
-      { table: "deposits", insert: deposit, atMost: { count: MOST_WAITING[caller.tier] } },
+      { table: "deposits", insert: deposit, atMost: { count: MAX_WAITING[caller.tier] } },
       { table: "reservations", insert: reservation, atMost: { total: held } },
       reserveShare(reservation, caller, held),
       share.take,

@@ -9,7 +9,7 @@ import type { RoutingTerms } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */
-const MOST_ACCOUNTS = 4;
+const MAX_ACCOUNTS = 4;
 
 /** A deposit that is not where it is expected. */
 export interface StrayDeposit extends StrayAccount {
@@ -58,7 +58,7 @@ export async function strayDeposits(
   sought: SoughtStrays,
 ): Promise<StrayDeposits> {
   const { slot, deposits } = await allStrayDeposits(look, address, sought);
-  return { slot, deposits: deposits.slice(0, MOST_ACCOUNTS) };
+  return { slot, deposits: deposits.slice(0, MAX_ACCOUNTS) };
 }
 
 /**

@@ -7,7 +7,7 @@ import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-fo
 import type { BuiltSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
 
 // What the largest transaction, of 1,232 bytes, takes in base64. Longer text is refused unread.
-const LONGEST_TEXT = 4 * Math.ceil(1_232 / 3);
+const MAX_TEXT = 4 * Math.ceil(1_232 / 3);
 
 /**
  * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
@@ -18,7 +18,7 @@ export function readSignedSwap(
   built: BuiltSwap,
   sender: Address,
 ): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
-  if (putativeTransaction.length > LONGEST_TEXT) return { refused: "too_large" };
+  if (putativeTransaction.length > MAX_TEXT) return { refused: "too_large" };
   const bytes = Buffer.from(putativeTransaction, "base64");
   // Node's decoder skips what it does not know. Only canonical text survives the way back.
   if (bytes.toString("base64") !== putativeTransaction) return { refused: "not_base64" };

@@ -12,7 +12,7 @@ import type { TransactionsQuery } from "../requests.ts";
 /** Rows looked through at a time. Between two times others have a turn: a filter may leave one of a million. */
 const ROWS_AT_A_TIME = 101;
 /** A page of payrolls ends earlier, so that no answer grows to megabytes. */
-const MOST_RECIPIENTS_IN_A_PAGE = 2_000;
+const MAX_RECIPIENTS_IN_A_PAGE = 2_000;
 
 /** A query that was read. */
 type Filter = ReturnType<typeof parseRequest<typeof transactionsQuery>>;
@@ -31,7 +31,7 @@ export async function listTransactions(
     const view = await deps.storage.transaction(id);
     if (view === null) continue;
     recipients += view.recipients.length;
-    if (data.length > 0 && recipients > MOST_RECIPIENTS_IN_A_PAGE) return { data, hasMore: true };
+    if (data.length > 0 && recipients > MAX_RECIPIENTS_IN_A_PAGE) return { data, hasMore: true };
     data.push(await transactionBody(deps, view));
   }
   return { data, hasMore: found.length > filter.limit };

@@ -9,7 +9,7 @@ export interface MessageParts {
 }
 
 // Instructions name accounts by one byte. No transaction holds nearly so many, but a message can be compiled of them.
-const MOST_ACCOUNTS = 256;
+const MAX_ACCOUNTS = 256;
 
 /** An account of a message. */
 interface Mentioned {
@@ -24,7 +24,7 @@ interface Mentioned {
  */
 export function compileMessage({ feePayer, blockhash, instructions }: MessageParts): MessageV0 {
   const accounts = mentionedIn(feePayer, instructions);
-  if (accounts.size > MOST_ACCOUNTS) {
+  if (accounts.size > MAX_ACCOUNTS) {
     throw new RangeError(`a plan over ${accounts.size} accounts does not fit in one transaction`);
   }
   const all = [...accounts];

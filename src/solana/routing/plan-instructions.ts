@@ -5,7 +5,7 @@ import {
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import { LARGEST_AMOUNT } from "../../amount.ts";
+import { MAX_AMOUNT } from "../../amount.ts";
 import type { Move, MoveThat, TokenProgram } from "../../ledger/routing.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { PROGRAM_ID } from "../programs.ts";
@@ -121,6 +121,6 @@ function programId(program: TokenProgram = "token"): PublicKey {
 
 /** Both libraries silently encode an amount that does not fit as another one: 2^64 becomes 0, -1 becomes 1. */
 function checkedAmount(amount: bigint): bigint {
-  if (amount >= 1n && amount <= LARGEST_AMOUNT) return amount;
+  if (amount >= 1n && amount <= MAX_AMOUNT) return amount;
   throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
 }

@@ -9,7 +9,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "an account has only so many open orders without a deposit",
     file: ACCEPT,
-    text: "insert: deposit, atMost: { count: MOST_WAITING[caller.tier] } }",
+    text: "insert: deposit, atMost: { count: MAX_WAITING[caller.tier] } }",
     replacement: "insert: deposit }",
     tests: ["payments/private/shares.test.ts"],
   },

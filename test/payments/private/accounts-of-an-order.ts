@@ -11,7 +11,7 @@ const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 const EMPTY_ACCOUNT_BYTES = 128n;
 const TOKEN_ACCOUNT_BYTES = EMPTY_ACCOUNT_BYTES + 165n;
 /** One for a payout and one for each of a few refunds. */
-const MOST_LOST_LOANS = 4n;
+const MAX_LOST_LOANS = 4n;
 /** What a refund and the sweep after it cost on a chain without priority fees: two signatures each. */
 const NETWORK_FEES = 20_000n;
 
@@ -102,7 +102,7 @@ async function brokenKeeping(books: Books, order: LivedOrder, asset: Asset): Pro
   if (left > most + (wasRestored ? due : 0n)) broken.push(`${told}: nobody refunds what is left`);
   // Another self of the database may have made refunds that nobody knows of here, and its loans are refunded with the rest.
   if (wasRestored) {
-    const loans = asset === "SOL" ? MOST_LOST_LOANS * dearestByte * EMPTY_ACCOUNT_BYTES : 0n;
+    const loans = asset === "SOL" ? MAX_LOST_LOANS * dearestByte * EMPTY_ACCOUNT_BYTES : 0n;
     if (kept + left < due - loans) broken.push(`${told}: that is less than the fee`);
     return broken;
   }

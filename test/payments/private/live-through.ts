@@ -49,7 +49,7 @@ const ROUNDS: readonly number[] = [
 ];
 /** So many slots pass at once at the most: more than signed bytes live. */
 const SLOTS_PER_MINUTE = 150;
-const MOST_SLOTS = 300;
+const MAX_SLOTS = 300;
 /** So often an operator looks at what cannot be explained, and at what is held. */
 const LOOKS_OF_OPERATOR = 2;
 
@@ -137,7 +137,7 @@ export async function comeToRest(
   for (let looks = 0; ; looks++) {
     for (const minutes of ROUNDS) {
       clock.advance(minutes * MINUTE);
-      await processes.slots(Math.min(minutes * SLOTS_PER_MINUTE, MOST_SLOTS));
+      await processes.slots(Math.min(minutes * SLOTS_PER_MINUTE, MAX_SLOTS));
       if (await areAllAtRest(processes.storage(), orders)) break;
     }
     if (looks === LOOKS_OF_OPERATOR) break;

@@ -22,7 +22,7 @@ const LOOKS_MS: readonly number[] = [
 ];
 /** While a minute passes so many slots do, and at the most so many at once. */
 const SLOTS_PER_MINUTE = 105;
-const MOST_SLOTS = 210;
+const MAX_SLOTS = 210;
 /** Each of these is died at, before or after it as the run's seed has it; of the others, which change nothing, one in so many. */
 const CHANGING: ReadonlySet<string> = new Set(["commit", "broadcast", "sign"]);
 const ONE_IN = THOROUGH ? 3 : 20;
@@ -79,7 +79,7 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
     for (const ms of LOOKS_MS) {
       const engine = { clock, engine: { settled }, storage: { nextDue }, workflows: [] };
       await passTime(engine, clock.now() + ms);
-      chain.advance(Math.min((ms / 60_000) * SLOTS_PER_MINUTE, MOST_SLOTS));
+      chain.advance(Math.min((ms / 60_000) * SLOTS_PER_MINUTE, MAX_SLOTS));
       await settled();
       if ((await process.awaits(world.stateOf(order))) === "resting") return;
     }

@@ -53,13 +53,13 @@ export interface Life {
   readonly happenings: readonly Happening[];
 }
 
-const MOST_ORDERS = 4;
-const MOST_PAYEES = 12;
-const MOST_HAPPENINGS = 14;
+const MAX_ORDERS = 4;
+const MAX_PAYEES = 12;
+const MAX_HAPPENINGS = 14;
 /** A send's payout and what follows from it are made in about so many calls. */
-const MOST_CALLS = 150;
+const MAX_CALLS = 150;
 /** As many commits as a whole send with a refund. */
-const MOST_COMMITS = 60;
+const MAX_COMMITS = 60;
 
 const payee = fc.record({
   amount: fc.oneof(fc.integer({ min: 1_000, max: 3_000 }), fc.integer({ min: 1_000, max: 9_000_000 })),
@@ -75,7 +75,7 @@ export const anyOrder: fc.Arbitrary<OrderWords> = fc.record({
   asset: fc.constantFrom(...ASSETS),
   payees: fc.oneof(
     { weight: 3, arbitrary: fc.array(payee, { minLength: 1, maxLength: 1 }) },
-    { weight: 2, arbitrary: fc.array(payee, { minLength: 2, maxLength: MOST_PAYEES }) },
+    { weight: 2, arbitrary: fc.array(payee, { minLength: 2, maxLength: MAX_PAYEES }) },
   ),
   sender: fc.oneof(
     { weight: 6, arbitrary: fc.constant("open" as const) },
@@ -97,13 +97,13 @@ export const anyHappening = (orders: number): fc.Arbitrary<Happening> => {
   const pass = fc.constantFrom<(0.3 | 3 | 11 | 31 | 1_500)[]>(0.3, 0.3, 3, 11, 31, 1_500);
   const die = fc.record({
     does: fc.constant("die" as const),
-    call: fc.oneof(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: MOST_CALLS })),
+    call: fc.oneof(fc.integer({ min: 1, max: 15 }), fc.integer({ min: 1, max: MAX_CALLS })),
     moment: fc.constantFrom("before" as const, "after" as const),
     deaths: fc.constantFrom<(1 | 2)[]>(1, 1, 2),
   });
   const restore = fc.record({
     does: fc.constant("restore" as const),
-    commitsAgo: fc.integer({ min: 1, max: MOST_COMMITS }),
+    commitsAgo: fc.integer({ min: 1, max: MAX_COMMITS }),
     isReconciledFirst: fc.boolean(),
   });
   return fc.oneof(
@@ -130,7 +130,7 @@ const forgottenAfterwards = (orders: number): fc.Arbitrary<readonly Happening[]>
   fc
     .record({
       order: fc.integer({ min: 0, max: orders - 1 }),
-      commitsAgo: fc.integer({ min: 1, max: MOST_COMMITS }),
+      commitsAgo: fc.integer({ min: 1, max: MAX_COMMITS }),
       isReconciledFirst: fc.boolean(),
       minutes: fc.constantFrom<(0.3 | 3 | 11)[]>(0.3, 3, 11),
     })
@@ -142,7 +142,7 @@ const forgottenAfterwards = (orders: number): fc.Arbitrary<readonly Happening[]>
 
 /** Any life at all. */
 export const anyLife: fc.Arbitrary<Life> = fc
-  .array(anyOrder, { minLength: 1, maxLength: MOST_ORDERS })
+  .array(anyOrder, { minLength: 1, maxLength: MAX_ORDERS })
   .chain((orders) =>
     fc.record({
       orders: fc.constant(orders),
@@ -152,7 +152,7 @@ export const anyLife: fc.Arbitrary<Life> = fc
             { weight: 40, arbitrary: anyHappening(orders.length).map((each) => [each]) },
             { weight: 1, arbitrary: forgottenAfterwards(orders.length) },
           ),
-          { minLength: 1, maxLength: MOST_HAPPENINGS },
+          { minLength: 1, maxLength: MAX_HAPPENINGS },
         )
         .map((stories) => stories.flat()),
     }),

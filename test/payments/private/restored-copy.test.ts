@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const LEASE_OVER = 20_000;
 
 /** All of a send's in the long run; of longer stories so many, evenly spread. */
-const MOST_COPIES = THOROUGH ? 20 : 4;
+const MAX_COPIES = THOROUGH ? 20 : 4;
 
 function atMost<T>(most: number, all: readonly T[]): readonly T[] {
   const step = Math.max(1, all.length / most);
@@ -98,7 +98,7 @@ async function serve({ payees, deposits, afterwards }: Scenario): Promise<Served
     transactionId: body.transactionId,
     address: body.ephemeralAddress,
     // The order itself is in the first of them at the latest.
-    copies: atMost(MOST_COPIES, copies.slice(before + 1)),
+    copies: atMost(MAX_COPIES, copies.slice(before + 1)),
     everybody: [alice, ...recipients, world.treasury].map(({ address }) => address),
   };
 }

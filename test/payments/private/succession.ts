@@ -38,7 +38,7 @@ interface Running {
 
 const LEASE_MS = 15_000;
 /** Longer than this is slept through: nobody looks at each moment at which something is due. */
-const MOST_MINUTES_AWAKE = 60;
+const MAX_MINUTES_AWAKE = 60;
 
 /** The first of them is started. */
 export async function succession(world: PrivateFixture, first: PaymentStorage): Promise<Succession> {
@@ -91,7 +91,7 @@ export async function succession(world: PrivateFixture, first: PaymentStorage): 
     during: (deed) => within(({ service }) => deed(service)),
     slots,
     async pass(minutes) {
-      if (minutes > MOST_MINUTES_AWAKE) clock.advance(minutes * MINUTE);
+      if (minutes > MAX_MINUTES_AWAKE) clock.advance(minutes * MINUTE);
       else {
         await within(({ process, service }) => {
           const settled = (): Promise<void> => process.awaits(service.settled());

@@ -20,7 +20,7 @@ interface Answer {
 const AMOUNT = "1";
 const PAUSE_MS = 100;
 // A quote dies when the service is away for too long; more quotes than this mean something else.
-const MOST_QUOTES = 10;
+const MAX_QUOTES = 10;
 
 /** Asks the service that runs just then; `onAnswer` is told of every answer, whatever it is. */
 export function carefulClient({
@@ -70,7 +70,7 @@ export function carefulClient({
       const recipients = [{ address: recipient, amount: AMOUNT }];
       const sender = chain.alice.address;
       const refusals: unknown[] = [];
-      for (let count = 1; count <= MOST_QUOTES; count++) {
+      for (let count = 1; count <= MAX_QUOTES; count++) {
         const request = { inputAsset: "USDC", outputAsset: "USDC", amount: AMOUNT, sender, recipients };
         const quote = await post("/quotes", request, `${name}-quote-${count}`);
         const unsigned = Buffer.from(String(quote.body["transaction"]), "base64");

@@ -15,7 +15,7 @@ export interface KeptAlive<Ready> {
 }
 
 // A service cannot start while its chain is down; more often than this it has another reason.
-const MOST_FAILED_STARTS = 20;
+const MAX_FAILED_STARTS = 20;
 
 /** Runs the program with these settings, asked for at every start, as one argument of JSON. */
 export function keepAlive<Ready>(
@@ -27,7 +27,7 @@ export function keepAlive<Ready>(
 
   const start = async (): Promise<Ready> => {
     const complaints: string[] = [];
-    for (let failed = 0; failed < MOST_FAILED_STARTS && !hasEnded; failed++) {
+    for (let failed = 0; failed < MAX_FAILED_STARTS && !hasEnded; failed++) {
       const args = [...program(name), JSON.stringify(settings())];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
       child.stderr.on("data", (chunk) => complaints.push(String(chunk)));

@@ -3,7 +3,7 @@ import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Address } from "../../../address.ts";
 import { SOL_MINT } from "../../../address.ts";
-import { LARGEST_AMOUNT } from "../../../amount.ts";
+import { MAX_AMOUNT } from "../../../amount.ts";
 import { startOf } from "../../../engine/index.ts";
 import type { Engine, StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
@@ -124,7 +124,7 @@ function startsOf(
     startOf(orders, transactionId, { depositAddress: address, fee: "0" }),
     startOf(addresses, address, {
       // No deposit is ever enough to be paid out.
-      ...{ address, order: transactionId, mint: ORDERED_MINT, required: String(LARGEST_AMOUNT) },
+      ...{ address, order: transactionId, mint: ORDERED_MINT, required: String(MAX_AMOUNT) },
       smallest: Object.fromEntries(smallest),
       ...{ rentMint: SOL_MINT, expiresAt: createdAt, lingerMs: LINGER_MS, agingMs: AGING_MS },
       ...{ quietMs: QUIET_MS, slowMs: SLOW_MS, refundPauseMs: REFUND_PAUSE_MS },

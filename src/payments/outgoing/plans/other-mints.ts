@@ -6,7 +6,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
 
 /** Anybody can invent mints and send them here; more than a few tell nobody anything. */
-const MOST_MINTS = 10;
+const MAX_MINTS = 10;
 
 /** How a mint is written down. Wrapped SOL is a token like any other; by its mint alone it would be counted as lamports. */
 export function nameOfMint(mint: string): string {
@@ -27,7 +27,7 @@ export async function otherMints(
     const others = holdings
       .map(({ mint, amount }) => [nameOfMint(mint), String(amount)] as const)
       .filter(([mint]) => assets.ofMint(mint) === null);
-    return Object.fromEntries(others.slice(0, MOST_MINTS));
+    return Object.fromEntries(others.slice(0, MAX_MINTS));
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error;
     return {};

@@ -10,7 +10,7 @@ import { withSeeds } from "./stored-plan.ts";
 import type { StoredMove, StoredPlan } from "./stored-plan.ts";
 
 /** Accounts emptied and closed in one transaction: so many fit with their markers. */
-const MOST_ACCOUNTS = 4;
+const MAX_ACCOUNTS = 4;
 
 /** What can be sent on, as one payment. */
 export interface PlannedReturn {
@@ -109,9 +109,9 @@ function waysToTake(
   associated: readonly Source[],
   strays: readonly Source[],
 ): readonly (readonly Source[])[] {
-  const all = [...associated, ...strays].slice(0, MOST_ACCOUNTS);
+  const all = [...associated, ...strays].slice(0, MAX_ACCOUNTS);
   if (associated.length === 0 || strays.length === 0) return [all];
-  return [all, strays.slice(0, MOST_ACCOUNTS), associated];
+  return [all, strays.slice(0, MAX_ACCOUNTS), associated];
 }
 
 /** Who the tokens are taken from, at whose cost, and who gets them. */

@@ -41,11 +41,11 @@ export function freshSwapMark(planned: readonly Pick<PaymentRecord, "kind">[]): 
 }
 
 /** How long a price may be signed for: an older one is asked for again. As long as inventory is set aside for a quote. */
-const LONGEST_PRICE_MS = 2 * 60_000;
+const MAX_PRICE_MS = 2 * 60_000;
 
 /** Whether the price of a swap that is not under way is too old to be signed for. Payouts never are. */
 export function isOutdated({ kind, createdAt }: PaymentRecord, now: number): boolean {
-  return kind === "swap" && now - createdAt > LONGEST_PRICE_MS;
+  return kind === "swap" && now - createdAt > MAX_PRICE_MS;
 }
 
 type PlannedRow = Pick<PaymentRecord, "kind" | "address">;
