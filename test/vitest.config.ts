@@ -30,8 +30,16 @@ const sources = [
   { find: "paystate/testing", replacement: source("test/kit/index.ts") },
 ];
 
+/** Where the two projects differ. */
+interface ProjectParts {
+  readonly name: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly timeoutMs: number;
+}
+
 /** What both projects have in common. */
-function project(name: string, include: readonly string[], exclude: readonly string[]): UserWorkspaceConfig {
+function project({ name, include, exclude, timeoutMs }: ProjectParts): UserWorkspaceConfig {
   return {
     resolve: { alias: sources },
     test: {
@@ -42,7 +50,8 @@ function project(name: string, include: readonly string[], exclude: readonly str
       setupFiles: source("test/programs/use-seed.ts"),
       // Files share what they have imported, which a third of the run went to; none changes a module for another.
       isolate: false,
-      testTimeout: 20_000,
+      // Ends what hangs, and measures nothing: files beside one another share the cores.
+      testTimeout: timeoutMs,
       hookTimeout: 30_000,
       // The stand-in for bigint-buffer below spl-token is TypeScript: what imports it has to pass through vite.
       server: { deps: { inline: [/@solana\/(spl-token|buffer-layout-utils)\//] } },
@@ -63,8 +72,8 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("processes", WITH_PROCESSES, []),
-      project("rest", ["test/**/*.test.ts"], WITH_PROCESSES),
+      project({ name: "processes", include: WITH_PROCESSES, exclude: [], timeoutMs: 90_000 }),
+      project({ name: "rest", include: ["test/**/*.test.ts"], exclude: WITH_PROCESSES, timeoutMs: 20_000 }),
     ],
   },
 });

@@ -45,10 +45,10 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
  * Whether something thrown is a refusal of the service, and of this code when one is given.
  *
  * @example
- * ```ts
+ * ```ts no-run: there is no service at this address
  * import { createClient, isApiError } from "paystate/client";
  *
- * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env.API_KEY! });
+ * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env["API_KEY"] ?? "" });
  * try {
  *   await client.cancelTransaction("tx_019abc0f8a3c4c1f9d02f4be9a17c3e5");
  * } catch (error) {

@@ -23,7 +23,7 @@ export interface PaymentClient extends EndpointMethods {
    * ```ts
    * import { createClient } from "paystate/client";
    *
-   * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env.API_KEY! });
+   * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env["API_KEY"] ?? "" });
    * const signal = AbortSignal.timeout(120_000);
    * const { signature } = await client.waitFor("tx_019abc0f8a3c4c1f9d02f4be9a17c3e5", "completed", { signal });
    * ```
@@ -42,10 +42,10 @@ type Query = Readonly<Record<string, string | number | undefined>>;
  * rejects at once. Throws a `TypeError` that names the option when one cannot be used.
  *
  * @example
- * ```ts
+ * ```ts no-run: there is no service at this address
  * import { createClient } from "paystate/client";
  *
- * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env.API_KEY! });
+ * const client = createClient({ baseUrl: "https://pay.example", apiKey: process.env["API_KEY"] ?? "" });
  * for await (const { transactionId, status } of client.listTransactions({ status: "failed" })) {
  *   console.log(transactionId, status);
  * }

@@ -122,11 +122,10 @@ class JournaledChain implements LocalChain {
 
   readonly fetch: LocalFetch = async (input, init) => {
     const { text, signal } = await requestOf(input, init);
-    // As over a network, an answer never comes within the turn of the event loop that asked for it.
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve);
-    });
-    const answer = await this.#answer(text, signal).catch((error: unknown) => {
+    const asked = this.#answer(text, signal);
+    // As over a network, no answer comes within the turn of the event loop that asked for it.
+    await Promise.allSettled([asked, nextTurn()]);
+    const answer = await asked.catch((error: unknown) => {
       signal?.throwIfAborted();
       throw error;
     });
@@ -216,6 +215,13 @@ class JournaledChain implements LocalChain {
       signal?.removeEventListener("abort", giveUp);
     }
   }
+}
+
+/** Ends when the event loop has come round once. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** What is asked, and who may give up asking. */

@@ -90,7 +90,7 @@ test("all acts are played in turn, as plain text, and leave nothing", async () =
   );
   expect(end).toMatch(/^Each payment was made once/);
   await expectNothingLeft();
-}, 90_000);
+}, 240_000);
 
 test("an act that does not exist is an error that names those that do", async () => {
   expect(await startDemo(["send", "paroll"]).ended).toMatchObject({
@@ -106,7 +106,7 @@ test("when it fails it says why, exits with 1 and leaves nothing", async () => {
   expect(code).toBe(1);
   expect(stderr).toMatch(/The local chain needs the package litesvm-/);
   await expectNothingLeft();
-}, 40_000);
+}, 120_000);
 
 test("ended by a signal in the middle of a payment, it undoes everything", async () => {
   // npm would keep the signal to itself.
@@ -117,7 +117,7 @@ test("ended by a signal in the middle of a payment, it undoes everything", async
   expect(await demoProcesses()).not.toEqual([]);
   expect(await demo.end("SIGTERM")).toMatchObject({ code: 130, stderr: "" });
   await expectNothingLeft();
-}, 40_000);
+}, 120_000);
 
 // Other systems have no `script` that takes its keys from a pipe.
 test.runIf(process.platform === "linux")(

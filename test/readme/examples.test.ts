@@ -8,12 +8,15 @@ import { makeScratchFolder, removeScratchFolder } from "./scratch-folder.ts";
 
 /** Errors that are thrown by the package and made by no one else: the docstring of what throws them shows them. */
 const ONLY_THROWN: ReadonlySet<string> = new Set([
+  "ApiError",
   "InvalidOptions",
+  "NoAnswer",
   "OperatorRefused",
   "ReleaseRefused",
   "SettleRefused",
   "StartRefused",
   "StateNotReached",
+  "StatusNotReached",
   "UnknownWorkflow",
   "UnstorableValue",
   "WebhookRefused",

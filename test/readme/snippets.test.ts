@@ -127,7 +127,7 @@ test("the embedded service takes a payment to its end, and ends on SIGTERM", asy
   } finally {
     await chain.close();
   }
-}, 20_000);
+});
 
 test("the client's program pays an order once, however often it is run", async () => {
   const { pay } = (await import(join(folder, "client.ts"))) as {
@@ -146,7 +146,7 @@ test("the client's program pays an order once, however often it is run", async (
   } finally {
     await world.close();
   }
-}, 20_000);
+});
 
 test("a receiver's checks tell genuine deliveries from forged ones", async () => {
   const { isGenuine, verified } = (await import(join(folder, "verify.ts"))) as {
