@@ -46,7 +46,9 @@ const planReturn = {
     context: { settledSlot },
     event: { mint, to },
   }: ContextOnly & { readonly event: Omit<ReturnParams, "settledSlot"> }): ReturnParams => ({
-    ...{ mint, to, settledSlot },
+    mint,
+    to,
+    settledSlot,
   }),
 } as const;
 
@@ -293,7 +295,10 @@ export const depositAddress = setup({
         params: ({
           context: { settledSlot, landed, fee, hasRefunded, isReleased, closeAbove, lane, refundTo },
         }): SettlementParams => ({
-          ...{ settledSlot, landed, fee, isReleased },
+          settledSlot,
+          landed,
+          fee,
+          isReleased,
           mayRefund: !hasRefunded,
           closeAbove: lane === "lingering" || lane === "aging" ? null : closeAbove,
           ...(refundTo === null ? {} : { refundTo }),

@@ -187,7 +187,13 @@ function tableFrom(name: string, options: AnyOptions): AnyTable {
   const { appendOnly = false, migrations = [] } = options;
   const whole = Object.entries(indexes).map(([index, given]) => [index, wholeIndex(given)] as const);
   const table: AnyTable = {
-    ...{ name, columns, key, unique, group, appendOnly, migrations },
+    name,
+    columns,
+    key,
+    unique,
+    group,
+    appendOnly,
+    migrations,
     indexes: Object.fromEntries(whole),
   };
   checkTable(table);

@@ -85,7 +85,11 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
   });
   const baseUrl = `http://${DEV_HOST}:${api.port}`;
   const ready = devReady({
-    ...{ baseUrl, rpcUrl: rpc.url, webSocketUrl: rpc.webSocketUrl, apiKeys, wallets },
+    baseUrl,
+    rpcUrl: rpc.url,
+    webSocketUrl: rpc.webSocketUrl,
+    apiKeys,
+    wallets,
     tokens: service.tokens().tokens,
   });
   process.stdout.write(`${json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);

@@ -31,8 +31,11 @@ export type CheckedClientOptions = Required<ClientOptions>;
 const DEFAULTS = {
   // Called as a function of its own: a browser's fetch refuses to be a method.
   fetch: (request: Request) => fetch(request),
-  ...{ timeoutMs: 60_000, retries: 4, maxWaitMs: 30_000 },
-  ...{ clock: systemClock, random: systemRandom },
+  timeoutMs: 60_000,
+  retries: 4,
+  maxWaitMs: 30_000,
+  clock: systemClock,
+  random: systemRandom,
 };
 
 /** Throws a `TypeError` that names the option and what would be right. */

@@ -90,7 +90,9 @@ function questionOf(named: NamedOperation, args: readonly unknown[], more: Query
   const { signal, idempotencyKey } = (options ?? {}) as PostOptions;
   const query = operation.sends === "query" ? { ...(fields as Query | undefined), ...more } : {};
   return {
-    ...{ operation, signal, idempotencyKey },
+    operation,
+    signal,
+    idempotencyKey,
     target: `${path}${queryText(query)}`,
     body: operation.sends === "body" ? JSON.stringify(fields) : undefined,
   };

@@ -81,7 +81,11 @@ export class Exchange {
       const why = limit.signal.aborted ? `within ${timeoutMs} ms` : "because the connection failed";
       throw new NoAnswer({
         message: `${label} was not answered ${why}`,
-        ...{ status: null, mayPass: true, attempts: number, idempotencyKey, cause },
+        status: null,
+        mayPass: true,
+        attempts: number,
+        idempotencyKey,
+        cause,
       });
     } finally {
       over.abort();

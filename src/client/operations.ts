@@ -20,8 +20,11 @@ export const OPERATIONS = {
   refreshQuote: { method: "POST", path: "/v1/quotes/{quoteId}/refresh", sends: "nothing", reads: "object" },
   createTransaction: { method: "POST", path: "/v1/transactions", sends: "body", reads: "object" },
   listTransactions: {
-    ...{ method: "GET", path: "/v1/transactions", sends: "query" },
-    ...{ reads: "pages", id: "transactionId" },
+    method: "GET",
+    path: "/v1/transactions",
+    sends: "query",
+    reads: "pages",
+    id: "transactionId",
   },
   getTransaction: {
     ...{ method: "GET", path: "/v1/transactions/{transactionId}", sends: "query", reads: "object" },
@@ -31,7 +34,8 @@ export const OPERATIONS = {
   },
   listTransactionEvents: {
     ...{ method: "GET", path: "/v1/transactions/{transactionId}/events", sends: "query" },
-    ...{ reads: "pages", id: "eventId" },
+    reads: "pages",
+    id: "eventId",
   },
   listEvents: { method: "GET", path: "/v1/events", sends: "query", reads: "pages", id: "eventId" },
   registerWebhook: { method: "POST", path: "/v1/webhooks", sends: "body", reads: "object" },
@@ -42,11 +46,13 @@ export const OPERATIONS = {
   testWebhook: { method: "POST", path: "/v1/webhooks/{webhookId}/test", sends: "body", reads: "object" },
   listDeliveries: {
     ...{ method: "GET", path: "/v1/webhooks/{webhookId}/deliveries", sends: "query" },
-    ...{ reads: "pages", id: "deliveryId" },
+    reads: "pages",
+    id: "deliveryId",
   },
   redeliver: {
     ...{ method: "POST", path: "/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver" },
-    ...{ sends: "nothing", reads: "object" },
+    sends: "nothing",
+    reads: "object",
   },
   recoverWebhook: {
     ...{ method: "POST", path: "/v1/webhooks/{webhookId}/recover", sends: "body", reads: "object" },

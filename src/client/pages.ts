@@ -60,6 +60,9 @@ export class Pages<Element> implements AsyncIterable<Element> {
 function unusablePage(why: string): NoAnswer {
   return new NoAnswer({
     message: `the list cannot be read: ${why}`,
-    ...{ status: 200, mayPass: false, attempts: 1, idempotencyKey: null },
+    status: 200,
+    mayPass: false,
+    attempts: 1,
+    idempotencyKey: null,
   });
 }

@@ -31,7 +31,11 @@ export function acceptedText(received: Received, attempt: Attempt): string {
   if (refusal === null) throw unusable(received, attempt, PASSING.has(status));
   const { code, message, details } = refusal;
   throw new ApiError({
-    ...{ code, message, status, details, attempts: attempt.number },
+    code,
+    message,
+    status,
+    details,
+    attempts: attempt.number,
     retryAfterMs: received.retryAfterMs,
   });
 }
@@ -52,7 +56,10 @@ function unusable({ status }: Received, { label, number, idempotencyKey }: Attem
   const hint = soon ? "" : "; is baseUrl where the service stands?";
   return new NoAnswer({
     message: `${label} was answered with ${status} and a body that is none of the service's${hint}`,
-    ...{ status, mayPass: soon, attempts: number, idempotencyKey },
+    status,
+    mayPass: soon,
+    attempts: number,
+    idempotencyKey,
   });
 }
 

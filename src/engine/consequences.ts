@@ -13,7 +13,7 @@ import { taskIdOf } from "./step-facts.ts";
 import type { StepFacts } from "./step-facts.ts";
 import { watchChanges } from "./watch-changes.ts";
 
-/** What a step logs and emits; listeners and the log are told once the step is durable. */
+/** What a step logs and emits. Both happen after the step is durable. */
 export type Voiced = Extract<ChartAction, { readonly kind: "log" | "emit" }> & { readonly instance: string };
 
 /** What follows from a step, whether it is the first of its instance or a later one. */
@@ -93,7 +93,7 @@ class Collector {
     };
   }
 
-  /** The instances whose timers and invocations go: this one, if it has ended. Its parent is told its output. */
+  /** The instances whose timers and invocations are removed: this one, if it has ended. Its output is sent to its parent. */
   #ends(): readonly string[] {
     const { id, step, workflow } = this.#facts;
     const { status, output, parent } = step.after;

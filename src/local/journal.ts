@@ -61,7 +61,9 @@ function openFile(path: string): Journal {
   fchmodSync(file, 0o600);
   if (end < content.length) ftruncateSync(file, end);
   return new JournalFile({
-    ...{ path, file, length: end },
+    path,
+    file,
+    length: end,
     genesis: genesis as GenesisEntry | undefined,
     entries: entries as JournalEntry[],
   });

@@ -180,7 +180,10 @@ function transactionMethods(
 > {
   const { storage, assets } = context;
   const cancelling = {
-    ...{ ...context, engine, transfers, orders: routing?.orders ?? null },
+    ...context,
+    engine,
+    transfers,
+    orders: routing?.orders ?? null,
     hasDeposit: (transaction: TransactionRecord) => hasDeposit(context, transaction),
   };
   return {

@@ -1,10 +1,8 @@
 /** The operator's room over the parts of a service: what each of its commands does is wired here. */
-import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
-import type { Assets } from "../payments/assets/assets.ts";
+import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { releaseDeposit } from "../payments/private/release-deposit.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
@@ -26,15 +24,9 @@ import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 
 /** The parts of a service that its operator acts on. */
-export interface OperatedService {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
+export interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly assets: Assets;
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;

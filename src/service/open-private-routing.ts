@@ -2,14 +2,12 @@
 import type { AnnounceParams } from "../../machines/index.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import type { PrivateRoutingOptions } from "./payment-service-options.ts";
-import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { ServiceContext } from "../payments/service-context.ts";
 import type { Address } from "../address.ts";
 import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Clock, Logger } from "../runtime.ts";
 import { SwapRouting } from "../payments/swap/route-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import type { Assets } from "../payments/assets/assets.ts";
 import { priceCheck } from "../payments/swap-provider/price-check.ts";
 import { checkPurses } from "../payments/purses/check-purses.ts";
 import { depositAddressWorkflow } from "../payments/private/deposit-address-workflow.ts";
@@ -26,6 +24,7 @@ import { PrivatePricing } from "../payments/quotes/private-pricing.ts";
 import type { PrivateRoutingTerms } from "../payments/quotes/private-pricing.ts";
 import { PayoutRouting } from "../payments/private/route-order.ts";
 import { spendingCheck } from "../payments/outgoing/unknown-spending.ts";
+import type { SpendingCheck } from "../payments/outgoing/unknown-spending.ts";
 import { refuseFixedPrices } from "../payments/prices/refuse-fixed-prices.ts";
 import { refuseSharedPurses } from "../payments/purses/refuse-shared-purses.ts";
 import { refundCosts } from "../payments/outgoing/plans/refund-cost.ts";
@@ -58,7 +57,10 @@ export function openPrivateRouting(
   if (options === undefined) return null;
   const { sponsor, feeBps, depositWindowMs, maxMarkerRent } = options;
   const terms: PrivateRoutingTerms = {
-    ...{ sponsor, feeBps, depositWindowMs, maxMarkerRent },
+    sponsor,
+    feeBps,
+    depositWindowMs,
+    maxMarkerRent,
     treasury: options.treasury as Address,
     prices: new GuardedPrices(options.prices, options.priceBounds, shared.clock),
     mostRecipients: options.maxRecipients,
@@ -78,18 +80,13 @@ const LATE_INTERVAL_MS = 5 * 60_000;
 const SLOW_INTERVAL_MS = 60 * 60_000;
 
 /** What private mode is made of. */
-interface PrivateRoutingParts {
+interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly terms: PrivateRoutingTerms;
   readonly keys: DepositKeys;
   readonly intervalMs: number;
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
   /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
   readonly configured: Pick<Ledger, "heights">;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly assets: Assets;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;
 }
@@ -112,7 +109,13 @@ function createPrivateRouting({
   const startLeaves = leafStarter({ ...shared, sponsor, startPayment });
   const payments = paymentWorkflow(
     new PaymentEffects({
-      ...{ ...shared, keys, sponsor: terms.sponsor, treasury, cosigners, hasPaidWithoutUs, startLeaves },
+      ...shared,
+      keys,
+      sponsor: terms.sponsor,
+      treasury,
+      cosigners,
+      hasPaidWithoutUs,
+      startLeaves,
       maxMarkerRent: terms.maxMarkerRent,
       isPriceGood: priceCheck(shared),
     }),
@@ -129,7 +132,6 @@ function createPrivateRouting({
     mayServePayers,
     orderOf: async (address) => (await shared.storage.deposits([address]))[0]?.transactionId ?? "",
   });
-  const watching = { ...shared, hasPaidWithoutUs };
   return {
     terms,
     pricing: new PrivatePricing(terms, ledger),
@@ -137,16 +139,26 @@ function createPrivateRouting({
     orders,
     addresses,
     workflows: [orders, addresses, payments],
-    watchers: {
-      attempts: watchAttempts({ ...shared, intervalMs }),
-      deposits: new StrayWatch(new DepositWatch(watching, intervalMs), shared),
-      recentDeposits: new DepositWatch(watching, intervalMs),
-      lateDeposits: new DepositWatch(watching, LATE_INTERVAL_MS),
-      slowDeposits: new DepositWatch(watching, SLOW_INTERVAL_MS),
-    },
+    watchers: watchersOf({ ...shared, hasPaidWithoutUs }, intervalMs),
     async check(genesisHash) {
       refuseFixedPrices(genesisHash, prices, "privateRouting.prices");
       await checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay });
     },
+  };
+}
+
+/** What watching deposits and attempts takes. */
+interface WatchingParts extends Omit<ServiceContext, "random"> {
+  readonly hasPaidWithoutUs: SpendingCheck;
+}
+
+/** The closer an address is to its deposit, the more often it is looked at. */
+function watchersOf(watching: WatchingParts, intervalMs: number): PrivateRouting["watchers"] {
+  return {
+    attempts: watchAttempts({ ...watching, intervalMs }),
+    deposits: new StrayWatch(new DepositWatch(watching, intervalMs), watching),
+    recentDeposits: new DepositWatch(watching, intervalMs),
+    lateDeposits: new DepositWatch(watching, LATE_INTERVAL_MS),
+    slowDeposits: new DepositWatch(watching, SLOW_INTERVAL_MS),
   };
 }

@@ -78,7 +78,11 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   );
   const engine = engineOf(options, context, charts);
   const operated = openOperator({
-    ...{ ...context, ...charts, engine, purses, configured: options.ledger },
+    ...context,
+    ...charts,
+    engine,
+    purses,
+    configured: options.ledger,
     masterVersions: masterSecrets.map(({ version }) => version),
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
@@ -93,7 +97,9 @@ function contextOf(options: CheckedServiceOptions): ServiceContext {
   const secrets = masterSecrets.map(({ secret }) => secret);
   const storage = paymentStorage(options.storage);
   return {
-    ...{ storage, clock, random },
+    storage,
+    clock,
+    random,
     ledger: ledgerInForce(options.ledger, { storage, clock }),
     assets: assetsWith(options.stablecoins as Stablecoins),
     log: redactingLogger(options.logger, secrets),
@@ -105,18 +111,26 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
   const webhooks = webhookPartsOf(options, context);
   const { deliveries } = webhooks;
   const announce: EffectHandler<AnnounceParams, never, PaymentTables> = announceEffect({
-    ...{ storage, clock, assets, deliveries },
+    storage,
+    clock,
+    assets,
+    deliveries,
   });
   const swapper = options.swap?.provider.connect({ ledger, tokens: assets.tokens, clock, log }) ?? null;
   const transfers = walletTransferWorkflow({
-    ...{ storage, ledger, log, announce },
+    storage,
+    ledger,
+    log,
+    announce,
     completeSwap: (attempt) => completeSwap({ storage, clock, assets, swapper }, attempt),
   });
   const routing = openPrivateRouting(options.privateRouting, {
     ...context,
     keys: depositKeys(options.masterSecrets, () => chain.genesisHash),
     intervalMs: options.ledgerPollMs,
-    ...{ announce, swapper, configured: options.ledger },
+    announce,
+    swapper,
+    configured: options.ledger,
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   return { webhooks, transfers, swapper, routing, workflows };
@@ -147,7 +161,11 @@ function engineOf(
 ): Engine<PaymentTables> {
   const watching = { storage, ledger, clock, log, intervalMs: ledgerPollMs };
   return createEngine<PaymentTables>({
-    ...{ storage, workflows, leaseMs, clock, random },
+    storage,
+    workflows,
+    leaseMs,
+    clock,
+    random,
     watchers: {
       landing: watchLanding(watching),
       strayLanding: watchStrayLanding(watching),

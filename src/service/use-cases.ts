@@ -60,7 +60,8 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
   });
   const swaps = new SwapAcceptance({ ...context, swapper, signed });
   return new TransactionTaking({
-    ...{ ...context, ...gates },
+    ...context,
+    ...gates,
     acceptTransfer: acceptTransfer(context, signed),
     acceptSwap: (request) => swaps.accept(request),
     acceptOrder: orderAcceptance(parts),
@@ -77,7 +78,9 @@ function orderAcceptance({
 }: ServiceParts): Accept<CreatedOrderBody> | null {
   if (routing === null) return null;
   const orders = new OrderAcceptance({
-    ...{ ...context, routing, swapper },
+    ...context,
+    routing,
+    swapper,
     commit: (companions) => engine.commit(companions),
   });
   const accept: Accept<CreatedOrderBody> = (request) => orders.accept(request);

@@ -75,7 +75,11 @@ export class Commits {
   async #outcome(writer: Writer): Promise<string | null> {
     try {
       return await pRetry(() => this.#writers.outcome(writer), {
-        ...{ retries: Infinity, factor: 1.5, minTimeout: 20, maxTimeout: 500, randomize: true },
+        retries: Infinity,
+        factor: 1.5,
+        minTimeout: 20,
+        maxTimeout: 500,
+        randomize: true,
         maxRetryTime: ASKING_MS,
         shouldRetry: ({ error }) => isLost(error) || isLocked(error),
       });
@@ -105,7 +109,13 @@ export class Commits {
     const { consumes, step, retries, drops, removes, ends, disarms, unwatches } = commit;
     const clock = this.#clock;
     return {
-      ...{ consumes, step, drops, removes, ends, disarms, unwatches },
+      consumes,
+      step,
+      drops,
+      removes,
+      ends,
+      disarms,
+      unwatches,
       retries: retries?.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
       starts: commit.starts?.map((start) =>
         encodeRow(engineTables.instances, { version: 1, updatedAt: start.createdAt, ...start }),

@@ -207,8 +207,13 @@ const asJson = (text: string): unknown => JSON.parse(text) as unknown;
 
 /** By the types of PostgreSQL: bool, bytea, int8, int2, int4, json, jsonb. Times and counts are safe integers. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-  ...{ 16: (text: string) => text === "t", 17: asBytes, 20: Number, 21: Number, 23: Number },
-  ...{ 114: asJson, 3802: asJson },
+  16: (text: string) => text === "t",
+  17: asBytes,
+  20: Number,
+  21: Number,
+  23: Number,
+  114: asJson,
+  3802: asJson,
 };
 
 const types = { getTypeParser: (oid: number) => parsers[oid] ?? asText };

@@ -40,7 +40,11 @@ export async function readAuditLog(
   const rows = await storage.audit(after, limit);
   if (rows === null) throw new OperatorRefused(`after: the audit log has no entry ${after}`);
   return rows.map(({ id, at, actor, reason, act, what }) => ({
-    ...{ id, at: isoTime(at), actor, reason, act },
+    id,
+    at: isoTime(at),
+    actor,
+    reason,
+    act,
     what: JSON.parse(what) as AuditEntry["what"],
   }));
 }

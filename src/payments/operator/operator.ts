@@ -1,10 +1,8 @@
 /** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { ServiceContext } from "../service-context.ts";
 import type { InstanceReads, KindWatching } from "../../engine/index.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import type { Clock, Logger, Random } from "../../runtime.ts";
-import type { Assets } from "../assets/assets.ts";
 import { createWriteAct } from "./act.ts";
 import type { WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
@@ -69,15 +67,9 @@ export interface OperatorParts {
 }
 
 /** What the operator's commands are made of. */
-export interface OperatorDeps {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
+export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly assets: Assets;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   /** Null while private mode is off. */
@@ -113,7 +105,9 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const limits = new Limits(setting);
   const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
   const resolver = new MatterResolver({
-    ...{ ...deps, lookForMatters, writeAct },
+    ...deps,
+    lookForMatters,
+    writeAct,
     tasks: new TaskResolving({ storage, clock, writeAct }),
     deposits: new DepositResolving({ ...deps, writeAct }),
   });

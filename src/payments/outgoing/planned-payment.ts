@@ -49,7 +49,10 @@ export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): S
     const reserved = planned.reserve?.(id) ?? { names: [], writes: [] };
     const leaves = plan.leaves?.flatMap(({ indexes }) => indexes) ?? [];
     const start = startOf(workflow(), id, {
-      ...{ paymentId: id, address, order: transactionId, role },
+      paymentId: id,
+      address,
+      order: transactionId,
+      role,
       indexes: plan.indexes,
       recipients: plan.indexes.length + leaves.length + (plan.leftOut?.length ?? 0),
       movements: plan.movements,
@@ -57,7 +60,13 @@ export function paymentStarter(workflow: () => PaymentWorkflow, clock: Clock): S
       reservations: reserved.names.map((each) => each.id),
     });
     const row: PaymentRecord = {
-      ...{ id, transactionId, address, kind, mark, mint, legs },
+      id,
+      transactionId,
+      address,
+      kind,
+      mark,
+      mint,
+      legs,
       plan: writePlan(plan),
       status: "planned",
       signature: null,

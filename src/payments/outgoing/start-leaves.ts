@@ -39,7 +39,12 @@ export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
         const { words } = leaf;
         const payees = payeesOfLeaf(view, leaf, terms);
         return startPayment({
-          ...{ transactionId, address: terms.address, kind: "payout", mark: words, mint, role: "payout" },
+          transactionId,
+          address: terms.address,
+          kind: "payout",
+          mark: words,
+          mint,
+          role: "payout",
           legs: payees.map(({ address, amount }) => ({ address, amount })),
           plan: payoutPlan(terms, { asset, payees }, { words, follows }),
         });

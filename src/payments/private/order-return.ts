@@ -86,7 +86,10 @@ export async function orderReturn(
   }
   const { amount, held, decimals } = found;
   return {
-    ...{ transactionId, address: deposit.id, mint, to },
+    transactionId,
+    address: deposit.id,
+    mint,
+    to,
     amount: formatAmount(amount, decimals),
     left: formatAmount(held - amount, decimals),
   };

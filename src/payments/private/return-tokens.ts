@@ -37,7 +37,10 @@ export function returnTokens({
     }
     const receiver = to as Address;
     const found = await findReturn(shared, {
-      ...{ deposit, payments: view.payments, mint: mint as Address, to: receiver },
+      deposit,
+      payments: view.payments,
+      mint: mint as Address,
+      to: receiver,
     });
     if (found === "nothing") return { event: { type: "NOTHING_TO_RETURN" } };
     if ("kind" in found) {
@@ -52,8 +55,13 @@ export function returnTokens({
       throw new Error(`the ledger shows ${address} as it was before its last payment`);
     }
     const { start, write } = startPayment({
-      ...{ transactionId: deposit.transactionId, address, kind: "refund", role: "own" },
-      ...{ mark: found.mark, mint: nameOfMint(mint), plan: found.plan },
+      transactionId: deposit.transactionId,
+      address,
+      kind: "refund",
+      role: "own",
+      mark: found.mark,
+      mint: nameOfMint(mint),
+      plan: found.plan,
       legs: [{ address: to, amount: found.amount }],
     });
     const balances = { [nameOfMint(mint)]: String(found.held) };

@@ -44,13 +44,17 @@ export class PayoutRouting implements OrderRouting {
     await refuseUnknownSpending({ storage, ledger }, terms.address);
     const quote = await storage.quote(transaction.quoteId);
     const payees = await payeesOf(ledger, terms, {
-      ...{ asset, recipients, pricedAccounts: quote?.pricedAccounts ?? 0 },
+      asset,
+      recipients,
+      pricedAccounts: quote?.pricedAccounts ?? 0,
     });
     const chunks = chunksOf({ asset, sponsor }, payees);
     const words: PayoutWords = { words: ORDER_WORDS, follows: null };
     if (chunks !== null) return this.#replace(view, terms, { words, leaves: chunks, leftOut: [] });
     const { start, write } = this.#start(view, {
-      ...{ kind: "payout", role: "payout", mark: ORDER_WORDS },
+      kind: "payout",
+      role: "payout",
+      mark: ORDER_WORDS,
       legs: payees.map(({ address, amount }) => ({ address, amount })),
       plan: payoutPlan(terms, { asset, payees }, words),
     });
@@ -129,7 +133,10 @@ export class PayoutRouting implements OrderRouting {
   ): Routed {
     const { words, leaves, leftOut } = replaced;
     const { start, write } = this.#start(view, {
-      ...{ kind: "plan", role: "plan", mark: planWords(words.words, leaves), legs: [] },
+      kind: "plan",
+      role: "plan",
+      mark: planWords(words.words, leaves),
+      legs: [],
       plan: replacementPlan(terms, words, { leaves, leftOut }),
     });
     return { starts: [start], writes: [write] };

@@ -133,8 +133,10 @@ export class AddressSettling implements AddressSettlement {
     eventOf: (payment: string) => DepositAddressEvent,
   ): Settled {
     const { start, write } = this.#with.startPayment({
-      ...{ ...planned, role: "own" },
-      ...{ transactionId: view.transaction.id, address: deposit.id },
+      ...planned,
+      role: "own",
+      transactionId: view.transaction.id,
+      address: deposit.id,
     });
     return { event: eventOf(start.id), starts: [start], writes: [write] };
   }
@@ -174,7 +176,10 @@ export class AddressSettling implements AddressSettlement {
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>
         this.#holding(inHand, {
-          ...{ asset, fee, receiver, balance: amounts[index] ?? 0n },
+          asset,
+          fee,
+          receiver,
+          balance: amounts[index] ?? 0n,
           isSwept: made.length > 0,
         }),
       ),
@@ -248,7 +253,10 @@ export class AddressSettling implements AddressSettlement {
       return has === true;
     };
     return {
-      ...{ asset, balance, kept, lent },
+      asset,
+      balance,
+      kept,
+      lent,
       // Refunds are priced where something is left to refund.
       refundCost: balance - kept - lent > 0n ? await refundCost(asset, receiver) : 0n,
       // Accounts are closed by a sweep, and there is none without a marker. One that holds something is there.

@@ -145,8 +145,12 @@ function bodyOf(purse: Purse, now: number): PurseBody {
   const amount = (units: bigint): string => formatAmount(units, asset.decimals);
   const lastsMs = spent === 0n ? null : (free * BigInt(DAY_MS)) / spent;
   return {
-    ...{ purse: name, address, asset: asset.symbol },
-    ...{ balance: amount(balance), reserved: amount(reserved), spentInADay: amount(spent) },
+    purse: name,
+    address,
+    asset: asset.symbol,
+    balance: amount(balance),
+    reserved: amount(reserved),
+    spentInADay: amount(spent),
     lastsUntil: lastsMs === null || lastsMs > MAX_LASTING_MS ? null : isoTime(now + Number(lastsMs)),
     lowBelow: lowBelow === null ? null : amount(lowBelow),
     isLow: lowBelow !== null && free < lowBelow,

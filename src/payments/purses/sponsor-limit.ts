@@ -37,8 +37,13 @@ export async function shareOfDay(
 ): Promise<ShareOfDay> {
   const resource = dayOf(sponsor);
   const insert = {
-    ...{ id: shareId(transactionId), version: 1, resource, amount: lastingCost(cost) },
-    ...{ createdAt: now, lapsesAt: now + depositWindowMs + DAY_MS, releasedAt: null },
+    id: shareId(transactionId),
+    version: 1,
+    resource,
+    amount: lastingCost(cost),
+    createdAt: now,
+    lapsesAt: now + depositWindowMs + DAY_MS,
+    releasedAt: null,
   };
   if (mostPerDay === null) return { makeRoom: [], take: { table: "reservations", insert } };
   const shares = promisesAt(storage, now);

@@ -45,7 +45,15 @@ export function begunTransaction(
 ): BegunTransaction {
   const { accountId, type, mode, sender, transfers, reference } = declared;
   const transaction: TransactionRecord = {
-    ...{ id, accountId, quoteId: quote.id, type, mode, sender, reference, requestHash, createdAt },
+    id,
+    accountId,
+    quoteId: quote.id,
+    type,
+    mode,
+    sender,
+    reference,
+    requestHash,
+    createdAt,
     mint: quote.outputMint,
     feeMint: quote.feeMint,
     depositAddress: null,

@@ -78,7 +78,10 @@ export class SwapPricing {
     const common = { ...exact, routingFee: 0n, pricedAccounts: 0 };
     if (sender === null) return { ...(await this.#indication(get, common)), priceImpact };
     const built = await provider.build({
-      ...{ give, get, inputAmount: amount, outputAmount },
+      give,
+      get,
+      inputAmount: amount,
+      outputAmount,
       sender: sender as Address,
       reference: referenceOf(id, version),
     });

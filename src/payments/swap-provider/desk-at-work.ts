@@ -177,7 +177,9 @@ export class DeskAtWork {
       inventory: { give: giveHeld, get: getHeld, expected: fromAll, promised: toAll },
       // Else one account could take up all of a small limit with quotes that cost it nothing.
       share: (mostPerDay === null ? getHeld : least(getHeld, mostPerDay)) / ACCOUNT_SHARE,
-      ...{ toOne, mostPerDay, givenToday },
+      toOne,
+      mostPerDay,
+      givenToday,
     };
   }
 

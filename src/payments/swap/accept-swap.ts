@@ -118,13 +118,17 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
       bytes: signed.bytes,
       signature: bs58.encode(signed.signature),
       messageHash: createHash("sha256").update(message).digest("hex"),
-      ...{ blockhash, lastValidBlockHeight, firstSlot },
+      blockhash,
+      lastValidBlockHeight,
+      firstSlot,
     },
   };
 }
 
 function expired({ id, expiresAt }: QuoteRecord): PaymentError {
   return new PaymentError("INVALID_QUOTE", {
-    ...{ quoteId: id, reason: "expired", expiresAt: isoTime(expiresAt) },
+    quoteId: id,
+    reason: "expired",
+    expiresAt: isoTime(expiresAt),
   });
 }

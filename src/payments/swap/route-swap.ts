@@ -143,11 +143,19 @@ export class SwapRouting implements OrderRouting {
     const [paid] = await payeesOf(ledger, terms, { asset: get, recipients: [payee], pricedAccounts });
     if (paid === undefined) throw new Error("one recipient is one payee");
     const legs = direct.moves({
-      ...{ give, get, inputAmount: amount, outputAmount },
-      ...{ from: address, to: paid.address, accountPayer: paid.accountPayer },
+      give,
+      get,
+      inputAmount: amount,
+      outputAmount,
+      from: address,
+      to: paid.address,
+      accountPayer: paid.accountPayer,
     });
     const planned: PlannedPayment = {
-      ...{ transactionId: transaction.id, address, kind: "swap", role: "payout" },
+      transactionId: transaction.id,
+      address,
+      kind: "swap",
+      role: "payout",
       mark: freshSwapMark(payments),
       mint: get.mint,
       legs: [{ address: paid.address, amount: outputAmount }],

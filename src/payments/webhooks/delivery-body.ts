@@ -47,8 +47,14 @@ export async function deliveryBody(storage: PaymentStorage, delivery: DeliveryRe
   const { id, webhookId, noticeId, transactionId, status, createdAt } = delivery;
   const [notice, attempts] = await Promise.all([storage.notice(noticeId), storage.deliveryAttempts(id)]);
   return {
-    ...{ deliveryId: id, webhookId, eventId: noticeId, event: notice?.event ?? "", transactionId },
-    ...{ status, createdAt: isoTime(createdAt), attempts: attempts.map(attemptBody) },
+    deliveryId: id,
+    webhookId,
+    eventId: noticeId,
+    event: notice?.event ?? "",
+    transactionId,
+    status,
+    createdAt: isoTime(createdAt),
+    attempts: attempts.map(attemptBody),
   };
 }
 

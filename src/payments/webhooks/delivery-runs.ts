@@ -41,9 +41,16 @@ export function firstRun(
   const id = deliveryIdOf(notice, webhook);
   const about = { webhookId: webhook.id, noticeId: notice.id };
   const insert: DeliveryRecord = {
-    ...{ id, accountId: webhook.accountId, ...about, transactionId: notice.transactionId },
-    ...{ status: "pending", attempts: 0, runs: 1, createdAt: notice.createdAt },
-    ...{ deliveredAt: null, abandonedAt: null },
+    id,
+    accountId: webhook.accountId,
+    ...about,
+    transactionId: notice.transactionId,
+    status: "pending",
+    attempts: 0,
+    runs: 1,
+    createdAt: notice.createdAt,
+    deliveredAt: null,
+    abandonedAt: null,
   };
   const input = { deliveryId: id, ...about, follows, pausesMs: RETRY_PAUSES_MS };
   return { start: startOf(workflow, id, input), write: { table: "deliveries", insert } };

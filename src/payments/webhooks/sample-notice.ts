@@ -17,9 +17,15 @@ const STATUS_OF = {
 export function sampleNotice(event: NoticeEvent, transactionId: string, now: number): Notice {
   const isFinal = event === "transaction.completed" || event === "transaction.failed";
   return {
-    ...{ event, transactionId, timestamp: now },
+    event,
+    transactionId,
+    timestamp: now,
     data: {
-      ...{ transactionId, status: STATUS_OF[event], mode: "wallet", type: "send", signature: NO_SIGNATURE },
+      transactionId,
+      status: STATUS_OF[event],
+      mode: "wallet",
+      type: "send",
+      signature: NO_SIGNATURE,
       blockTime: isFinal ? Math.floor(now / 1_000) : null,
       fee: isFinal ? "0.000005" : null,
       recipients: [{ address: NO_WALLET, amount: "1" }],

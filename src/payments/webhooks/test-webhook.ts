@@ -66,8 +66,13 @@ async function sendSample(
   const { ok, httpStatus, error, durationMs } = await delivery.attempt({ url: webhook.url, body, headers });
   return {
     body: {
-      ...{ deliveryId: newId("dlv", now, random), webhookId: webhook.id, event, delivered: ok },
-      ...{ httpStatus, durationMs, error: shownError(error) },
+      deliveryId: newId("dlv", now, random),
+      webhookId: webhook.id,
+      event,
+      delivered: ok,
+      httpStatus,
+      durationMs,
+      error: shownError(error),
     },
     commit: async (writes) => writes.length === 0 || commit(writes),
   };

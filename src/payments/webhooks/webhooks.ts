@@ -54,10 +54,18 @@ async function decideRegistration(
   const { accountId, tier } = caller;
   const { secret } = request;
   const webhook: WebhookRecord = {
-    ...{ id, version: 1, accountId, url, events },
+    id,
+    version: 1,
+    accountId,
+    url,
+    events,
     ...NO_SECRET,
     ...(secret === undefined ? {} : { sealedSecret: sealedSecret(sealing, { id, accountId }, secret) }),
-    ...{ disabledAt: null, disabledReason: null, enabledAt: createdAt, createdAt, deletedAt: null },
+    disabledAt: null,
+    disabledReason: null,
+    enabledAt: createdAt,
+    createdAt,
+    deletedAt: null,
   };
   const atMost = { count: MAX_WEBHOOKS[tier] };
   const insert: PaymentWrite = { table: "webhooks", insert: webhook, atMost };

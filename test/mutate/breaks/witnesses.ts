@@ -14,8 +14,8 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "fewer witnesses than configured never close a marker",
     file: "src/service/service-parts.ts",
-    text: "announce, swapper, configured: options.ledger }",
-    replacement: "announce, swapper, configured: ledger }",
+    text: "    swapper,\n    configured: options.ledger,",
+    replacement: "    swapper,\n    configured: ledger,",
     tests: TESTS,
   },
   {

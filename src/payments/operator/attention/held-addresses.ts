@@ -39,7 +39,11 @@ export function heldAddresses(
         const reason = heldReason ?? "";
         const kind = kindOfHold(reason);
         return {
-          ...{ kind, id: matterId(kind, id), transactionId, accountId, since: null },
+          kind,
+          id: matterId(kind, id),
+          transactionId,
+          accountId,
+          since: null,
           message: `deposit address ${id} is held: ${SENTENCES[reason] ?? reason}`,
           actions: actionsOf(reason),
         };

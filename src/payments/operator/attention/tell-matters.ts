@@ -73,8 +73,14 @@ export class MatterTelling {
     if (isKnown && (row.toldAt !== null || (row.tellingUntil ?? 0) > now)) return null;
     const { id, kind, transactionId = null, accountId = null, message, since } = found;
     const set = {
-      ...{ kind, state: "waiting" as const, transactionId, accountId, message, since },
-      ...{ toldAt: null, tellingUntil: now + TELLING_MS },
+      kind,
+      state: "waiting" as const,
+      transactionId,
+      accountId,
+      message,
+      since,
+      toldAt: null,
+      tellingUntil: now + TELLING_MS,
     };
     const next: MatterRecord = { id, version: (row?.version ?? 0) + 1, ...set };
     const write: PaymentWrite =
@@ -126,9 +132,12 @@ export class MatterTelling {
 
 function shownRow({ id, kind, transactionId, accountId, message, since }: MatterRecord): Matter {
   return {
-    ...{ kind: kind as MatterKind, id },
+    kind: kind as MatterKind,
+    id,
     ...(transactionId === null ? {} : { transactionId }),
     ...(accountId === null ? {} : { accountId }),
-    ...{ since: isoTime(since), message, actions: [] },
+    since: isoTime(since),
+    message,
+    actions: [],
   };
 }

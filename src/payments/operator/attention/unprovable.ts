@@ -15,7 +15,10 @@ export function unprovableTransactions(
       watches.slice(0, limit).map(async ({ instance: transactionId }): Promise<FoundMatter> => {
         const accountId = (await storage.transaction(transactionId))?.transaction.accountId;
         return {
-          ...{ kind: "unprovable", id: matterId("unprovable", transactionId), transactionId, since: null },
+          kind: "unprovable",
+          id: matterId("unprovable", transactionId),
+          transactionId,
+          since: null,
           ...(accountId === undefined ? {} : { accountId }),
           message: messageOf("unprovable"),
           actions: ["settle", "writeOff"],

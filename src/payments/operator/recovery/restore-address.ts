@@ -62,8 +62,13 @@ export async function restoreAddress(
   const now = clock.now();
   // What sending the money on may cost the sponsor is reserved as for any order, and released as for any order.
   const reservation: ReservationRecord = {
-    ...{ id: transactionId, version: 1, resource: sponsorPurse(sponsor), amount: sponsorCap(cost) },
-    ...{ createdAt: now, lapsesAt: null, releasedAt: null },
+    id: transactionId,
+    version: 1,
+    resource: sponsorPurse(sponsor),
+    amount: sponsorCap(cost),
+    createdAt: now,
+    lapsesAt: null,
+    releasedAt: null,
   };
   const { depositWindowMs } = routing.terms;
   const order = { transactionId, sponsor, cost, depositWindowMs };
@@ -88,27 +93,54 @@ function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typ
   const { sponsor, treasury } = routing.terms;
   const parties = { sponsor: sponsor.address, treasury };
   return routingCost(ledger, parties, {
-    ...{ asset: assets.named(ORDERED_MINT), recipients: 1, pricedAccounts: 0 },
+    asset: assets.named(ORDERED_MINT),
+    recipients: 1,
+    pricedAccounts: 0,
   });
 }
 
 /** The row of an order that is over. */
 function transactionOf({ transactionId, address, createdAt }: DerivedAddress): TransactionRecord {
   return {
-    ...{ id: transactionId, accountId: RECOVERED_ACCOUNT, quoteId: "", type: "send", mode: "private" },
+    id: transactionId,
+    accountId: RECOVERED_ACCOUNT,
+    quoteId: "",
+    type: "send",
+    mode: "private",
     // Who sent the money is not known: it goes where an operator says, and nowhere else.
-    ...{ sender: "", mint: ORDERED_MINT, feeMint: ORDERED_MINT, depositAddress: address, requestHash: "" },
-    ...{ status: "failed", reason: RECOVERED.toUpperCase(), signature: null, blockTime: null, fee: 0n },
-    ...{ landedAfterCancel: false, broadcastAt: null, cancelledAt: null, createdAt },
-    ...{ reference: null, attention: null, landedSignature: null },
+    sender: "",
+    mint: ORDERED_MINT,
+    feeMint: ORDERED_MINT,
+    depositAddress: address,
+    requestHash: "",
+    status: "failed",
+    reason: RECOVERED.toUpperCase(),
+    signature: null,
+    blockTime: null,
+    fee: 0n,
+    landedAfterCancel: false,
+    broadcastAt: null,
+    cancelledAt: null,
+    createdAt,
+    reference: null,
+    attention: null,
+    landedSignature: null,
   };
 }
 
 function depositOf(derived: DerivedAddress, heldReason: string, now: number): DepositRecord {
   const { transactionId, address, masterVersion, createdAt } = derived;
   return {
-    ...{ id: address, transactionId, accountId: RECOVERED_ACCOUNT, masterVersion, mint: ORDERED_MINT },
-    ...{ amount: 0n, expiresAt: createdAt, waitEndedAt: now, heldReason, createdAt },
+    id: address,
+    transactionId,
+    accountId: RECOVERED_ACCOUNT,
+    masterVersion,
+    mint: ORDERED_MINT,
+    amount: 0n,
+    expiresAt: createdAt,
+    waitEndedAt: now,
+    heldReason,
+    createdAt,
   };
 }
 
@@ -124,12 +156,21 @@ function startsOf(
     startOf(orders, transactionId, { depositAddress: address, fee: "0" }),
     startOf(addresses, address, {
       // No deposit is ever enough to be paid out.
-      ...{ address, order: transactionId, mint: ORDERED_MINT, required: String(MAX_AMOUNT) },
+      address,
+      order: transactionId,
+      mint: ORDERED_MINT,
+      required: String(MAX_AMOUNT),
       smallest: Object.fromEntries(smallest),
-      ...{ rentMint: SOL_MINT, expiresAt: createdAt, lingerMs: LINGER_MS, agingMs: AGING_MS },
-      ...{ quietMs: QUIET_MS, slowMs: SLOW_MS, refundPauseMs: REFUND_PAUSE_MS },
+      rentMint: SOL_MINT,
+      expiresAt: createdAt,
+      lingerMs: LINGER_MS,
+      agingMs: AGING_MS,
+      quietMs: QUIET_MS,
+      slowMs: SLOW_MS,
+      refundPauseMs: REFUND_PAUSE_MS,
       sponsorCap: String(allowance),
-      ...{ isScreened: terms.screen !== null, isRecovered: true },
+      isScreened: terms.screen !== null,
+      isRecovered: true,
     }),
   ];
 }

@@ -135,13 +135,22 @@ function returnMoves(
   return sources.flatMap(({ fromAccount, amount }, index): StoredMove[] => {
     const transfer: StoredMove = {
       does: "transfer",
-      ...{ mint, decimals, program, from: address, to, amount },
+      mint,
+      decimals,
+      program,
+      from: address,
+      to,
+      amount,
       ...(fromAccount === undefined ? {} : { fromAccount }),
       // Once made, the account is there for the other transfers.
       accountPayer: index === 0 ? sponsor : null,
     };
     const close: StoredMove = {
-      ...{ does: "close", mint, program, owner: address, to: sponsor },
+      does: "close",
+      mint,
+      program,
+      owner: address,
+      to: sponsor,
       ...(fromAccount === undefined ? {} : { account: fromAccount }),
     };
     return isClosing ? [transfer, close] : [transfer];

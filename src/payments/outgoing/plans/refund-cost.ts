@@ -36,7 +36,11 @@ export function refundCosts({
         { does: "replace", base: treasury, seed: ANY_SEED, plan: OTHER_SEED, payer: sponsor },
         {
           does: "transfer",
-          ...{ mint, decimals, from: treasury, to, amount: 1n },
+          mint,
+          decimals,
+          from: treasury,
+          to,
+          amount: 1n,
           accountPayer: mint === null ? null : sponsor,
         },
       ],

@@ -27,8 +27,13 @@ export async function swapCost(
   }: { readonly give: Token; readonly get: Token; readonly pricedAccounts: number },
 ): Promise<RoutingCost> {
   const moves = desk.moves({
-    ...{ give, get, inputAmount: 1n, outputAmount: 1n },
-    ...{ from: treasury, to: treasury, accountPayer: sponsor },
+    give,
+    get,
+    inputAmount: 1n,
+    outputAmount: 1n,
+    from: treasury,
+    to: treasury,
+    accountPayer: sponsor,
   });
   const [others, fee, emptyRent, markerRent] = await Promise.all([
     routingCost(ledger, { sponsor, treasury }, { asset: give, recipients: 0, pricedAccounts: 0 }),
