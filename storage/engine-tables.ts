@@ -53,6 +53,16 @@ export interface EngineTables {
   history: HistoryRecord;
 }
 
+/**
+ * What the engine's own records hold. An adapter makes its schema of it, or checks what it keeps.
+ *
+ * @example
+ * ```ts
+ * import { engineTables } from "paystate/storage";
+ *
+ * console.log(engineTables.watches.key); // [ 'kind', 'key', 'instance' ]
+ * ```
+ */
 export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<EngineTables[T]> } = {
   instances: {
     columns: {

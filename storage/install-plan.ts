@@ -25,7 +25,19 @@ export interface Definition {
   readonly indexes: AnyTable["indexes"];
 }
 
-/** The definition as text; equal texts are equal tables. */
+/**
+ * The definition as text, to be kept beside the rows: equal texts are equal tables.
+ *
+ * @example
+ * ```ts
+ * import { defineTable } from "paystate/engine";
+ * import { definitionOf } from "paystate/storage";
+ *
+ * const a = defineTable("marks", { columns: { id: "text", by: "text" } });
+ * const b = defineTable("marks", { columns: { by: "text", id: "text" } });
+ * console.log(definitionOf(a) === definitionOf(b)); // true
+ * ```
+ */
 export function definitionOf({ columns, key, unique, indexes }: AnyTable): string {
   const sorted = <V>(of: Readonly<Record<string, V>>): Record<string, V> =>
     Object.fromEntries(Object.entries(of).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -43,8 +55,20 @@ export function definitionOf({ columns, key, unique, indexes }: AnyTable): strin
 }
 
 /**
- * What to do with a table that is stored, or is not.
+ * What installing a table takes: to create it, to keep it, or to carry out a plan, after which what is stored of it is
+ * `definitionOf(table)` and the number of its migrations. `stored` is null where there is no such table yet.
+ *
  * @throws StorageUnusable `newer_schema` or `other_table`, as `install` does.
+ *
+ * @example
+ * ```ts
+ * import { defineTable } from "paystate/engine";
+ * import { definitionOf, planInstall } from "paystate/storage";
+ *
+ * const marks = defineTable("marks", { columns: { id: "text" } });
+ * console.log(planInstall(marks, null)); // create
+ * console.log(planInstall(marks, { definition: definitionOf(marks), migrations: 0 })); // keep
+ * ```
  */
 export function planInstall(table: AnyTable, stored: StoredTable | null): "create" | "keep" | MigrationPlan {
   if (stored === null) return "create";
@@ -80,7 +104,21 @@ export function planInstall(table: AnyTable, stored: StoredTable | null): "creat
 const otherTable = (name: string, why: string): StorageUnusable =>
   new StorageUnusable("other_table", `the table ${name} is not as described: ${why}`);
 
-/** A table is read or written that was never installed in this storage: a mistake of the caller. */
+/**
+ * A table is read or written that was never installed in this storage: a mistake of the caller.
+ *
+ * @example
+ * ```ts
+ * import { defineTable } from "paystate/engine";
+ * import { NotInstalled } from "paystate/storage";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const marks = defineTable("marks", { columns: { id: "text" } });
+ * await memoryStorage()
+ *   .get(marks, "m-1")
+ *   .catch((error: unknown) => console.log(error instanceof NotInstalled)); // true
+ * ```
+ */
 export class NotInstalled extends TypeError {
   constructor(table: string) {
     super(`the table ${table} is not installed: give it to createEngine, or to install()`);

@@ -29,8 +29,30 @@ export interface Selection {
 
 const WHOLE: Index = { on: [], where: {}, present: [] };
 
-/** @throws TypeError when the table has no such index, or a value is not one of the fields in its turn. */
-export function selectionOf(table: AnyTable, { index: name, equals = {}, after = [] }: AnyQuery): Selection {
+/**
+ * Which rows a read is about and in what order, by the description of its table. Direction, `beyond` and `limit` are left
+ * to the adapter.
+ *
+ * @throws TypeError when the table has no such index, a value is not one of the fields in its turn, or `sum` is no amount.
+ *
+ * @example
+ * ```ts
+ * import { defineTable } from "paystate/engine";
+ * import { selectionOf } from "paystate/storage";
+ *
+ * const orders = defineTable("orders", {
+ *   columns: { id: "text", customer: "text", paidAt: "integer" },
+ *   indexes: { ofCustomer: ["customer", "paidAt"] },
+ * });
+ * const query = { table: orders, index: "ofCustomer", equals: { customer: "ada" } };
+ * console.log(selectionOf(orders, query).order.map(({ name }) => name)); // [ 'paidAt' ]
+ * ```
+ */
+export function selectionOf(table: AnyTable, query: AnyQuery): Selection {
+  const { index: name, equals = {}, after = [], sum } = query;
+  if (sum !== undefined && fieldNamed(table, sum).kind !== "amount") {
+    throw new TypeError(`${table.name}: ${sum} is no amount`);
+  }
   const index = indexNamed(table, name);
   const fields = index.on.map((field) => fieldNamed(table, field));
   const given = Object.keys(equals).length;

@@ -73,12 +73,36 @@ function describe(value: unknown): string {
   return typeof value === "number" ? String(value) : value === null ? "null" : typeof value;
 }
 
-/** A copy of the record with exactly the described fields, sharing nothing with it. */
+/**
+ * A copy of the record with exactly the described fields, sharing nothing with it.
+ *
+ * @throws TypeError when a field is missing or holds another kind, such as a fractional time.
+ *
+ * @example
+ * ```ts
+ * import { copyRow } from "paystate/storage";
+ *
+ * const table = { columns: { id: "text", total: "amount", paidAt: "integer?" } };
+ * console.log(copyRow(table, { id: "o-1", total: 5n, paidAt: null, more: 1 })); // { id: 'o-1', total: 5n, paidAt: null }
+ * ```
+ */
 export function copyRow<R extends object>(table: Described, row: R): R {
   return copyOf(fieldsOf(table), row) as R;
 }
 
-/** A copy of those fields of the record that are given. */
+/**
+ * A copy of those described fields that are given: what an update sets.
+ *
+ * @throws TypeError when a given field holds another kind.
+ *
+ * @example
+ * ```ts
+ * import { copyChanges } from "paystate/storage";
+ *
+ * const table = { columns: { id: "text", total: "amount", paidAt: "integer?" } };
+ * console.log(copyChanges(table, { paidAt: 7, more: 1 })); // { paidAt: 7 }
+ * ```
+ */
 export function copyChanges<R extends object>(table: Described, changes: Partial<R>): Partial<R> {
   return copyOf(
     fieldsOf(table).filter(({ name }) => name in changes),

@@ -20,9 +20,21 @@ export interface ShardPlan {
 const MAX_LEASE_MS = 3_600_000;
 
 /**
+ * What `claimShards` comes to, from the shards that have a watch of the kind and all leases of the kind. Carry it out in
+ * one transaction with what it was told.
+ *
  * A process that polls a kind keeps a lease on a seat (a negative number) beside those on its shards, so that the others know of
  * it. A claim takes what is free, and hands shards to the process with the fewest while that has two fewer: directly, so
  * that a handed shard is never without a holder, and for no longer than that process's seat is known to be taken.
+ *
+ * @example
+ * ```ts
+ * import { shareShards } from "paystate/storage";
+ *
+ * const claim = { kind: "landing", holder: "a", now: 1_000, leaseMs: 500 };
+ * const { held, put } = shareShards(claim, [0, 3], []);
+ * console.log(held, put.length); // [ 0, 3 ] 3
+ * ```
  */
 export function shareShards(
   claim: ShardClaim,

@@ -42,7 +42,10 @@ export type TaskKind = "effect" | "timer" | "message" | "invocation";
  */
 export type QueueName = "steps" | "free" | "laned";
 
-/** A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait. */
+/**
+ * A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait, of whichever workflows. A
+ * lease that has ended leaves its slot. The lane has the cap of the task that was armed or retried in it last.
+ */
 export interface Lane {
   readonly key: string;
   readonly cap: number;
@@ -184,7 +187,10 @@ export type Insert<W> = {
   };
 }[keyof W & string];
 
-/** Changes the named fields of one row. Refused when the row is absent, or its `version` is not the expected one. */
+/**
+ * Changes the named fields of one row. Refused when the row is absent, its `version` is not the expected one, or another
+ * row has the new value of a unique field.
+ */
 export type Update<W> = {
   [T in keyof W & string]: {
     readonly table: T;
@@ -234,7 +240,7 @@ export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation;
 /** What a field that rows are found by may be. */
 export type Comparable = string | number | boolean;
 
-/** Rows of one table, found by one of its indexes. */
+/** Rows of one table, found by one of its indexes. Null stands before all values, false before true, texts are ordered by their bytes. */
 export interface Find<R extends object> {
   readonly table: Table<R>;
   /**
@@ -251,7 +257,7 @@ export interface Find<R extends object> {
   readonly after?: readonly Comparable[];
   /** The key of a row: only rows beyond it are found, and none when it is not among those that are looked through. */
   readonly beyond?: string;
-  /** Default `asc`. */
+  /** `desc` is exactly the reverse of `asc`, rows that are equal in the index included. Default `asc`. */
   readonly order?: "asc" | "desc";
   /** Default: all there are. */
   readonly limit?: number;
@@ -288,8 +294,9 @@ export interface CommitParts {
   /** New instances, at version 1. Refused when the id exists. */
   readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];
   /**
-   * The task this commit brings to its end. Refused unless the token is that of its latest claim: a lease that ran out
-   * but was taken by nobody still counts.
+   * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: a
+   * lease that ran out but was taken by nobody still counts, and so does that of a task which was given back or set aside
+   * as a dead letter since.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
   /**
@@ -363,8 +370,8 @@ export interface EngineStorage {
   /**
    * Carries out each commit atomically, in order, each on its own: a refused one leaves no trace and disturbs no
    * neighbour (G1, G8). Resolves once every `ok` is durable (G5). Rejects when storage fails, or when an item breaks a
-   * rule that no honest engine breaks (a task id that is taken, a history version twice, a fraction for a time); then
-   * each item may or may not be there, and the caller must look.
+   * rule that no honest engine breaks (a task id that is taken, a history version twice, a fraction for a time) and is not
+   * refused for something else; then each item may or may not be there, and the caller must look.
    */
   commit(items: readonly AnyCommit[]): Promise<readonly CommitResult[]>;
   /**
@@ -372,7 +379,10 @@ export interface EngineStorage {
    * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4). A claim after a vanished holder counts a crash.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
-  /** Extends the leases still held; answers the ids of those that are lost. */
+  /**
+   * Extends the leases still held; answers the ids of those that are lost. A lease that has ended is held until the next
+   * claim takes its task.
+   */
   heartbeat(request: {
     readonly tasks: readonly { readonly id: string; readonly token: number }[];
     readonly now: number;
@@ -380,7 +390,7 @@ export interface EngineStorage {
   }): Promise<readonly string[]>;
   /**
    * Gives a task back undone, due again at `dueAt`. With `error` it counts as a failure, without as nothing at all.
-   * False when the token is no longer the latest.
+   * False when the token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(request: {
     readonly id: string;
@@ -391,7 +401,8 @@ export interface EngineStorage {
   /** The instance as of the last commit (G7), or null. */
   load(id: string): Promise<InstanceRecord | null>;
   /**
-   * When the earliest task of these workflows becomes claimable, null when there is none. With `queues`, only their tasks
+   * When the earliest task of these workflows becomes claimable, null when there is none: a held task at the end of its
+   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot. With `queues`, only their tasks
    * count: a holder that has no place for the others asks so. Default: all.
    */
   nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
@@ -429,11 +440,11 @@ export interface EngineStorage {
   newestInstances(page: NewestPage): Promise<readonly InstanceRecord[]>;
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. */
   pending(instance: string, limit: number): Promise<PendingRecords>;
-  /** Tasks set aside as dead letters, newest first. */
+  /** Tasks set aside as dead letters, newest first; those of one moment by their arming, the last first. */
   deadLetters(limit: number): Promise<readonly TroubledTask[]>;
-  /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest. */
+  /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */
   failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
-  /** Each workflow that has tasks which are no dead letters, known here or not, and when the first of them can be claimed. */
+  /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed. */
   earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
   /**
    * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one

@@ -1,10 +1,29 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type { ArmLease, PendingTask, TaskRecord, TroubledTask } from "./storage.ts";
+import type { ArmLease, ClaimRequest, PendingTask, TaskRecord, TroubledTask } from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
 
 /**
  * The row of a newly armed task.
+ *
  * @throws TypeError when its lane lets nobody in: the task would never run.
+ *
+ * @example
+ * ```ts
+ * import { storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const { token, visibleAt } = storedTask(task, { holder: "h", until: 99 });
+ * console.log(token, visibleAt); // 1 99
+ * ```
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
   const { lane } = task;
@@ -30,7 +49,26 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
-/** What the port shows of it. */
+/**
+ * What the port shows of it.
+ *
+ * @example
+ * ```ts
+ * import { storedTask, taskRecord } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * console.log(taskRecord(storedTask(task, undefined)).lane); // null
+ * ```
+ */
 export function taskRecord(task: StoredTask): TaskRecord {
   const { id, instance, workflow, kind, name, payload, dueAt, lane, cap } = task;
   return {
@@ -45,19 +83,142 @@ export function taskRecord(task: StoredTask): TaskRecord {
   };
 }
 
-/** A dead letter or a failing task as the port shows it. */
+/**
+ * A dead letter or a failing task as the port shows it.
+ *
+ * @example
+ * ```ts
+ * import { storedTask, troubledTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const dead = { ...storedTask(task, undefined), crashes: 3, deadAt: 70 };
+ * console.log(troubledTask(dead).since); // 70
+ * ```
+ */
 export function troubledTask(task: StoredTask): TroubledTask {
   const { crashes, failures, lastError, deadAt, failingSince, dueAt } = task;
   return { ...taskRecord(task), crashes, failures, lastError, since: deadAt ?? failingSince ?? dueAt };
 }
 
-/** A task of an instance as the port shows it. */
+/**
+ * A task of an instance as the port shows it.
+ *
+ * @example
+ * ```ts
+ * import { pendingTask, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * console.log(pendingTask(storedTask(task, { holder: "h", until: 99 })).isHeld); // true
+ * ```
+ */
 export function pendingTask(task: StoredTask): PendingTask {
   const { crashes, failures, lastError, visibleAt, holder, deadAt } = task;
   return { ...taskRecord(task), crashes, failures, lastError, visibleAt, isHeld: holder !== null, deadAt };
 }
 
-/** What an operator's retry changes in a task; null when it cannot be retried. */
+/** What of a claim concerns each task. */
+export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs" | "maxCrashes">;
+
+/**
+ * What a claim makes of a due task that has a place: one in the claimer's hands, or, when its holders have vanished too
+ * often, a dead letter, whose `deadAt` is not null. A dead letter takes no place and is not answered.
+ *
+ * @example
+ * ```ts
+ * import { claimed, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const claim = { holder: "h", now: 10, leaseMs: 100, maxCrashes: 1 };
+ * const first = claimed(storedTask(task, undefined), claim);
+ * const second = claimed(first, { ...claim, now: 500 });
+ * console.log(first.token, first.visibleAt, second.deadAt); // 1 110 500
+ * ```
+ */
+export function claimed(task: StoredTask, { holder, now, leaseMs, maxCrashes }: TaskClaim): StoredTask {
+  const crashes = crashesAtClaim(task);
+  if (crashes >= maxCrashes) return { ...task, crashes, holder: null, deadAt: now };
+  return { ...task, crashes, holder, visibleAt: now + leaseMs, token: task.token + 1 };
+}
+
+/**
+ * What giving it back makes of a task, with the error it failed with, if it did; null when it was set aside meanwhile.
+ * That the token is the latest is for the caller to check.
+ *
+ * @example
+ * ```ts
+ * import { released, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const given = released(storedTask(task, { holder: "h", until: 99 }), 40, "no route");
+ * console.log(given?.visibleAt, given?.failures, given?.failingSince); // 40 1 5
+ * ```
+ */
+export function released(task: StoredTask, dueAt: number, error?: string): StoredTask | null {
+  if (task.deadAt !== null) return null;
+  const due = { ...task, dueAt, visibleAt: dueAt, holder: null };
+  if (error === undefined) return due;
+  const { failures, failingSince } = task;
+  return { ...due, failures: failures + 1, lastError: error, failingSince: failingSince ?? task.dueAt };
+}
+
+/**
+ * What an operator's retry makes of a task; null when it cannot be retried.
+ *
+ * @example
+ * ```ts
+ * import { retried, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const dead = { ...storedTask(task, undefined), crashes: 3, deadAt: 70 };
+ * const again = retried(dead, 80);
+ * console.log(again?.crashes, again?.visibleAt); // 0 80
+ * ```
+ */
 export function retried(task: StoredTask, dueAt: number): StoredTask | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {

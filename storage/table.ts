@@ -36,7 +36,8 @@ export type FieldOf<C> = C extends `${infer K extends ColumnKind}?`
 /** The row that columns of these kinds hold. */
 export type RowOf<C> = { readonly [F in keyof C]: FieldOf<C[F]> };
 
-type KindOf<V> = [V] extends [string]
+/** The kind of column that keeps values of this type. */
+export type KindOf<V> = [V] extends [string]
   ? "text"
   : [V] extends [number]
     ? "integer"

@@ -8,7 +8,7 @@ import type {
   NewestPage,
 } from "../storage.ts";
 import { engineTables } from "../engine-tables.ts";
-import { compareTexts } from "./compare-texts.ts";
+import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { Journal, MemoryTable } from "./table.ts";
 import { Tables } from "./tables.ts";

@@ -1,7 +1,7 @@
 /** The rows of a table in memory that a read asks for, in their order. */
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
 import type { AnyTable } from "../table.ts";
-import { compareTexts } from "./compare-texts.ts";
+import { compareTexts } from "../compare-texts.ts";
 import type { MemoryTable } from "./table.ts";
 
 type AnyRow = Readonly<Record<string, unknown>>;

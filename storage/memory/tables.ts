@@ -6,7 +6,7 @@ import {
   planInstall,
   type StoredTable,
 } from "../install-plan.ts";
-import { type AnyQuery, fieldNamed } from "../query.ts";
+import type { AnyQuery } from "../query.ts";
 import { copyChanges } from "../row.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
 import type { AnyTable, Group } from "../table.ts";
@@ -60,12 +60,10 @@ export class Tables {
     return select(table, rows, query).map((row) => rows.copy(row));
   }
 
-  tally({ sum, ...query }: AnyQuery): Tallied {
+  tally(query: AnyQuery): Tallied {
     const { table, rows } = this.#of(query.table.name);
     const found = select(table, rows, query);
-    if (sum === undefined) return { count: found.length, total: 0n };
-    if (fieldNamed(table, sum).kind !== "amount") throw new TypeError(`${table.name}: ${sum} is no amount`);
-    return { count: found.length, total: totalOf(found, sum) };
+    return { count: found.length, total: query.sum === undefined ? 0n : totalOf(found, query.sum) };
   }
 
   /** Carries out one write; false when it is refused. */

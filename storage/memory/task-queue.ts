@@ -10,9 +10,10 @@ import type {
   TroubledTask,
 } from "../storage.ts";
 import {
-  crashesAtClaim,
+  claimed,
   earliestFirst,
   pendingTask,
+  released,
   retried,
   storedTask,
   taskRecord,
@@ -20,7 +21,7 @@ import {
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
-import { compareTexts } from "./compare-texts.ts";
+import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 
@@ -111,24 +112,21 @@ export class TaskQueue {
 
   claim({ holder, now, leaseMs, workflows, maxCrashes, ...places }: ClaimRequest): ClaimedTask[] {
     const slots = this.#freeSlots(now);
-    const claimed: ClaimedTask[] = [];
+    const taken: ClaimedTask[] = [];
     const hands: Record<QueueName, number> = places;
     for (const task of this.#due(workflows, now)) {
       const queue = queueOf(taskRecord(task));
       const laneSlots = task.lane === null ? Infinity : (slots.get(task.lane) ?? 0);
       if (hands[queue] < 1 || laneSlots < 1) continue;
-      const crashes = crashesAtClaim(task);
-      if (crashes >= maxCrashes) {
-        this.#tasks.put({ ...task, crashes, holder: null, deadAt: now });
-        continue;
-      }
-      const token = task.token + 1;
-      this.#tasks.put({ ...task, crashes, holder, visibleAt: now + leaseMs, token });
+      const next = { ...task, ...claimed(task, { holder, now, leaseMs, maxCrashes }) };
+      this.#tasks.put(next);
+      if (next.deadAt !== null) continue;
       hands[queue] -= 1;
       if (task.lane !== null) slots.set(task.lane, laneSlots - 1);
-      claimed.push({ ...taskRecord(task), token, crashes, failures: task.failures });
+      const { token, crashes, failures } = next;
+      taken.push({ ...taskRecord(next), token, crashes, failures });
     }
-    return claimed;
+    return taken;
   }
 
   /** Extends the lease; false when it is lost. */
@@ -141,16 +139,9 @@ export class TaskQueue {
 
   release({ id, token }: HeldTask, dueAt: number, error: string | undefined): boolean {
     const task = this.#claimed(id, token);
-    if (task === undefined || task.deadAt !== null) return false;
-    const failure =
-      error === undefined
-        ? {}
-        : {
-            failures: task.failures + 1,
-            lastError: error,
-            failingSince: task.failingSince ?? task.dueAt,
-          };
-    this.#tasks.put({ ...task, ...failure, dueAt, visibleAt: dueAt, holder: null });
+    const next = task === undefined ? null : released(task, dueAt, error);
+    if (task === undefined || next === null) return false;
+    this.#tasks.put({ ...task, ...next });
     return true;
   }
 

@@ -2,7 +2,7 @@
 import { shareShards, type ShardClaim } from "../shard-shares.ts";
 import type { WatchRecord } from "../storage.ts";
 import { engineTables, type ShardLease } from "../engine-tables.ts";
-import { compareTexts } from "./compare-texts.ts";
+import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 

@@ -1,0 +1,14 @@
+/** `paystate/storage`: what a storage adapter of your own is written with, none of it bound to a database. */
+export { compareTexts } from "./compare-texts.ts";
+export { engineTables, type EngineTable, type EngineTables } from "./engine-tables.ts";
+export type { ShardLease, StoredTask } from "./engine-tables.ts";
+export { definitionOf, NotInstalled, planInstall } from "./install-plan.ts";
+export type { Definition, MigrationPlan, StoredTable } from "./install-plan.ts";
+export { selectionOf, type AnyQuery, type Selection } from "./query.ts";
+export { copyChanges, copyRow, type Described, type Field } from "./row.ts";
+export { shareShards, type ShardClaim, type ShardPlan } from "./shard-shares.ts";
+export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
+export { claimed, pendingTask, released, retried, storedTask, taskRecord } from "./stored-task.ts";
+export { troubledTask, type TaskClaim } from "./stored-task.ts";
+export { queueOf } from "./task-queues.ts";
+export type { ColumnOf, KindOf } from "./table.ts";
