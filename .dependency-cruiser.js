@@ -180,6 +180,17 @@ export default {
       from: { path: "^examples/" },
       to: { path: "^(src|storage|machines|test)/", dependencyTypesNot: ["aliased"] },
     },
+    {
+      name: "plain-map-uses-public-entries",
+      comment: "It was written by the page on storage alone: what it needed is published.",
+      severity: "error",
+      from: { path: "^test/storage/plain-map/" },
+      to: {
+        path: "^(src|storage|machines|test)/",
+        pathNot: "^test/storage/plain-map/",
+        dependencyTypesNot: ["aliased"],
+      },
+    },
     never(
       "product-needs-no-tests",
       "What is published does not import its tests.",

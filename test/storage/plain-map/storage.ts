@@ -1,0 +1,207 @@
+/** A storage adapter over plain Maps, written from the page on storage alone: it shows what that takes. */
+import type { AnyCommit, CommitResult, EngineStorage, Find, Table, WatchRecord } from "paystate/engine";
+import { compareTexts, copyRow, engineTables, shareShards, storedTask } from "paystate/storage";
+import { by, Database, keyOf } from "./database.ts";
+import { Tables } from "./tables.ts";
+import { Tasks } from "./tasks.ts";
+
+export function plainMapStorage(): EngineStorage {
+  const database = new Database();
+  const tables = new Tables(database);
+  const tasks = new Tasks(database);
+  const commit = new Commits(database, tables, tasks);
+  return {
+    install: async (wanted) => tables.install(wanted),
+    get: async <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as R | null,
+    find: async <R extends object>(query: Find<R>) => tables.find(query) as readonly R[],
+    tally: async (query) => tables.tally(query),
+    commit: async (items) => database.atomically(() => items.map((item) => commit.one(item))),
+    claim: async (request) => tasks.claim(request),
+    heartbeat: async (request) =>
+      request.tasks.filter((task) => !tasks.extend(task, request.now + request.leaseMs)).map(({ id }) => id),
+    release: async ({ id, token, dueAt, error }) => tasks.release({ id, token }, dueAt, error),
+    nextDue: async (workflows, queues) => tasks.nextDue(workflows, queues),
+    pending: async (instance, limit) => ({
+      tasks: tasks.pending(instance, limit),
+      watches: watchesOf(database, (watch) => watch.instance === instance).slice(0, limit),
+    }),
+    deadLetters: async (limit) => tasks.deadLetters(limit),
+    failingTasks: async (least, limit) => tasks.failing(least, limit),
+    earliestTasks: async () => tasks.earliest(),
+    ...instanceReads(database),
+    ...watching(database),
+    onWake: () => () => {},
+    close: async () => {},
+  };
+}
+
+type InstanceReads = Pick<
+  EngineStorage,
+  "load" | "history" | "instances" | "newestInstances" | "instanceWorkflows"
+>;
+
+function instanceReads(database: Database): InstanceReads {
+  const all = () => [...database.instances.values()].map((instance) => ({ ...instance }));
+  return {
+    load: async (id) => all().find((instance) => instance.id === id) ?? null,
+    history: async (instance, { after, limit }) =>
+      [...database.history.values()]
+        .filter((row) => row.instance === instance && row.version > after)
+        .toSorted(by(({ version }) => version))
+        .slice(0, limit)
+        .map((row) => ({ ...row })),
+    instances: async ({ workflow, status, after, limit }) =>
+      all()
+        .filter(
+          (each) => each.workflow === workflow && each.status === status && compareTexts(each.id, after) > 0,
+        )
+        .toSorted(by(({ id }) => id))
+        .slice(0, limit),
+    newestInstances: async ({ before, limit }) => {
+      const oldest = all().toSorted(
+        by(
+          ({ createdAt }) => createdAt,
+          ({ id }) => id,
+        ),
+      );
+      const order = by<{ createdAt: number; id: string }>(
+        ({ createdAt }) => createdAt,
+        ({ id }) => id,
+      );
+      return oldest
+        .filter((each) => before === null || order(each, before) < 0)
+        .toReversed()
+        .slice(0, limit);
+    },
+    instanceWorkflows: async () => [...new Set(all().map(({ workflow }) => workflow))].toSorted(compareTexts),
+  };
+}
+
+type Watching = Pick<EngineStorage, "claimShards" | "releaseShards" | "watches" | "watchedKinds">;
+
+function watching(database: Database): Watching {
+  return {
+    claimShards: async (claim) => {
+      const ofKind = watchesOf(database, ({ kind }) => kind === claim.kind);
+      const leases = [...database.shards.values()].filter(({ kind }) => kind === claim.kind);
+      const plan = shareShards(claim, [...new Set(ofKind.map(({ shard }) => shard))], leases);
+      for (const { kind, shard } of plan.remove) database.shards.delete(keyOf(kind, shard));
+      for (const lease of plan.put) database.shards.set(keyOf(lease.kind, lease.shard), lease);
+      return plan.held;
+    },
+    releaseShards: async (holder) => {
+      for (const [key, lease] of database.shards) if (lease.holder === holder) database.shards.delete(key);
+    },
+    watches: async ({ kind, shards }) =>
+      watchesOf(database, (watch) => watch.kind === kind && shards.includes(watch.shard)),
+    watchedKinds: async () => [...new Set(watchesOf(database, () => true).map(({ kind }) => kind))],
+  };
+}
+
+/** By kind, key and instance. */
+function watchesOf(database: Database, isWanted: (watch: WatchRecord) => boolean): readonly WatchRecord[] {
+  return [...database.watches.values()]
+    .filter(isWanted)
+    .toSorted(
+      by(
+        ({ kind }) => kind,
+        ({ key }) => key,
+        ({ instance }) => instance,
+      ),
+    )
+    .map((watch) => ({ ...watch }));
+}
+
+const OK: CommitResult = { ok: true };
+
+class Commits {
+  constructor(database: Database, tables: Tables, tasks: Tasks) {
+    this.#database = database;
+    this.#tables = tables;
+    this.#tasks = tasks;
+  }
+
+  readonly #database: Database;
+  readonly #tables: Tables;
+  readonly #tasks: Tasks;
+
+  one(item: AnyCommit): CommitResult {
+    return this.#database.atomically(
+      () => this.#carryOut(item),
+      ({ ok }) => ok,
+    );
+  }
+
+  #carryOut(item: AnyCommit): CommitResult {
+    if (!this.#endTasks(item)) return { ok: false, conflict: "token" };
+    this.#disarm(item);
+    if (!this.#step(item) || !this.#remove(item)) return { ok: false, conflict: "version" };
+    const exists = this.#start(item);
+    if (exists !== null) return { ok: false, conflict: "exists", index: exists };
+    const refused = (item.writes ?? []).findIndex((write) => !this.#tables.write(write));
+    if (refused !== -1) return { ok: false, conflict: "write", index: refused };
+    for (const { task, lease } of item.arms ?? []) this.#tasks.arm(storedTask(task, lease));
+    for (const watch of item.watches ?? []) {
+      this.#database.watches.set(
+        keyOf(watch.kind, watch.key, watch.instance),
+        copyRow(engineTables.watches, watch),
+      );
+    }
+    this.#remember(item);
+    return OK;
+  }
+
+  #endTasks({ consumes, retries = [], drops = [] }: AnyCommit): boolean {
+    return (
+      (consumes === undefined || this.#tasks.consume(consumes)) &&
+      retries.every(({ task, dueAt }) => this.#tasks.retry(task, dueAt)) &&
+      drops.every((id) => this.#tasks.drop(id))
+    );
+  }
+
+  #disarm({ disarms = [], ends = [], unwatches = [] }: AnyCommit): void {
+    for (const { instance, timer } of disarms) this.#tasks.disarm(instance, timer);
+    for (const instance of ends) this.#tasks.disarm(instance);
+    for (const { kind, key, instance } of unwatches) {
+      this.#database.watches.delete(keyOf(kind, key, instance));
+    }
+  }
+
+  #step({ step }: AnyCommit): boolean {
+    if (step === undefined) return true;
+    const { expectedVersion, at, ...next } = step;
+    const instance = this.#database.instances.get(step.id);
+    if (instance?.version !== expectedVersion) return false;
+    const stepped = { ...instance, ...next, version: expectedVersion + 1, updatedAt: at };
+    this.#database.instances.set(step.id, copyRow(engineTables.instances, stepped));
+    return true;
+  }
+
+  #remove({ removes = [] }: AnyCommit): boolean {
+    const { instances, history, watches } = this.#database;
+    return removes.every((id) => {
+      const isWatched = [...watches.values()].some(({ instance }) => instance === id);
+      if (instances.get(id)?.status !== "done" || !this.#tasks.isIdle(id) || isWatched) return false;
+      for (const [key, { instance }] of history) if (instance === id) history.delete(key);
+      return instances.delete(id);
+    });
+  }
+
+  /** The index of the first that exists already, or null. */
+  #start({ starts = [] }: AnyCommit): number | null {
+    for (const [index, start] of starts.entries()) {
+      if (this.#database.instances.has(start.id)) return index;
+      const instance = { ...start, version: 1, updatedAt: start.createdAt };
+      this.#database.instances.set(start.id, copyRow(engineTables.instances, instance));
+    }
+    return null;
+  }
+
+  #remember({ history = [] }: AnyCommit): void {
+    for (const row of history) {
+      const key = keyOf(row.instance, row.version);
+      if (this.#database.history.has(key)) throw new TypeError(`version ${row.version} is in the history`);
+      this.#database.history.set(key, copyRow(engineTables.history, row));
+    }
+  }
+}
