@@ -37,11 +37,14 @@ interface ProjectParts {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly timeoutMs: number;
+  /** That of the command, such as `--mode long`: a project does not inherit it. */
+  readonly mode: string;
 }
 
 /** What both projects have in common. */
-function project({ name, include, exclude, timeoutMs }: ProjectParts): UserWorkspaceConfig {
+function project({ name, include, exclude, timeoutMs, mode }: ProjectParts): UserWorkspaceConfig {
   return {
+    mode,
     resolve: { alias: sources },
     test: {
       name,
@@ -60,7 +63,7 @@ function project({ name, include, exclude, timeoutMs }: ProjectParts): UserWorks
   };
 }
 
-export default defineConfig({
+export default defineConfig(({ mode }) => ({
   test: {
     root,
     globalSetup: [
@@ -73,8 +76,14 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project({ name: "processes", include: WITH_PROCESSES, exclude: [], timeoutMs: 90_000 }),
-      project({ name: "rest", include: ["test/**/*.test.ts"], exclude: WITH_PROCESSES, timeoutMs: 20_000 }),
+      project({ name: "processes", include: WITH_PROCESSES, exclude: [], timeoutMs: 90_000, mode }),
+      project({
+        name: "rest",
+        include: ["test/**/*.test.ts"],
+        exclude: WITH_PROCESSES,
+        timeoutMs: 20_000,
+        mode,
+      }),
     ],
   },
-});
+}));
