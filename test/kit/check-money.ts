@@ -36,13 +36,16 @@ export async function brokenMoney(
     const { transactions } = await ledger.signedBy(id as Address);
     const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
     const payments = (await storage.transaction(transactionId))?.payments ?? [];
-    const final = payments.filter(({ status }) => status === "finalized").map(({ signature }) => signature);
+    const finished = payments.filter(({ status }) => status === "finalized");
+    const final = finished.map(({ signature }) => signature);
     for (const signature of landed) {
       if (final.filter((each) => each === signature).length !== 1) {
         broken.push(`I9: ${signature} of ${id} landed and is not one payment's end`);
       }
     }
-    for (const signature of final) {
+    // A collection moves money within its address. It is over as well when its bytes are dead: the next look plans another.
+    const moving = finished.filter(({ kind }) => kind !== "collect");
+    for (const { signature } of moving) {
       if (!landed.includes(signature ?? "")) broken.push(`I9: ${String(signature)} of ${id} has not landed`);
     }
     const indexes = payments

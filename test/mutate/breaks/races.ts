@@ -49,7 +49,7 @@ export const RACE_BREAKS: readonly Break[] = [
     file: CANCEL,
     text: 'if (sent.kind === "stepped" && cancelledAt !== null) {',
     replacement: "if (cancelledAt !== null) {",
-    tests: ["payments/cancelling.test.ts"],
+    tests: ["payments/cancelling.test.ts", "payments/races/second-cancel.test.ts"],
   },
   {
     property: "a transfer's bytes are not sent again at the first look at them",

@@ -119,3 +119,16 @@ describe("what a plan names", () => {
     expect(nextSettlementStep(facts(1_000n, { open }))).toMatchObject({ do: "recover", amount: 0n });
   });
 });
+
+describe("M7: markers that stand at an emptied address", () => {
+  const markers = [ORDER_WORDS];
+
+  test("are not swept while bytes that they refuse may land, and are as soon as those cannot", () => {
+    expect(nextSettlementStep(facts(0n, { markers }))).toEqual({ do: "rest" });
+    expect(nextSettlementStep(facts(0n, { markers, mayClose: true }))).toMatchObject({ do: "sweep" });
+  });
+
+  test("do not keep what is left from being refunded first", () => {
+    expect(nextSettlementStep(facts(1_000n, { markers, mayClose: true }))).toMatchObject({ do: "refund" });
+  });
+});

@@ -162,7 +162,7 @@ class MixedLife {
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, each) => total + each, 0n);
 
 const refundedIn = ({ refunds }: TransactionBody): bigint =>
-  sum(refunds.map(({ amount, asset }) => units(amount, DECIMALS[asset] ?? 0)));
+  sum(refunds.map(({ amount, asset }) => units(amount ?? "", DECIMALS[asset] ?? 0)));
 
 /** What a swap has paid, in base units of USDC. */
 const paidOutIn = ({ recipients }: TransactionBody): bigint => units(recipients[0]?.amount ?? "", 6);

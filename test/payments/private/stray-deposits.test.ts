@@ -47,6 +47,30 @@ test("P13: a deposit to a token account that is not the associated one is brough
   await world.judge();
 });
 
+test("P13: a collection that every node drops until it is dead is planned again, and its deposit is counted once", async () => {
+  world = await scene();
+  const order = await world.sendTo();
+  await world.strayAccount(order.address, "USDC", order.due);
+  const lift = world.chain.faults.add(({ method }) =>
+    method === "sendTransaction" ? { kind: "drop" } : undefined,
+  );
+  await world.passAndSettle(3 * MINUTE, 2);
+  const payments = async () => (await world.storage.transaction(order.id))?.payments ?? [];
+  expect((await payments()).map(({ kind, status }) => [kind, status])).toEqual([["collect", "broadcast"]]);
+  const [dropped] = await payments();
+  world.chain.advance(200);
+  lift();
+  await world.passAndSettle(3 * MINUTE, 12);
+  const kinds = (await payments()).map(({ kind }) => kind).toSorted();
+  expect(kinds).toEqual(["collect", "collect", "payout"]);
+  expect(await world.ledger.statuses([dropped?.signature ?? ""])).toEqual([null]);
+  expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [] });
+  expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
 test("P13: part at the associated account and part beside it are one deposit", async () => {
   world = await scene();
   const order = await world.sendTo();
