@@ -100,12 +100,11 @@ export type DepositAddressEvent =
   /** An operator has looked: nobody is paid out, and what is there goes to this address. */
   | { readonly type: "REDIRECT"; readonly to: string };
 
-/** What the next step of settling an address depends on, besides the chain. */
+/**
+ * What the next step of settling an address depends on, besides the chain and the landings that it has heard of: those
+ * still come in while a step is planned, and are read then.
+ */
 export interface SettlementParams {
-  /** A reading from before this slot does not show all that went out. */
-  readonly settledSlot: number;
-  /** How many payments this address has been told of: a reading may show one more. */
-  readonly landed: number;
   /** What the order keeps, in base units of the expected asset. */
   readonly fee: string;
   readonly mayRefund: boolean;

@@ -293,10 +293,8 @@ export const depositAddress = setup({
       entry: {
         type: "planSettlement",
         params: ({
-          context: { settledSlot, landed, fee, hasRefunded, isReleased, closeAbove, lane, refundTo },
+          context: { fee, hasRefunded, isReleased, closeAbove, lane, refundTo },
         }): SettlementParams => ({
-          settledSlot,
-          landed,
           fee,
           isReleased,
           mayRefund: !hasRefunded,

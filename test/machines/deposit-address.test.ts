@@ -81,8 +81,6 @@ const [seen, finalized, funded, settled] = (
 const closed = (received: boolean): string => tell({ type: "WINDOW_CLOSED", received });
 const plan = (
   more: {
-    settledSlot?: number;
-    landed?: number;
     fee?: string;
     mayRefund?: boolean;
     isReleased?: boolean;
@@ -90,11 +88,11 @@ const plan = (
     refundTo?: string;
   } = {},
 ): string => {
-  const { settledSlot = 0, landed: count = 0, fee = "30", isReleased = false } = more;
+  const { fee = "30", isReleased = false } = more;
   const { mayRefund = true, closeAbove = null } = more;
   const { refundTo } = more;
   const to = refundTo === undefined ? {} : { refundTo };
-  return `planSettlement ${JSON.stringify({ settledSlot, landed: count, fee, isReleased, mayRefund, closeAbove, ...to })}`;
+  return `planSettlement ${JSON.stringify({ fee, isReleased, mayRefund, closeAbove, ...to })}`;
 };
 const redirection = { isReleased: true, refundTo: "elsewhere" };
 const redirected = plan(redirection);
@@ -167,7 +165,7 @@ describe("deposit-address", () => {
       },
       "collecting, under way": { LANDED: ["waiting"], LOST: ["waiting"] },
       "collecting, order over": {
-        LANDED: ["settling", plan({ settledSlot: 50, landed: 1 })],
+        LANDED: ["settling", plan()],
         LOST: ["settling", plan()],
       },
       "collecting, window over": {
@@ -175,7 +173,7 @@ describe("deposit-address", () => {
         COLLECTION_PLANNED: ['{"collecting":"moving"}', seen],
       },
       spending: { OVER: ["settling", plan()] },
-      closing: { OVER: ["settling", plan({ settledSlot: 20 })] },
+      closing: { OVER: ["settling", plan()] },
       settling: {
         COLLECTION_PLANNED: ["moving"],
         REFUND_PLANNED: ["moving"],
@@ -186,7 +184,7 @@ describe("deposit-address", () => {
         HELD: ["held", settled],
       },
       moving: {
-        LANDED: ["settling", plan({ settledSlot: 50, landed: 1, mayRefund: false })],
+        LANDED: ["settling", plan({ mayRefund: false })],
         LOST: ["cooling", pauses],
       },
       returning: {
@@ -239,7 +237,7 @@ describe("deposit-address", () => {
     const refunding = after("resting", events.ALL_READ, events.REFUND_PLANNED);
     expect([refunding.context.closeAbove, refunding.context.lane]).toEqual([null, "aging"]);
     const [, asked] = transition(depositAddress, refunding, events.LANDED);
-    expect(effectsOf(asked)).toEqual([plan({ settledSlot: 50, landed: 1, mayRefund: false })]);
+    expect(effectsOf(asked)).toEqual([plan({ mayRefund: false })]);
     const swept = after("resting", events.ALL_READ, events.SWEEP_PLANNED);
     expect([swept.context.closeAbove, swept.context.lane]).toEqual([1_151, "resting"]);
   });

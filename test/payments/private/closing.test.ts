@@ -35,7 +35,7 @@ async function settled(nodes: Partial<Ledger>, closeAbove: number | null): Promi
   const { signal } = new AbortController();
   const run = { key: "", instance: order.address, signal, dueAt: 0, crashes: 0, failures: 0 };
   const fee = String(units((await world.shown(order)).fee ?? "", 6));
-  const known = { settledSlot: 0, landed: 1, fee, isReleased: false, mayRefund: true };
+  const known = { fee, isReleased: false, mayRefund: true };
   const params: SettlementParams = { ...known, closeAbove };
   return plan(params, run);
 }
@@ -84,7 +84,7 @@ describe("M7: the markers of an address whose payout has landed", () => {
     const lowered: Partial<Ledger> = {
       ...silent,
       witnesses: async () => ({ ...(await world.ledger.witnesses()), ...witnesses }),
-      withWitnesses: () => ({ ...world.ledger, ...told(ABOVE + 1) }),
+      withWitnesses: async () => ({ ...world.ledger, ...told(ABOVE + 1) }),
     };
     const room = world.another({ ledger: { ...world.ledger, ...lowered } }).operator;
     await room.lowerWitnesses(

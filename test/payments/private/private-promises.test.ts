@@ -242,24 +242,6 @@ describe("settling an address", () => {
     await world.judge();
   });
 
-  test("waits until the address has heard of every payment that is final: else its books would count one twice", async () => {
-    world = await scene();
-    const order = await world.sendTo();
-    await world.deposit(order.address, { usdc: order.due });
-    await world.settle(8);
-    expect(await world.shown(order)).toMatchObject({ status: "completed" });
-    const addresses = world.service.workflows.find(({ name }) => name === "deposit-address");
-    const plan = addresses?.effects.get("planSettlement");
-    if (typeof plan !== "function") throw new Error("addresses plan their settlement");
-    const { signal } = new AbortController();
-    const run = { key: "", instance: order.address, signal, dueAt: 0, crashes: 0, failures: 0 };
-    const known = { settledSlot: 0, fee: "0", isReleased: false, mayRefund: true, closeAbove: null };
-    await expect(plan({ ...known, landed: 0 }, run)).rejects.toThrow("not been told of all its payments");
-    // The same with what it has heard of plans a step: without a fee all that is left goes back.
-    expect(await plan({ ...known, landed: 1 }, run)).toMatchObject({ event: { type: "REFUND_PLANNED" } });
-    await world.judge();
-  });
-
   test("takes no marker away while the bytes that it refuses may live, however much time has passed", async () => {
     world = await scene();
     const order = await world.sendTo();

@@ -212,7 +212,7 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
   const walletSwap = await life.shown(await life.walletSwap());
   const feesOfAlice = async (): Promise<bigint> =>
     (await feesBurnt(chain, [alice.address], before.slot)).get(alice.address) ?? 0n;
-  expect(await feesOfAlice()).toBe(sum([walletSend, walletSwap].map(({ fee }) => units(fee, 9))));
+  expect(await feesOfAlice()).toBe(sum([walletSend, walletSwap].map(({ fee }) => units(fee ?? "", 9))));
   const orders = {
     send: await life.send(),
     payroll: await life.payrollWithFrozenPayee(),

@@ -1,10 +1,13 @@
-/** A payroll whose address has not heard of its landings yet: nothing is settled before. */
+/** A payroll whose address hears of its landings late, and in another order than they landed in: it is settled after all of them. */
 import { afterEach, expect, test } from "vitest";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import { messageFromText } from "../../../src/engine/messages.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { orderedAs, scene, SOL } from "../private/scene.ts";
-import type { Scene } from "../private/scene.ts";
+import { MINUTE, orderedAs, scene, SOL } from "../private/scene.ts";
+import type { Ordered, Scene } from "../private/scene.ts";
 
 let world: Scene;
 afterEach(() => world.close());
@@ -13,7 +16,19 @@ const LANDED = "PAYMENT_LANDED";
 
 /** Holds back what tells an address that a payment has landed. */
 class LateLandings {
-  readonly held = new Set<string>();
+  /** By task: the slot that it tells. */
+  readonly held = new Map<string, number>();
+  readonly #released = new Set<string>();
+
+  /** Lets the one through that tells the newest slot, and answers that slot. */
+  releaseNewest(): number {
+    const [newest] = [...this.held].toSorted(([, one], [, other]) => other - one);
+    if (newest === undefined) throw new Error("nothing is held back");
+    const [id, slot] = newest;
+    this.held.delete(id);
+    this.#released.add(id);
+    return slot;
+  }
 
   within(storage: PaymentStorage, now: () => number): PaymentStorage {
     const giveBack = ({ id, token }: ClaimedTask): Promise<boolean> =>
@@ -30,8 +45,8 @@ class LateLandings {
         ),
       claim: async (request) => {
         const claimed = await storage.claim(request);
-        const late = claimed.filter(({ name }) => name === LANDED);
-        for (const { id } of late) this.held.add(id);
+        const late = claimed.filter(({ id, name }) => name === LANDED && !this.#released.has(id));
+        for (const { id, payload } of late) this.held.set(id, slotIn(payload));
         await Promise.all(late.map(giveBack));
         return claimed.filter((task) => !late.includes(task));
       },
@@ -39,8 +54,15 @@ class LateLandings {
   }
 }
 
-test("while an address has not heard of its payroll's landings, nothing is refunded or swept, though too much came in", async () => {
-  const late = new LateLandings();
+function slotIn(payload: string): number {
+  const { slot } = messageFromText(payload).event as unknown as { readonly slot: number };
+  return slot;
+}
+
+/** A payroll of three payouts at an address that hears of its landings late. Too much is paid in for it. */
+async function orderedLate(
+  late: LateLandings,
+): Promise<{ readonly order: Ordered; readonly payees: readonly Wallet[] }> {
   let now = (): number => 0;
   world = await scene({ storage: late.within(memoryStorage(), () => now()) });
   now = () => world.clock.now();
@@ -49,14 +71,75 @@ test("while an address has not heard of its payroll's landings, nothing is refun
     sender: world.alice,
     to: payees.map(({ address }) => ({ address, amount: "2" })),
   });
-  const order = orderedAs(body);
-  await world.deposit(order.address, { usdc: order.due + 3_000_000n });
+  return { order: orderedAs(body), payees };
+}
+
+const EXCESS = 3_000_000n;
+
+/** The address's own payments. */
+async function ownOf({ id }: Ordered): Promise<readonly string[]> {
+  const { payments = [] } = (await world.storage.transaction(id)) ?? {};
+  return payments.map(({ kind }) => kind).filter((kind) => kind === "refund" || kind === "sweep");
+}
+
+/** Lets only so many transactions reach the chain, in the order in which they are first sent. */
+class Gate {
+  #open = 0;
+  readonly #passed = new Set<unknown>();
+
+  constructor({ chain }: Scene) {
+    chain.faults.add(({ method, params }) => {
+      if (method !== "sendTransaction" || this.#passed.has(params[0])) return undefined;
+      if (this.#passed.size >= this.#open) return { kind: "drop" };
+      this.#passed.add(params[0]);
+      return undefined;
+    });
+  }
+
+  letOneMore(): void {
+    this.#open += 1;
+  }
+}
+
+test("while an address has not heard of its payroll's landings, nothing is refunded or swept, though too much came in", async () => {
+  const late = new LateLandings();
+  const { order } = await orderedLate(late);
+  await world.deposit(order.address, { usdc: order.due + EXCESS });
   for (let round = 0; round < 6; round++) await world.passAndSettle(20_000, 2);
-  const own = async (): Promise<readonly string[]> =>
-    ((await world.storage.transaction(order.id))?.payments ?? [])
-      .map(({ kind }) => kind)
-      .filter((kind) => kind === "refund" || kind === "sweep");
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect(late.held.size).toBeGreaterThanOrEqual(3);
-  expect(await own()).toEqual([]);
+  expect(await ownOf(order)).toEqual([]);
+}, 120_000);
+
+test("E12: an address that hears of its payroll's landings in reverse order of their slots settles after the last one, and its sums are right", async () => {
+  const late = new LateLandings();
+  const { order, payees } = await orderedLate(late);
+  const gate = new Gate(world);
+  world.chain.fund(order.address, { usdc: order.due + EXCESS });
+  // The plan and its payouts, each final before the next one is let through.
+  for (let landing = 0; landing < 4; landing++) {
+    gate.letOneMore();
+    await world.passAndSettle(20_000, 3);
+  }
+  expect(await world.shown(order)).toMatchObject({ status: "completed" });
+  const slots: number[] = [];
+  while (late.held.size > 0) {
+    expect(await ownOf(order)).toEqual([]);
+    slots.push(late.releaseNewest());
+    await world.passAndSettle(20_000, 1);
+  }
+  expect(slots).toEqual(slots.toSorted((one, other) => other - one));
+  expect(new Set(slots).size).toBe(4);
+  gate.letOneMore();
+  // Planning was refused again and again meanwhile, after growing pauses.
+  await world.passAndSettle(15 * MINUTE, 4);
+  expect(await ownOf(order)).toEqual(["refund"]);
+  late.releaseNewest();
+  await world.passAndSettle(MINUTE, 4);
+  for (const { address } of payees) expect((await world.held(address))[1]).toBe(2_000_000n);
+  const refunded = (await world.held(world.alice.address))[1] - 1n;
+  const { refunds } = await world.shown(order);
+  expect(refunds).toMatchObject([{ status: "paid" }]);
+  expect(refunded).toBe(units(refunds[0]?.amount ?? "", 6));
+  await world.judge();
 }, 120_000);
