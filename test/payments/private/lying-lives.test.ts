@@ -17,15 +17,24 @@ async function brokenIn(life: LyingLife): Promise<readonly string[]> {
   }
 }
 
+/** Lives that were judged broken once, by seed and path of the property: the same as long as lives are drawn alike. */
+const BROKEN_ONCE = [
+  // A collection that every node dropped was over without having landed.
+  { seed: 41_670_556, path: "132" },
+];
+
+async function expectUnbroken(life: LyingLife): Promise<void> {
+  expect(await brokenIn(life)).toEqual([]);
+}
+
 test(
   "M3: after random sends, payrolls and swaps with crashes, under nodes that lie about everything, no payee has more than its amount, and every base unit is where it belongs or the reconciliation says where it is",
   { timeout: EXPLORING_MS },
   async () => {
-    await fc.assert(
-      fc.asyncProperty(anyLyingLife, async (life) => {
-        expect(await brokenIn(life)).toEqual([]);
-      }),
-      { numRuns: THOROUGH ? 200 : 3, endOnFailure: true, ...repeatedRun() },
-    );
+    const anyLife = fc.asyncProperty(anyLyingLife, expectUnbroken);
+    for (const again of THOROUGH ? BROKEN_ONCE : []) {
+      await fc.assert(anyLife, { ...again, numRuns: 1, endOnFailure: true });
+    }
+    await fc.assert(anyLife, { numRuns: THOROUGH ? 200 : 3, endOnFailure: true, ...repeatedRun() });
   },
 );

@@ -281,4 +281,4 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
     0n,
   ]);
   expect(gainOf(carol.address, before, after)[1]).toBe(-life.sumPaidIn("USDC", carol));
-});
+}, 120_000);

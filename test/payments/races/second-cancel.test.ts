@@ -4,6 +4,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../../../src/payments/transactions/cancel-transaction.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
 import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
+import { EXPLORING_MS } from "../../kit/thorough.ts";
 import { MINUTE, scene } from "../private/scene.ts";
 import type { Scene } from "../private/scene.ts";
 import type { Mode } from "./races-world.ts";
@@ -17,66 +18,42 @@ const DELAY_MS = 20_000;
 /** A transaction that can still be cancelled. */
 interface Cancellable {
   readonly id: string;
+  readonly customer: Caller;
   readonly at: number;
 }
 
-class TwoCancels {
-  readonly #customer: Caller;
-  readonly #mode: Mode;
-  readonly ids: string[] = [];
-
-  constructor(customer: Caller, mode: Mode) {
-    this.#customer = customer;
-    this.#mode = mode;
+async function taken(customer: Caller, mode: Mode): Promise<string> {
+  if (mode === "wallet") {
+    const words = { from: world.alice, to: world.bob.address, amount: "1" };
+    return (await world.send(customer, words)).transactionId;
   }
+  const to = [{ address: world.bob.address, amount: "5" }];
+  return (await world.order(customer, { sender: world.alice, to })).body.transactionId;
+}
 
-  readonly arrange = async (): Promise<Cancellable> => {
-    const id = await (this.#mode === "wallet" ? this.#send() : this.#order());
-    this.ids.push(id);
-    // A commit that tells the time of another DELETE would be seen.
-    world.clock.advance(100);
-    return { id, at: world.clock.now() };
-  };
+async function cancelling(
+  { id, customer }: Cancellable,
+  through: Through,
+): Promise<CancelledTransactionBody> {
+  const service = world.another({ storage: through(world.storage), ledger: world.ledger });
+  return service.cancelTransaction(customer, id);
+}
 
-  readonly cancel = async ({ id }: Cancellable, through: Through): Promise<CancelledTransactionBody> => {
-    const service = world.another({ storage: through(world.storage), ledger: world.ledger });
-    return service.cancelTransaction(this.#customer, id);
-  };
-
-  readonly judge = async (
-    { id, at }: Cancellable,
-    ...endings: readonly Ending<CancelledTransactionBody>[]
-  ): Promise<void> => {
-    const cancelledAt = new Date(at).toISOString();
-    const granted = endings.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-    expect(granted).toEqual([{ transactionId: id, status: "cancelled", cancelledAt }]);
-    const refused = endings.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
-    expect(refused).toMatchObject([
-      {
-        code: "CANNOT_CANCEL",
-        details: { transactionId: id, currentStatus: "cancelled", allowedStatuses: ["pending"] },
-      },
-    ]);
-    expect(await world.service.transaction(this.#customer, id)).toMatchObject({
-      status: "cancelled",
-      cancelledAt,
-    });
-  };
-
-  async #send(): Promise<string> {
-    const { transactionId } = await world.send(this.#customer, {
-      from: world.alice,
-      to: world.bob.address,
-      amount: "1",
-    });
-    return transactionId;
-  }
-
-  async #order(): Promise<string> {
-    const to = [{ address: world.bob.address, amount: "5" }];
-    const { body } = await world.order(this.#customer, { sender: world.alice, to });
-    return body.transactionId;
-  }
+async function expectOneGranted(
+  { id, at, customer }: Cancellable,
+  ...endings: readonly Ending<CancelledTransactionBody>[]
+): Promise<void> {
+  const cancelledAt = new Date(at).toISOString();
+  const granted = endings.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  expect(granted).toEqual([{ transactionId: id, status: "cancelled", cancelledAt }]);
+  const refused = endings.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+  expect(refused).toMatchObject([
+    {
+      code: "CANNOT_CANCEL",
+      details: { transactionId: id, currentStatus: "cancelled", allowedStatuses: ["pending"] },
+    },
+  ]);
+  expect(await world.service.transaction(customer, id)).toMatchObject({ status: "cancelled", cancelledAt });
 }
 
 test.each(["wallet", "private"] as const)(
@@ -85,16 +62,28 @@ test.each(["wallet", "private"] as const)(
     world = await scene({ broadcastDelayMs: DELAY_MS });
     world.chain.fund(world.alice.address, { usdc: 1_000_000_000n });
     world.chain.advance(35);
-    const two = new TwoCancels(await world.caller("enterprise"), mode);
-    const { arrange, cancel, judge } = two;
-    const met = await meetAtEveryCommit({ arrange, one: cancel, other: cancel, judge });
+    const customer = await world.caller("enterprise");
+    const ids: string[] = [];
+    const met = await meetAtEveryCommit({
+      async arrange() {
+        const id = await taken(customer, mode);
+        ids.push(id);
+        // A commit that tells the time of another DELETE would be seen.
+        world.clock.advance(100);
+        return { id, customer, at: world.clock.now() };
+      },
+      one: cancelling,
+      other: cancelling,
+      judge: expectOneGranted,
+    });
     expect(met).toBeGreaterThanOrEqual(4);
     const before = await world.held(world.bob.address);
     await world.passAndSettle(MINUTE, 4);
-    for (const id of two.ids) {
+    for (const id of ids) {
       expect((await world.storage.transaction(id))?.transaction.status).toBe("cancelled");
     }
     expect(await world.held(world.bob.address)).toEqual(before);
     await world.judge();
   },
+  EXPLORING_MS,
 );
