@@ -137,7 +137,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
     file: "src/payments/private/settle-address.ts",
     text: 'if (markers.includes("disputed")) {',
     replacement: "if (markers.length < 0) {",
-    tests: ["payments/private/lies.test.ts"],
+    tests: ["payments/private/closing.test.ts"],
   },
   {
     property: "markers are closed only above the height that their bytes live to",

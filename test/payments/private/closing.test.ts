@@ -75,6 +75,17 @@ describe("M7: the markers of an address whose payout has landed", () => {
     });
   });
 
+  test("stand while the witnesses disagree about one of them, and nothing is planned by the others", async () => {
+    const disputed: Partial<Ledger> = {
+      ...told(ABOVE + 1),
+      async markers(base, seeds) {
+        const reading = await world.ledger.markers(base, seeds);
+        return { ...reading, markers: reading.markers.with(0, "disputed") };
+      },
+    };
+    await expect(settled(disputed, ABOVE)).rejects.toThrow("the witnesses disagree about a marker");
+  });
+
   test("stand while too few nodes tell a height", async () => {
     await expect(settled(silent, ABOVE)).rejects.toThrow(LedgerUnavailable);
   });
