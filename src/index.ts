@@ -96,6 +96,7 @@ export type { ReceivedBody } from "./payments/transactions/received-money.ts";
 export type { RecipientStatus } from "./payments/transactions/recipient-outcome.ts";
 export type { RecipientBody, RefundBody, TransactionBody } from "./payments/transactions/read-transaction.ts";
 export type { WebhookBody, WholeWebhookBody } from "./payments/webhooks/webhook-body.ts";
+export type { NodeAsked, RequestAnswered, TaskEnded, WebhookCalled } from "./diagnostics.ts";
 export type { Clock, Logger, Random } from "./runtime.ts";
 export { LedgerUnavailable } from "./ledger/ledger.ts";
 export type {

@@ -28,6 +28,8 @@ const sources = [
   { find: "paystate/local", replacement: source("src/local/index.ts") },
   { find: "paystate/webhook", replacement: source("src/receiver/index.ts") },
   { find: "paystate/client", replacement: source("src/client/index.ts") },
+  { find: "paystate/opentelemetry", replacement: source("src/telemetry/opentelemetry.ts") },
+  { find: "paystate/prometheus", replacement: source("src/telemetry/prometheus.ts") },
   { find: "paystate/testing", replacement: source("test/kit/index.ts") },
 ];
 

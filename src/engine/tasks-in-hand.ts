@@ -1,6 +1,7 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
 import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
+import { taskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";
@@ -77,7 +78,11 @@ export class TasksInHand {
     if (task.kind === "invocation") this.#invocations += 1;
     this.#taken[queueOf(task)] += 1;
     this.#inHand.set(task.id, held);
-    held.done = this.#do(held).then((isDone) => this.#ended(held, isDone));
+    const begunAt = this.#around.clock.now();
+    held.done = this.#do(held).then((isDone) => {
+      this.#publishEnd(task, begunAt, isDone);
+      this.#ended(held, isDone);
+    });
   }
 
   /** Aborts what a durable commit has disarmed of the invocations in hand. */
@@ -139,6 +144,19 @@ export class TasksInHand {
       await this.#release(task, clock.now() + backoff, message);
       return false;
     }
+  }
+
+  #publishEnd({ workflow, kind, name, dueAt }: ClaimedTask, begunAt: number, isDone: boolean): void {
+    const { clock } = this.#around;
+    taskEnded.publish(() => ({
+      workflow,
+      kind,
+      name,
+      outcome: isDone ? "done" : "failed",
+      // A wall clock may be set back meanwhile.
+      durationMs: Math.max(0, clock.now() - begunAt),
+      lateMs: Math.max(0, begunAt - dueAt),
+    }));
   }
 
   #ended(held: InHand, isDone: boolean): void {

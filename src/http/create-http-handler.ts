@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../service/payment-service.ts";
+import { RecentHealth } from "../service/recent-health.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
@@ -15,6 +16,7 @@ import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
 import type { PerTier } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
+import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { KnownCredentials } from "./known-credentials.ts";
 import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
@@ -62,6 +64,11 @@ export interface HttpHandlerOptions {
    * who may look instead, also in production; what it throws refuses. Default false.
    */
   readonly inspector?: boolean | { readonly authorize: Authorize };
+  /**
+   * Answers `GET /health/live` and `GET /health/ready` below `basePath`, without a key, with `{ status }`: the first with
+   * 200 while the process answers, the second with 503 while nothing can be taken, see `Health`. Default false.
+   */
+  readonly health?: boolean;
   /** The service's clock. Default: the machine's own. */
   readonly clock?: Clock;
   /** Makes request ids. Default: the operating system's. */
@@ -86,7 +93,7 @@ const perTier = z.strictObject({ free: perMinute, pro: perMinute, enterprise: pe
 
 const optionsSchema = z.strictObject({
   service: objectWith<PaymentService>(
-    ["authenticate", "createTransaction", "tokens"],
+    ["authenticate", "createTransaction", "health", "tokens"],
     "a payment service: createPaymentService({ … })",
   ),
   basePath: z
@@ -112,6 +119,7 @@ const optionsSchema = z.strictObject({
       error: "expected true, false or { authorize }",
     })
     .default(false),
+  health: z.boolean().default(false),
   ...runtimeOptions,
 });
 
@@ -149,6 +157,7 @@ export function createHttpHandler(options: HttpHandlerOptions): HttpHandler {
   const responder = responderOf(checked);
   const app: App = new Hono();
   mountInspector(app, checked);
+  if (checked.health) mountHealth(app, checked);
   for (const site of sitesOf(ENDPOINTS)) {
     app.all(`${checked.basePath}${site.pattern}`, (context) => answer(responder, site, context));
   }
@@ -192,9 +201,17 @@ function responderOf({ service, basePath, clientAddress, limits, ...checked }: C
     reference: new ApiReference(ENDPOINTS),
     basePath,
     clientAddress,
+    clock,
     random,
     log,
   });
+}
+
+function mountHealth(app: App, { service, basePath, clock }: CheckedOptions): void {
+  const health = new RecentHealth(service, clock);
+  // Hono answers HEAD wherever GET is answered.
+  app.get(`${basePath}${LIVE_PATH}`, liveAnswer);
+  app.get(`${basePath}${READY_PATH}`, () => readyAnswer(health));
 }
 
 /** The inspector's pages, where they were asked for. */

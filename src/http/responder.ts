@@ -1,8 +1,9 @@
 /** One request from its key to its answer, in the order of checks that every endpoint has. */
 import type { PaymentService } from "../service/payment-service.ts";
+import { requestAnswered } from "../diagnostics.ts";
 import { PaymentError } from "../errors.ts";
 import type { Answer } from "../payments/accounts/answer-once.ts";
-import type { Logger, Random } from "../runtime.ts";
+import type { Clock, Logger, Random } from "../runtime.ts";
 import type { AccountWindows } from "./account-windows.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ClientLimit } from "./client-limit.ts";
@@ -39,6 +40,7 @@ export interface ResponderParts {
   /** Where the endpoints stand, "" at the root. */
   readonly basePath: string;
   readonly clientAddress: ((request: Request) => string | null) | undefined;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
@@ -56,6 +58,20 @@ export class Responder {
   }
 
   async respond(arrival: Arrival): Promise<Response> {
+    const { clock } = this.#parts;
+    const begunAt = clock.now();
+    const response = await this.#answer(arrival);
+    requestAnswered.publish(() => ({
+      method: knownMethod(arrival.request.method),
+      route: arrival.site?.path ?? "none",
+      status: response.status,
+      // A wall clock may be set back meanwhile.
+      durationMs: Math.max(0, clock.now() - begunAt),
+    }));
+    return response;
+  }
+
+  async #answer(arrival: Arrival): Promise<Response> {
     const { request, path, site } = arrival;
     const begun = this.#begin(request.method, path);
     try {
@@ -134,6 +150,13 @@ async function enter(
   } catch (refusal) {
     throw await counted.refused(refusal);
   }
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** A stranger may invent methods, and each would be a series of its own where they are counted. */
+function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : "other";
 }
 
 /** OPTIONS is answered with what there is; any other method that the path does not take is refused with the same list. */

@@ -5,6 +5,8 @@ import { pathParameter } from "./contract/path-parameters.ts";
 /** A path for callers with a key, and what each method does there. */
 export interface KeyedSite {
   readonly kind: "keyed";
+  /** As the contract writes it, such as "/v1/quotes/{quoteId}". */
+  readonly path: string;
   /** In Hono's syntax. */
   readonly pattern: string;
   readonly methods: ReadonlyMap<string, KeyedEndpoint>;
@@ -13,6 +15,7 @@ export interface KeyedSite {
 /** A path that needs no key. */
 export interface OpenSite {
   readonly kind: "open";
+  readonly path: string;
   readonly pattern: string;
   readonly methods: ReadonlyMap<string, OpenEndpoint>;
 }
@@ -25,8 +28,18 @@ export function sitesOf(endpoints: readonly Endpoint[]): readonly Site[] {
   const keyed = endpoints.filter((endpoint) => endpoint.scope !== "none");
   const open = endpoints.filter((endpoint) => endpoint.scope === "none");
   return [
-    ...byPath(keyed).map(([path, methods]) => ({ kind: "keyed" as const, pattern: pattern(path), methods })),
-    ...byPath(open).map(([path, methods]) => ({ kind: "open" as const, pattern: pattern(path), methods })),
+    ...byPath(keyed).map(([path, methods]) => ({
+      kind: "keyed" as const,
+      path,
+      pattern: pattern(path),
+      methods,
+    })),
+    ...byPath(open).map(([path, methods]) => ({
+      kind: "open" as const,
+      path,
+      pattern: pattern(path),
+      methods,
+    })),
   ];
 }
 

@@ -23,7 +23,7 @@ export interface Health {
    */
   readonly status: "ok" | "degraded" | "down";
   readonly storage: "ok" | "unreachable";
-  /** The newest finalized slot, null while no endpoint answers. */
+  /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
    * How many endpoints must agree before anything final is believed, and how many answer. While these are fewer nothing
@@ -48,8 +48,14 @@ export interface Health {
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
 const OVERDUE_MS = 20_000;
 const MAX_DEAD_LETTERS = 100;
+// Who asks how we are does not wait for what is ill: probes give up after seconds.
+const MAX_STORAGE_WAIT_MS = 3_000;
+const MAX_LEDGER_WAIT_MS = 2_000;
 
-/** Asks storage and ledger. Never rejects: what cannot be asked is what it tells. */
+/**
+ * Asks storage and ledger. Never rejects, and answers within 3 s: a storage that is silent for longer is unreachable, and a
+ * ledger that is silent for 2 s is not there.
+ */
 export async function readHealth({
   storage,
   ledger,
@@ -65,16 +71,17 @@ export async function readHealth({
   readonly watching: () => Health["watches"];
   readonly countMatters: () => Promise<number>;
 }): Promise<Health> {
+  const asked = Promise.all([
+    storage.nextDue(workflowKeys),
+    storage.deadLetters(MAX_DEAD_LETTERS),
+    storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
+    countMatters(),
+    loweredWitnesses({ storage, clock }),
+  ]);
   const [stored, position, counted] = await Promise.all([
-    Promise.all([
-      storage.nextDue(workflowKeys),
-      storage.deadLetters(MAX_DEAD_LETTERS),
-      storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
-      countMatters(),
-      loweredWitnesses({ storage, clock }),
-    ]).catch(() => null),
-    ledger.position().catch(() => null),
-    ledger.witnesses().catch(() => null),
+    answerWithin(clock, MAX_STORAGE_WAIT_MS, asked),
+    answerWithin(clock, MAX_LEDGER_WAIT_MS, ledger.position()),
+    answerWithin(clock, MAX_LEDGER_WAIT_MS, ledger.witnesses()),
   ]);
   const lowered = stored?.[4] ?? null;
   const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
@@ -97,6 +104,15 @@ export async function readHealth({
     Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
   const status = isLate ? "degraded" : "ok";
   return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
+}
+
+/** The answer; null when it fails, or takes longer. */
+async function answerWithin<T>(clock: Clock, ms: number, asked: Promise<T>): Promise<T | null> {
+  const patience = new AbortController();
+  const passed = clock.sleep(ms, patience.signal).then(() => null);
+  const answer = await Promise.race([asked.catch(() => null), passed]);
+  patience.abort();
+  return answer;
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -6,6 +6,7 @@ import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
 import { paceOf } from "./pace.ts";
+import { publishedExchange } from "./published-exchange.ts";
 import { rpcCaller, type RpcCall } from "./rpc-call.ts";
 
 /** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
@@ -65,7 +66,7 @@ export function openEndpoints(
 
 function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bounds: Bounds): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
-  const exchange = boundedExchange(fetch, bounds);
+  const exchange = publishedExchange(boundedExchange(fetch, bounds), name, bounds.clock);
   const connection = new Connection(url, {
     fetch: asFetch(exchange),
     // Its own retry blocks a call for 7.5 s; ours moves on to another endpoint.

@@ -2,12 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import type { Server } from "node:http";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { PaymentService } from "paystate";
 import { systemClock } from "paystate/engine";
 import type { Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
@@ -29,6 +31,7 @@ const PAGE_OF = {
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
   later: "storage/README.md",
+  prometheus: "src/telemetry/README.md",
   receive: "src/payments/webhooks/README.md",
   table: "storage/README.md",
   verify: "src/payments/webhooks/README.md",
@@ -144,6 +147,23 @@ test("the client's program pays an order once, however often it is run", async (
     expect(await world.finalizing(pay(world.client, order, sign))).toBe(signature);
     expect((await world.client.listTransactions().page()).data).toHaveLength(1);
   } finally {
+    await world.close();
+  }
+});
+
+test("metrics are served to Prometheus on a port of their own", async () => {
+  const { serveMetrics } = (await import(join(folder, "prometheus.ts"))) as {
+    serveMetrics: (service: PaymentService, port: number) => Server;
+  };
+  const world = await clientWorld();
+  const port = await freePort();
+  const server = serveMetrics(world.service, port);
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(response.headers.get("content-type")).toMatch(/^text\/plain/);
+    expect(await response.text()).toContain('paystate_health{status="ok"} 1');
+  } finally {
+    server.close();
     await world.close();
   }
 });

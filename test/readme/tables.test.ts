@@ -2,7 +2,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { nodeAsked, requestAnswered, taskEnded, webhookCalled } from "../../src/diagnostics.ts";
 import { paymentServiceOptions } from "../../src/service/payment-service-options.ts";
+import { DURATIONS, GAUGES } from "../../src/telemetry/instruments.ts";
 import { program } from "../programs/programs.ts";
 import { blocksOf, codeIn, fieldsOf, ROOT, tableOf, textOf } from "./page.ts";
 
@@ -52,6 +54,21 @@ test("the page of webhooks lists all options of them", () => {
   );
   const options = paymentServiceOptions.shape.webhooks.unwrap().shape;
   expect(listed.toSorted()).toEqual(Object.keys(options).toSorted());
+});
+
+test("the page of metrics lists every instrument with its labels, and every channel", () => {
+  const page = "src/telemetry/README.md";
+  const listed = tableOf(page, "## Instruments").map(([name, labels, description]) => ({
+    name: codeIn(name)[0],
+    labels: codeIn(labels),
+    description,
+  }));
+  expect(listed).toEqual(
+    [...DURATIONS, ...GAUGES].map(({ name, labels, description }) => ({ name, labels, description })),
+  );
+  const channels = tableOf(page, "## Channels").flatMap(([name]) => codeIn(name));
+  const topics = [requestAnswered, taskEnded, webhookCalled, nodeAsked];
+  expect(channels).toEqual(topics.map(({ name }) => name));
 });
 
 test("the operator's page lists every kind of matter and every action", () => {

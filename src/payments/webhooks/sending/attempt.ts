@@ -1,5 +1,6 @@
 /** One attempt to deliver one notice: a single POST over a guarded connection, within one absolute deadline. */
 import { createSecureContext } from "node:tls";
+import { webhookCalled } from "../../../diagnostics.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
@@ -105,10 +106,13 @@ class GuardedDelivery implements Delivery {
     this.#connections = new ReceiverConnections({ clock, lookup, allowAddress, deny, secureContext });
   }
 
-  attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {
+  async attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {
     const deadline = { ms: DELIVERY_DEADLINE_MS, clock: this.#clock, caller };
     const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
-    return withDeadline(deadline, (signal) => this.#post({ text: url, request, signal }));
+    const result = await withDeadline(deadline, (signal) => this.#post({ text: url, request, signal }));
+    const { error, durationMs } = result;
+    webhookCalled.publish(() => ({ outcome: error ?? "delivered", durationMs }));
+    return result;
   }
 
   reach(url: string): Promise<boolean> {

@@ -1,0 +1,75 @@
+/** What this process does, published on Node's diagnostics channels for those who measure or trace it. */
+import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Channel } from "node:diagnostics_channel";
+
+/** A diagnostics channel with the type of its messages. While no one has subscribed, publishing makes no message. */
+export class Topic<Message extends object> {
+  /** The name to subscribe to, as in `diagnostics_channel.subscribe(name, listener)`. */
+  readonly name: string;
+  readonly #channel: Channel;
+
+  constructor(name: string) {
+    this.name = name;
+    this.#channel = channel(name);
+  }
+
+  /** Tells the subscribers, before it returns. What a subscriber throws becomes an uncaught exception: Node's rule. */
+  publish(make: () => Message): void {
+    if (this.#channel.hasSubscribers) this.#channel.publish(make());
+  }
+
+  /** Calls `listener` with each message, from any copy of this package in the process, until the answer is called. */
+  subscribe(listener: (message: Message) => void): () => void {
+    const heard = (message: unknown): void => listener(message as Message);
+    subscribe(this.name, heard);
+    return () => {
+      unsubscribe(this.name, heard);
+    };
+  }
+}
+
+/** A request to the API was answered. */
+export interface RequestAnswered {
+  readonly method: string;
+  /** The path with names in place of ids, such as "/v1/transactions/{transactionId}"; "none" where there is nothing at the path. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** A task left the hands of this process. */
+export interface TaskEnded {
+  /** The workflow's id and version. */
+  readonly workflow: string;
+  readonly kind: "effect" | "timer" | "invocation" | "message";
+  /** The name of the effect, actor or timer. */
+  readonly name: string;
+  /** `failed`: it threw and will be tried again, unless its lease was lost to another process. */
+  readonly outcome: "done" | "failed";
+  readonly durationMs: number;
+  /** How long after it was due it was begun. */
+  readonly lateMs: number;
+}
+
+/** A webhook was called, once. */
+export interface WebhookCalled {
+  /** "delivered", or the word of the attempt's error, such as "timeout". */
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+/** A node of the chain was asked, once. */
+export interface NodeAsked {
+  /** Its host name. Paths and queries of providers carry keys, and are left out. */
+  readonly endpoint: string;
+  /** The JSON-RPC method. */
+  readonly method: string;
+  /** "answered", or the kind of the failure, such as "timeout" or "http". */
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+export const requestAnswered = new Topic<RequestAnswered>("paystate.request.answered");
+export const taskEnded = new Topic<TaskEnded>("paystate.task.ended");
+export const webhookCalled = new Topic<WebhookCalled>("paystate.webhook.called");
+export const nodeAsked = new Topic<NodeAsked>("paystate.node.asked");

@@ -1,0 +1,23 @@
+/** What load balancers and orchestrators ask without a key: does the process live, can it take payments. */
+import type { RecentHealth } from "../service/recent-health.ts";
+
+/** 200 as long as this process answers at all. One that does not should be restarted. */
+export const LIVE_PATH = "/health/live";
+
+/** 503 while the storage is silent, so that requests go elsewhere; 200 while payments are taken, if late. */
+export const READY_PATH = "/health/ready";
+
+/** The answer at `LIVE_PATH`. */
+export function liveAnswer(): Response {
+  return answer(200, "ok");
+}
+
+/** The answer at `READY_PATH`. It has the word alone: the rest of health is the operator's. */
+export async function readyAnswer(health: RecentHealth): Promise<Response> {
+  const { status } = await health.read();
+  return answer(status === "down" ? 503 : 200, status);
+}
+
+function answer(code: number, status: string): Response {
+  return Response.json({ status }, { status: code, headers: { "cache-control": "no-store" } });
+}

@@ -1,0 +1,57 @@
+/** `paystate/opentelemetry`: what this process does, as instruments of a meter of OpenTelemetry. */
+import type { BatchObservableResult, Meter, ObservableGauge } from "@opentelemetry/api";
+import { systemClock } from "../runtime.ts";
+import { RecentHealth } from "../service/recent-health.ts";
+import type { HealthSource } from "../service/recent-health.ts";
+import { BUCKETS_SECONDS, DURATIONS, GAUGES } from "./instruments.ts";
+import type { GaugeInstrument } from "./instruments.ts";
+
+export type { HealthSource } from "../service/recent-health.ts";
+
+/** What is measured, and where it goes. */
+export interface OpenTelemetryOptions {
+  /** From your MeterProvider: `metrics.getMeter("paystate")`. */
+  readonly meter: Meter;
+  /** Whose health becomes gauges. Left out, for instance with an engine alone: durations only. */
+  readonly service?: HealthSource;
+}
+
+/**
+ * Measures all services and engines of this process until the function that it returns is called: histograms of durations
+ * in seconds, and gauges of the service's health, read once for each collection. No label holds an id, an address or a
+ * key. Costs nothing where it is not called.
+ *
+ * @example
+ * ```ts
+ * import { metrics } from "@opentelemetry/api";
+ * import { openTelemetryMetrics } from "paystate/opentelemetry";
+ *
+ * const stop = openTelemetryMetrics({ meter: metrics.getMeter("paystate") });
+ * stop();
+ * ```
+ */
+export function openTelemetryMetrics({ meter, service }: OpenTelemetryOptions): () => void {
+  const ends = DURATIONS.map(({ name, description, subscribe }) => {
+    const advice = { explicitBucketBoundaries: BUCKETS_SECONDS };
+    const histogram = meter.createHistogram(name, { description, unit: "s", advice });
+    return subscribe((seconds, labels) => histogram.record(seconds, labels));
+  });
+  if (service !== undefined) ends.push(observe(meter, service));
+  return () => ends.forEach((end) => end());
+}
+
+function observe(meter: Meter, service: HealthSource): () => void {
+  const recent = new RecentHealth(service, systemClock);
+  const gauges = new Map<GaugeInstrument, ObservableGauge>(
+    GAUGES.map((each) => [each, meter.createObservableGauge(each.name, { description: each.description })]),
+  );
+  const observables = [...gauges.values()];
+  const collect = async (result: BatchObservableResult): Promise<void> => {
+    const health = await recent.read();
+    for (const [{ valuesOf }, gauge] of gauges) {
+      for (const { value, labels } of valuesOf(health)) result.observe(gauge, value, labels);
+    }
+  };
+  meter.addBatchObservableCallback(collect, observables);
+  return () => meter.removeBatchObservableCallback(collect, observables);
+}

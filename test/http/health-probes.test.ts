@@ -1,0 +1,79 @@
+/** What a load balancer is answered without a key. */
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
+import { RecentHealth } from "../../src/service/recent-health.ts";
+import type { Health } from "../../src/service/read-health.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { serviceFixture } from "../kit/service-fixture.ts";
+import type { ServiceFixture } from "../kit/service-fixture.ts";
+
+let fixture: ServiceFixture;
+beforeEach(async () => {
+  fixture = await serviceFixture();
+});
+afterEach(() => fixture.close());
+
+async function ask(path: string, options: Partial<HttpHandlerOptions> = { health: true }) {
+  const { service, clock } = fixture;
+  const handler = createHttpHandler({ service, clock, ...options });
+  const response = await handler.fetch(new Request(`https://pay.example${path}`));
+  return { status: response.status, body: await response.json() };
+}
+
+test("a service that works is live and ready, and shows one word", async () => {
+  expect(await ask("/health/live")).toEqual({ status: 200, body: { status: "ok" } });
+  expect(await ask("/health/ready")).toEqual({ status: 200, body: { status: "ok" } });
+});
+
+test("without its chain it is ready still, and degraded: cancels and reads go on", async () => {
+  await fixture.ledger.close();
+  expect(await ask("/health/ready")).toEqual({ status: 200, body: { status: "degraded" } });
+});
+
+test("without its storage it is live and not ready", async () => {
+  const silent = new Proxy(fixture.storage, {
+    get: (storage, property, receiver) =>
+      property === "nextDue"
+        ? () => Promise.reject(new Error("disk gone"))
+        : (Reflect.get(storage, property, receiver) as unknown),
+  });
+  const options = { health: true, service: fixture.another({ storage: silent }) };
+  expect(await ask("/health/live", options)).toEqual({ status: 200, body: { status: "ok" } });
+  expect(await ask("/health/ready", options)).toEqual({ status: 503, body: { status: "down" } });
+});
+
+test("a storage and a ledger that hang make no probe wait for longer than 3 s", async () => {
+  const hanging = new Proxy(fixture.storage, {
+    get: (storage, property, receiver) =>
+      property === "deadLetters"
+        ? () => new Promise(() => {})
+        : (Reflect.get(storage, property, receiver) as unknown),
+  });
+  const asked = ask("/health/ready", { health: true, service: fixture.another({ storage: hanging }) });
+  await fixture.pass(3_000);
+  expect(await asked).toEqual({ status: 503, body: { status: "down" } });
+});
+
+test("the probes stand below the base path, and only where they were asked for", async () => {
+  expect((await ask("/pay/health/live", { health: true, basePath: "/pay" })).status).toBe(200);
+  // As every path without a key.
+  expect((await ask("/health/live", {})).status).toBe(401);
+});
+
+test("strangers who ask often cost one reading a second", async () => {
+  const clock = virtualClock();
+  let readings = 0;
+  const health = (): Promise<Health> => {
+    readings += 1;
+    return fixture.service.health();
+  };
+  const recent = new RecentHealth({ health }, clock);
+  await Promise.all(Array.from({ length: 1_000 }, () => recent.read()));
+  clock.advance(999);
+  await recent.read();
+  expect(readings).toBe(1);
+  clock.advance(1);
+  await recent.read();
+  expect(readings).toBe(2);
+});
