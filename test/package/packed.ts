@@ -18,7 +18,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
 import bs58 from "bs58";
+import ts from "typescript";
 import { blockOf } from "../readme/page.ts";
 import { endPrograms, startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
@@ -59,6 +61,21 @@ function run(command: string, ...args: string[]): string {
 function importAll(names: readonly string[]): void {
   const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
   run(process.execPath, "--input-type=module", "--eval", source);
+}
+
+/** Writes programs of the repository that import the package by its name into the project, as JavaScript. */
+function bring(folder: string, ...names: readonly string[]): void {
+  const compilerOptions: ts.CompilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    target: ts.ScriptTarget.ES2022,
+    verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
+  };
+  for (const name of names) {
+    const source = readFileSync(join(root, folder, `${name}.ts`), "utf8");
+    const { outputText } = ts.transpileModule(source, { compilerOptions });
+    writeFileSync(join(project, `${name}.js`), outputText);
+  }
 }
 
 /** Takes packages out of the project's tree for as long as `act` runs. */
@@ -137,6 +154,32 @@ test("an install brings no package with a known advisory and nothing that was bu
     UNWANTED.filter((name) => installed.has(name)),
     [],
   );
+});
+
+test("a host commits a step with a row of its own, in a file without a payment table", () => {
+  bring("examples/own-table", "main");
+  assert.match(run(process.execPath, "main.js", "parcels.db"), /^parcel-1 is in the van, seen 2 times/);
+  const database = new Database(join(project, "parcels.db"), { readonly: true });
+  const names = database.prepare("select name from sqlite_master where type = 'table' order by name").pluck();
+  assert.deepEqual(names.all(), [
+    ...["history", "instances", "lanes", "parcels", "paystateMigrationLock", "paystateMigrations"],
+    ...["paystateTables", "tasks", "watchShards", "watches"],
+  ]);
+  database.close();
+});
+
+test("an adapter of a stranger's own passes the contract that is in the tarball", () => {
+  bring("test/storage/plain-map", "database", "storage", "tables", "tasks");
+  const runner = `
+    import { storageContract } from "paystate/testing";
+    import { plainMapStorage } from "./storage.js";
+    for (const { run } of storageContract) {
+      const storage = plainMapStorage();
+      await run(async () => ({ open: async () => storage, destroy: async () => {} }));
+    }
+    console.log(storageContract.length > 100);
+  `;
+  assert.equal(run(process.execPath, "--input-type=module", "--eval", runner), "true\n");
 });
 
 test("the command says how it is used", () => {
