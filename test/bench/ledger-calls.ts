@@ -23,7 +23,7 @@ export interface LedgerCalls {
 }
 
 /** The kinds of watches whose polls are `watch`. */
-const DEPOSIT_WATCHES = new Set(["deposits", "lateDeposits", "slowDeposits"]);
+const DEPOSIT_WATCHES = new Set(["deposits", "recentDeposits", "lateDeposits", "slowDeposits"]);
 /** Following signatures until they are final: what the polls of `attempts` ask. */
 const FOLLOWING = new Set(["statuses", "fates"]);
 

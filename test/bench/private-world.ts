@@ -10,7 +10,7 @@ import { createPaymentService } from "../../src/service/create-payment-service.t
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
-import { ledgerCalls, replacing } from "./ledger-calls.ts";
+import { ledgerCalls } from "./ledger-calls.ts";
 import type { NodeCall } from "./ledger-calls.ts";
 import { privateRoutingOn, startChain } from "./start-chain.ts";
 
@@ -33,8 +33,6 @@ export interface PrivateWorld {
   deposit(orders: readonly TakenOrder[]): Promise<number>;
   /** Resolves when so many more orders are completed. */
   completed(count: number): Promise<void>;
-  /** Resolves when so many more addresses are empty and at rest. */
-  rested(count: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -52,23 +50,8 @@ export async function privateWorld({
   const chain = await startChain({ slotMs });
 
   const { calls, fetch: counted, watching, asking } = ledgerCalls(fetch);
-  const resting = waiting();
   const file = await sqliteStorage(join(folder, "private.db"));
-  const storage = replacing(watching(file), "commit", async (items) => {
-    const results = await file.commit(items);
-    items.forEach(({ writes = [] }, index) => {
-      // An address gives back what was set aside for its order when it comes to rest; its account's share ends before.
-      const rests = writes.some(
-        (each) =>
-          each.table === "reservations" &&
-          "set" in each &&
-          each.id.startsWith("tx_") &&
-          !each.id.includes(":"),
-      );
-      if (rests && results[index]?.ok === true) resting.happened();
-    });
-    return results;
-  });
+  const storage = watching(file);
   const nodes = solanaLedger({ endpoints: [{ url: chain.url, fetch: counted }] });
   const service = createPaymentService({
     storage,
@@ -108,7 +91,6 @@ export async function privateWorld({
     calls,
     storage,
     completed: completing.times,
-    rested: resting.times,
     async order(to) {
       const sum = to.reduce((total, { amount }) => total + unitsOf(amount), 0n);
       const amount = `${sum / 10n ** 6n}.${String(sum % 10n ** 6n).padStart(USDC_DECIMALS, "0")}`;
