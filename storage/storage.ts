@@ -56,7 +56,10 @@ export interface TaskRecord {
   /** `instance:version:index` of the step that armed it. */
   readonly id: string;
   readonly instance: string;
-  /** Only holders that know this workflow claim it. */
+  /**
+   * The workflow of its instance, as `name@version`, or only `name` for a message whose target is not there yet. Only
+   * holders that know it claim the task.
+   */
   readonly workflow: string;
   readonly kind: TaskKind;
   /** An effect's action, a timer's or an invocation's id in the chart, a message's event type. */
@@ -133,6 +136,17 @@ export interface ClaimedTask extends TaskRecord {
 export interface ArmLease {
   readonly holder: string;
   readonly until: number;
+}
+
+/**
+ * A task that goes on under another name and payload, as a new version of its chart knows it. Its id stays. What a present
+ * holder brings back is refused, and it can be claimed at `dueAt`, unless it is a dead letter.
+ */
+export interface TaskAmendment {
+  readonly task: string;
+  readonly name: string;
+  readonly payload: string;
+  readonly dueAt: number;
 }
 
 /** Something the ledger is polled for on behalf of an instance. */
@@ -311,7 +325,18 @@ export interface CommitParts {
    * `version` when one is absent, is active, or still has a task or a watch.
    */
   readonly removes?: readonly string[];
+  /**
+   * Tasks to arm. A message belongs to its target: where that is there, the task takes over the workflow of the target,
+   * whatever its record says.
+   */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
+  /**
+   * Instances that were started, or moved to another version of their chart: all their tasks belong to this workflow from
+   * now on. Leases, tokens and counts stay as they are.
+   */
+  readonly adopts?: readonly { readonly instance: string; readonly workflow: string }[];
+  /** Tasks that go on in another form. An absent one is no error. */
+  readonly amends?: readonly TaskAmendment[];
   /** Timers and invocations of an instance to disarm, by their name; an absent one is no error. */
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */

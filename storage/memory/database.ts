@@ -100,6 +100,8 @@ export class MemoryDatabase {
   #follow({
     disarms = [],
     ends = [],
+    adopts = [],
+    amends = [],
     arms = [],
     unwatches = [],
     watches = [],
@@ -107,7 +109,11 @@ export class MemoryDatabase {
   }: AnyCommit): void {
     for (const instance of ends) this.tasks.end(instance);
     for (const { instance, timer } of disarms) this.tasks.disarm(instance, timer);
-    for (const { task, lease } of arms) {
+    for (const { instance, workflow } of adopts) this.tasks.adopt(instance, workflow);
+    for (const amended of amends) this.tasks.amend(amended);
+    for (const { task: given, lease } of arms) {
+      const target = given.kind === "message" ? this.instances.get(given.instance) : undefined;
+      const task = target === undefined ? given : { ...given, workflow: target.workflow };
       if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);
     }
     for (const watch of unwatches) this.watches.unwatch(watch);

@@ -6,6 +6,7 @@ import type {
   ClaimedTask,
   PendingTask,
   QueueName,
+  TaskAmendment,
   TaskRecord,
   TroubledTask,
 } from "../storage.ts";
@@ -74,6 +75,19 @@ export class TaskQueue {
     for (const task of this.#tasks.under("instance", instance)) {
       if (isDisarmable(task)) this.#tasks.remove(task);
     }
+  }
+
+  /** The tasks of an instance belong to this workflow from now on. */
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#tasks.under("instance", instance)) this.#tasks.put({ ...task, workflow });
+  }
+
+  /** Gives a task another name and payload, and takes it from its holder. */
+  amend(change: TaskAmendment): void {
+    const task = this.#tasks.get(change.task);
+    if (task === undefined) return;
+    const { name, payload, dueAt } = change;
+    this.#tasks.put({ ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 });
   }
 
   /** The tasks of an instance by name, those of one name as they were armed. */

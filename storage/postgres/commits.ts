@@ -106,7 +106,7 @@ export class Commits {
 
   /** One commit; what it does not do is left out. */
   #item(commit: AnyCommit, writes: GroupWrites): object {
-    const { consumes, step, retries, drops, removes, ends, disarms, unwatches } = commit;
+    const { consumes, step, retries, drops, removes, ends, disarms, adopts, amends, unwatches } = commit;
     const clock = this.#clock;
     return {
       consumes,
@@ -115,6 +115,8 @@ export class Commits {
       removes,
       ends,
       disarms,
+      adopts,
+      amends: amends?.map((each) => ({ ...each, visibleAt: clock.stored(each.dueAt) })),
       unwatches,
       retries: retries?.map(({ task, dueAt }) => ({ task, dueAt, visibleAt: clock.stored(dueAt) })),
       starts: commit.starts?.map((start) =>

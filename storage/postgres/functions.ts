@@ -171,11 +171,32 @@ begin
       if found_lane is not null then changed := changed || found_lane; end if;
     end loop;
   end loop;
+  for each in select * from jsonb_array_elements(item->'adopts') loop
+    for found_task in update tasks set workflow = each->>'workflow'
+      where instance = each->>'instance' and workflow <> each->>'workflow' returning lane, workflow, cap
+    loop
+      if found_task.lane is not null then
+        changed := changed || found_task.lane;
+        armed := armed || jsonb_build_array(to_jsonb(found_task));
+      end if;
+    end loop;
+  end loop;
+  for each in select * from jsonb_array_elements(item->'amends') loop
+    for found_lane in update tasks set name = each->>'name', payload = each->>'payload', holder = null,
+        token = token + 1, "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint
+      where id = each->>'task' returning lane
+    loop
+      if found_lane is not null then changed := changed || found_lane; end if;
+    end loop;
+  end loop;
   if item ? 'arms' then
-    insert into tasks (@taskColumns@) select @taskColumns@ from jsonb_populate_recordset(null::tasks, item->'arms');
-    for each in select a from jsonb_array_elements(item->'arms') a where a->>'lane' is not null loop
-      changed := changed || (each->>'lane');
-      armed := armed || jsonb_build_array(each - 'payload');
+    for found_task in insert into tasks (@taskColumns@)
+      select @armedColumns@ from jsonb_populate_recordset(null::tasks, item->'arms') a returning lane, workflow, cap
+    loop
+      if found_task.lane is not null then
+        changed := changed || found_task.lane;
+        armed := armed || jsonb_build_array(to_jsonb(found_task));
+      end if;
     end loop;
   end if;
   for each in select * from jsonb_array_elements(item->'unwatches') loop
@@ -367,9 +388,17 @@ const taskColumns = columnsOf(engineTables.tasks)
   .map((name) => `"${name}"`)
   .join(", ");
 
+/** A message belongs to the workflow of its target, where that is there. */
+const armedColumns = taskColumns.replace(
+  '"workflow"',
+  `case when kind = 'message'
+        then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
+);
+
 const source = [...[lockAll, settleLanes, applyItem, commitGroup, claimTasks, extendLeases, releaseTask]]
   .join("\n")
-  .replaceAll("@taskColumns@", taskColumns);
+  .replaceAll("@taskColumns@", taskColumns)
+  .replaceAll("@armedColumns@", armedColumns);
 
 const digest = createHash("sha256").update(source).digest("hex").slice(0, 10);
 

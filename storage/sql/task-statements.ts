@@ -49,6 +49,25 @@ function committedStatements(db: Kysely<Schema>) {
     end: statement<{ instance: string }>()(({ instance }) =>
       db.deleteFrom("tasks").where("instance", "=", instance).where(isDisarmable).returning("lane"),
     ),
+    adopt: statement<{ instance: string; workflow: string }>()(({ instance, workflow }) =>
+      db
+        .updateTable("tasks")
+        .set({ workflow })
+        .where("instance", "=", instance)
+        .where("workflow", "<>", workflow)
+        .returning(["lane", "cap"]),
+    ),
+    amend: statement<{ task: string; name: string; payload: string; dueAt: number }>()(
+      ({ task, name, payload, dueAt }) =>
+        db
+          .updateTable("tasks")
+          .set({ name, payload, dueAt, visibleAt: dueAt, holder: sql.lit(null), token: sql`token + 1` })
+          .where("id", "=", task)
+          .returning("lane"),
+    ),
+    workflowOf: statement<{ instance: string }>()(({ instance }) =>
+      db.selectFrom("instances").select("workflow").where("id", "=", instance),
+    ),
     consume: statement<Held>()(({ id, token }) =>
       db.deleteFrom("tasks").where("id", "=", id).where("token", "=", token).where(claimed).returning("lane"),
     ),

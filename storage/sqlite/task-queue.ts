@@ -10,6 +10,7 @@ import type {
   EngineStorage,
   PendingTask,
   QueueName,
+  TaskRecord,
   TroubledTask,
 } from "../storage.ts";
 import {
@@ -28,6 +29,7 @@ import { Lanes } from "./lanes.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
 type DueOfQueue = PreparedAll<ReturnType<typeof taskStatements>>["dueFree"];
+type TaskChanges = Pick<AnyCommit, "disarms" | "ends" | "adopts" | "amends" | "arms">;
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
@@ -50,17 +52,35 @@ export class TaskQueue {
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], ends = [], arms = [] }: Pick<AnyCommit, "disarms" | "ends" | "arms">): void {
+  replace({ disarms = [], ends = [], adopts = [], amends = [], arms = [] }: TaskChanges): void {
     const changed = new Set<string | null>();
     for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) changed.add(lane);
     for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
-    for (const { task, lease } of arms) {
+    for (const adopted of adopts) for (const lane of this.#adopt(adopted)) changed.add(lane);
+    for (const each of amends) for (const { lane } of this.#tasks.amend.all({ ...each })) changed.add(lane);
+    for (const { task: given, lease } of arms) {
+      const task = { ...given, workflow: this.#workflowOf(given) };
       const row = storedTask(task, lease);
       this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
       if (task.lane !== null) this.#lanes.open(task.lane, task.workflow, row.visibleAt);
       changed.add(row.lane);
     }
     this.#lanes.settle(changed);
+  }
+
+  /** The lanes of the tasks that now belong to another workflow: there they have a row of their own. */
+  #adopt({ instance, workflow }: NonNullable<AnyCommit["adopts"]>[number]): string[] {
+    return this.#tasks.adopt.all({ instance, workflow }).flatMap(({ lane, cap }) => {
+      if (lane === null) return [];
+      this.#lanes.open({ key: lane, cap: cap ?? 1 }, workflow, 0);
+      return [lane];
+    });
+  }
+
+  /** A message belongs to the workflow of its target, where that is there. */
+  #workflowOf({ kind, instance, workflow }: TaskRecord): string {
+    if (kind !== "message") return workflow;
+    return this.#tasks.workflowOf.get({ instance })?.workflow ?? workflow;
   }
 
   /** Within a commit: what an operator has ordered. False when a task cannot be retried or dropped. */

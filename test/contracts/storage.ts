@@ -5,6 +5,7 @@
  * for (const { name, run } of storageContract) test(name, () => run(makeStorage));
  * ```
  */
+import { adoptionCases } from "./storage/adoptions.ts";
 import { commitCases } from "./storage/commits.ts";
 import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
@@ -43,6 +44,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...instanceCases,
   ...instanceListCases,
   ...queueCases,
+  ...adoptionCases,
   ...laneCases,
   ...watchCases,
   ...givenTableCases,
