@@ -1,6 +1,7 @@
 /** How the actors of a chart are run, by the names that the chart gives them. */
 import type { ActorLogic, AnyStateMachine, InputFrom, StateMachine } from "xstate";
 import type { Lane } from "../../storage/storage.ts";
+import type { AnyMigration } from "./migrations.ts";
 
 /** What may be said of a promise actor besides what the chart says. */
 export interface ActorOptions<Input> {
@@ -13,6 +14,18 @@ export interface ActorOptions<Input> {
   readonly lane?: (input: Input) => Lane;
 }
 
+/** What may be said of a child machine. */
+export interface ChildOptions {
+  /**
+   * How its instances go on, by the version of the chart that they were started under: a function that leads to the next
+   * one. Not needed where the child's chart has not changed.
+   */
+  readonly migrate?: Readonly<Record<number, AnyMigration>>;
+}
+
+/** The options of an actor with their types laid aside. */
+export type AnyActorOptions = ActorOptions<never> & ChildOptions;
+
 /** The union of the actors that a machine names in `setup({ actors })`. */
 export type ActorOf<M extends AnyStateMachine> =
   /* eslint-disable-next-line @typescript-eslint/no-explicit-any -- only `any` fits the bounds of the other type parameters */
@@ -24,7 +37,9 @@ export type ActorOf<M extends AnyStateMachine> =
 
 /** Options by actor name, with inputs typed from the actors' logics. */
 export type ActorsOf<M extends AnyStateMachine> = {
-  readonly [A in ActorOf<M> as A["src"]]?: ActorOptions<InputOf<A["logic"]>>;
+  readonly [A in ActorOf<M> as A["src"]]?: A["logic"] extends AnyStateMachine
+    ? ChildOptions
+    : ActorOptions<InputOf<A["logic"]>>;
 };
 
 /** The input that a logic takes. */

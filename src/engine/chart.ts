@@ -21,6 +21,8 @@ export interface ChildLink {
   readonly src: string;
   /** Machines only: counts those started under this id; the first is 1. Absent for a promise. */
   readonly run?: number;
+  /** True where an action has started it, and not the state that invokes it: it does not end with the state. */
+  readonly isSpawned?: true;
   readonly systemId?: string;
 }
 
@@ -97,6 +99,34 @@ export interface StateMeta {
   readonly [field: string]: unknown;
 }
 
+/** A run that comes from another version of its chart. */
+export interface Arrival {
+  /** As the other version left it. Its children have the ids that this chart gives them. */
+  readonly before: ChartSnapshot;
+  readonly value: unknown;
+  readonly context: Readonly<Record<string, unknown>>;
+  /** The names of the timers that run. */
+  readonly timers: readonly string[];
+}
+
+/** The step that a run arrives with. Its actions begin what its states ask for, and end what they do not. */
+export interface ArrivalStep extends ChartStep {
+  /** The children that go on, by their ids. */
+  readonly kept: Readonly<Record<string, ChildLink>>;
+}
+
+/** What a run brings along, and this chart cannot go on with. */
+export class CannotArrive extends Error {
+  override readonly name = "CannotArrive";
+  /** Where it stands, such as `value.paying`. */
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.path = path;
+  }
+}
+
 /** The machine behind a pure face. */
 export interface Chart {
   /**
@@ -106,10 +136,15 @@ export interface Chart {
   readonly start: (input: unknown, parent?: ParentLink) => ChartStep;
   /** The next step, or null when the event changes nothing and asks for nothing. Throws what a guard throws. */
   readonly step: (before: ChartSnapshot, event: EventObject) => ChartStep | null;
+  /** Takes over a run of another version. No entry action runs. Throws `CannotArrive`, or what the chart throws. */
+  readonly arrive: (arrival: Arrival) => ArrivalStep;
 }
 
 /** The event that ends an instance with everything it has begun, without its exit actions. */
 export const STOP: EventObject = { type: "xstate.stop" };
+
+/** The type of the event in the history of an instance that has moved to another version of its chart. */
+export const MIGRATED = "$migrated";
 
 /** The last event that a child's parent hears of it. */
 export interface ChildEnd extends EventObject {

@@ -6,6 +6,7 @@ import type { TaskSurroundings } from "./end-task.ts";
 import { messageFromText, messageTask } from "./messages.ts";
 import type { Message } from "./messages.ts";
 import type { Steps } from "./steps.ts";
+import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
 export async function deliverMessage<W>(around: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
@@ -26,8 +27,12 @@ async function startTarget<W>(
   task: ClaimedTask,
   { workflow: key, input }: NonNullable<Message["start"]>,
 ): Promise<void> {
-  const workflow = workflows.get(key);
-  if (workflow === undefined) throw new Error(`${key} is not registered`);
+  const workflow = workflows.named(nameOf(key));
+  if (workflow.version < versionOf(key)) {
+    throw new Error(
+      `${task.instance} is to be started under ${key} or later, and this process has ${workflow.key}`,
+    );
+  }
   const starts = [{ workflow, id: task.instance, input }];
   const result = await steps.commit({ consumes: consumedBy(task), starts });
   if (result.ok) return;

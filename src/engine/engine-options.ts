@@ -6,6 +6,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Watcher } from "./watcher.ts";
 import type { WorkerLimits } from "./worker.ts";
+import { workflowKey } from "./workflow-key.ts";
 import type { AnyWorkflow } from "./workflow.ts";
 
 /** What `createEngine` is given. */
@@ -104,6 +105,7 @@ interface WatchedWorkflows {
 
 function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.RefinementCtx): void {
   const seen = new Set<string>();
+  const registered = new Set(workflows.map(({ key }) => key));
   workflows.forEach((workflow, index) => {
     if (seen.has(workflow.key)) {
       context.addIssue({
@@ -113,6 +115,15 @@ function checkWorkflows({ workflows, watchers }: WatchedWorkflows, context: z.Re
       });
     }
     seen.add(workflow.key);
+    for (const from of workflow.migrations.keys()) {
+      const older = workflowKey(workflow.name, from);
+      if (!registered.has(older)) continue;
+      context.addIssue({
+        code: "custom",
+        path: ["workflows", index],
+        message: `${workflow.key} migrates instances of ${older}, which is registered beside it: leave out one of the two`,
+      });
+    }
     for (const kind of Object.keys(workflow.watches)) {
       if (watchers?.[kind] === undefined) {
         context.addIssue({

@@ -126,7 +126,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     clock,
     log,
     holder,
-    workflowKeys: workflows.keys,
+    workflowKeys: workflows.claims,
     limits,
     perform(task, hold) {
       polling.stir();

@@ -3,7 +3,16 @@ export { createEngine } from "./engine.ts";
 export { defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
+export { MigrationFailed } from "./migrations.ts";
 export { UnknownWorkflow } from "./registered-workflows.ts";
+export type {
+  AnyMigration,
+  InstanceBefore,
+  Migrated,
+  Migration,
+  Migrations,
+  MigrationStep,
+} from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
@@ -13,6 +22,8 @@ export type { CommittedStep, Companions, SendResult } from "./steps.ts";
 export type {
   ActionScope,
   Address as EventAddress,
+  Arrival,
+  ArrivalStep,
   Chart,
   ChartAction,
   ChartSnapshot,
@@ -41,7 +52,13 @@ export type { InstanceCommands, RemoveResult, StopResult } from "./instance-comm
 export type { TaskCommands } from "./troubled-tasks.ts";
 export type { StartParams, TellParams } from "./messages.ts";
 export type { Voiced } from "./consequences.ts";
-export type { ActorOf, ActorOptions, ActorsOf, InputOf as ActorInputOf } from "./actor-options.ts";
+export type {
+  ActorOf,
+  ActorOptions,
+  ActorsOf,
+  ChildOptions,
+  InputOf as ActorInputOf,
+} from "./actor-options.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
@@ -102,6 +119,7 @@ export type {
   PendingTask,
   QueueName,
   StepRecord,
+  TaskAmendment,
   TaskKind,
   TaskRecord,
   TroubledTask,

@@ -1,6 +1,7 @@
 /** Messages: events and starts on their way to an instance, as tasks of that instance. */
 import type { EventObject } from "xstate";
 import type { TaskRecord } from "../../storage/storage.ts";
+import { nameOf } from "./workflow-key.ts";
 import { eventFromJson, eventFromText, eventToJson, fromJson, toJson } from "./values.ts";
 
 /** An instance to send to, and the chart and version it was started with, as `name@version`. */
@@ -34,7 +35,10 @@ export interface TellParams {
   readonly otherwise?: EventObject;
 }
 
-/** A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. */
+/**
+ * A message as a task of its target, which becomes due at `dueAt`, in milliseconds since the Unix epoch. It names the
+ * chart of its target and no version: the storage knows which one an instance has by now.
+ */
 export function messageTask(
   { id, dueAt }: Pick<TaskRecord, "id" | "dueAt">,
   { instance, workflow }: Recipient,
@@ -50,7 +54,7 @@ export function messageTask(
   return {
     id,
     instance,
-    workflow,
+    workflow: nameOf(workflow),
     kind: "message",
     name,
     payload: JSON.stringify(payload),

@@ -8,15 +8,33 @@ import type { Refusal, TaskSurroundings } from "./end-task.ts";
 import type { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
+import { UnknownWorkflow } from "./registered-workflows.ts";
+import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { runBody, runPromise } from "./run-actor.ts";
 import { fromJson } from "./values.ts";
-import type { AnyEffect, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
+import type { AnyEffect, AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
 // An effect whose outcome another commit has overtaken looks again at once; this often in a row is no race.
 const MAX_LOOKS = 3;
 
-/** Brings one claimed task to its end. Throws when it has to be tried again later. */
-export function performTask<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+/**
+ * Brings one claimed task to its end. Throws when it has to be tried again later, and `TaskMoved` when it is for processes
+ * that have another version of its chart.
+ */
+export async function performTask<W>(
+  around: TaskSurroundings<W>,
+  task: ClaimedTask,
+  hold: Hold,
+): Promise<void> {
+  try {
+    await performed(around, task, hold);
+  } catch (error) {
+    if (!(error instanceof UnknownWorkflow) || error.workflow === task.workflow) throw error;
+    await around.steps.moved(task, error.workflow);
+  }
+}
+
+function performed<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   switch (task.kind) {
     case "effect":
       return runEffect(around, task, hold);
@@ -31,10 +49,9 @@ export function performTask<W>(around: TaskSurroundings<W>, task: ClaimedTask, h
 
 async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   const { steps, workflows } = around;
-  const workflow = workflows.get(task.workflow);
-  const handler = workflow?.effects.get(task.name);
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
+  const handler = workflowOf(workflows, task)?.effects.get(task.name);
   const run = runOf(task, hold);
   if (handler === undefined) return runOwnBody(around, task, run);
   const handle = handlerOf<W>(handler);
@@ -49,13 +66,26 @@ async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold
   throwRefusal(refused);
 }
 
+/**
+ * The workflow that does an effect. An instance that has ended is not migrated, and what it has asked for is done by the
+ * version that came after, unless it is known by its place in the old chart only.
+ */
+function workflowOf(
+  workflows: RegisteredWorkflows,
+  { workflow: key, name }: ClaimedTask,
+): AnyWorkflow | undefined {
+  const successor = workflows.successorOf(key);
+  if (successor === undefined) return workflows.get(key);
+  return name.startsWith(`${successor.machine.id}.`) && !successor.effects.has(name) ? undefined : successor;
+}
+
 /** An effect that has no handler runs the body that the chart gives its action. */
 async function runOwnBody<W>(
   { steps, workflows, clock }: TaskSurroundings<W>,
   task: ClaimedTask,
   run: EffectRun,
 ): Promise<void> {
-  const body = workflows.get(task.workflow)?.bodies.get(task.name);
+  const body = workflowOf(workflows, task)?.bodies.get(task.name);
   if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
   const sent = await runBody(body, task, run);
   const dueAt = clock.now();
@@ -70,11 +100,11 @@ async function runInvocation<W>(
   task: ClaimedTask,
   hold: Hold,
 ): Promise<void> {
+  await steps.checkKnown(task);
   const invocation = invocationFromText(task.payload);
   const { id, src } = invocation;
   const actor = workflows.get(task.workflow)?.actors.get(src);
   if (actor?.kind !== "promise") throw new Error(`${task.workflow} has no promise actor "${src}"`);
-  await steps.checkKnown(task);
   const end = await Promise.race([
     runPromise(actor.create, invocation, runOf(task, hold)),
     // One that does not listen to its signal would keep its place for an end that no chart waits for.

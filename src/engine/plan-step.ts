@@ -1,12 +1,20 @@
 /** From one chart step to the one commit that makes it, and everything that follows from it, durable. Pure. */
 import type { EventObject } from "xstate";
-import type { HistoryRecord, InstanceRecord, StepRecord, TaskRecord } from "../../storage/storage.ts";
-import { childFailed } from "./chart.ts";
+import type {
+  CommitParts,
+  HistoryRecord,
+  InstanceRecord,
+  StepRecord,
+  TaskRecord,
+  WatchRecord,
+} from "../../storage/storage.ts";
+import { childFailed, MIGRATED } from "./chart.ts";
 import type { ChartSnapshot, ParentLink } from "./chart.ts";
 import type { ChildStart } from "./child-instances.ts";
 import { consequencesOf } from "./consequences.ts";
 import type { Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
+import type { MovedInstance } from "./plan-migration.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import type { StepFacts } from "./step-facts.ts";
@@ -21,6 +29,8 @@ export interface StepCommit {
   readonly step: StepRecord | null;
   readonly history: HistoryRecord;
   readonly follows: Consequences;
+  /** What becomes of tasks that wait for the instance already, when it begins or moves to another version. */
+  readonly moves?: Pick<CommitParts, "adopts" | "amends">;
 }
 
 /** An instance to be started; `parent` when another one starts it. */
@@ -57,6 +67,7 @@ export function planStart(start: PlannedStart, at: number, workflows: Registered
     step: null,
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
+    moves: { adopts: [{ instance: id, workflow: workflow.key }] },
   };
   return withFirstSteps(first, workflows);
 }
@@ -86,6 +97,47 @@ export function planStep(
     },
     history: historyRow(facts, event),
     follows: consequencesOf(facts),
+  };
+  return withFirstSteps(next, workflows);
+}
+
+/** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
+export function planArrival(moved: MovedInstance, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+  const { workflow, id, expectedVersion, before, step, writes, amends } = moved;
+  const { key, hash } = workflow;
+  const { after } = step;
+  const event = { type: MIGRATED, from: moved.from, to: key, snapshot: after };
+  const version = expectedVersion + 1;
+  // The rows of this commit are those of the migration: `project` has not seen the step that led here.
+  const project = (): typeof writes => writes;
+  const facts: StepFacts = {
+    workflow: { ...workflow, project },
+    id,
+    version,
+    before,
+    step,
+    event,
+    at,
+    workflows,
+  };
+  const follows = consequencesOf(facts);
+  const isWatched = ({ kind, key: of }: WatchRecord): boolean =>
+    follows.watches.some((watch) => watch.kind === kind && watch.key === of);
+  const next: StepCommit = {
+    after,
+    start: null,
+    step: {
+      id,
+      expectedVersion,
+      workflow: key,
+      hash,
+      status: storedStatus(after),
+      snapshot: snapshotToText(after),
+      at,
+    },
+    history: historyRow(facts, event),
+    follows: { ...follows, unwatches: moved.unwatches.filter((watch) => !isWatched(watch)) },
+    moves: { adopts: [{ instance: id, workflow: key }], amends },
   };
   return withFirstSteps(next, workflows);
 }

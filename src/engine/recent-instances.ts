@@ -17,8 +17,8 @@ const MAX_KNOWN = 4_096;
 export class RecentInstances {
   readonly #known = new Map<string, KnownInstance>();
 
-  has(id: string): boolean {
-    return this.#known.has(id);
+  get(id: string): KnownInstance | undefined {
+    return this.#known.get(id);
   }
 
   /** Removes the instance from the cache and returns it: if the caller fails, the next one reads the storage. */

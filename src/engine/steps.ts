@@ -13,13 +13,16 @@ import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
 import type { Hands } from "./hands.ts";
+import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep } from "./plan-step.ts";
 import type { StepCommit } from "./plan-step.ts";
 import { RecentInstances } from "./recent-instances.ts";
+import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
+import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
-import type { StartRequest } from "./workflow.ts";
+import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
@@ -50,9 +53,12 @@ export interface CommittedStep<W> {
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
 
+// Tasks of one instance that a migration reads. A chart has a few at a time; messages may come from many.
+const MAX_MOVED = 10_000;
+
 /** What making steps needs. */
 export interface StepsSurroundings<W> {
-  readonly storage: Pick<EngineStorage, "load" | "commit">;
+  readonly storage: Pick<EngineStorage, "load" | "pending" | "commit">;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   readonly hands: Hands;
@@ -62,7 +68,7 @@ export interface StepsSurroundings<W> {
 
 /** The steps of all instances in this process. */
 export class Steps<W> {
-  readonly #storage: Pick<EngineStorage, "load">;
+  readonly #storage: Pick<EngineStorage, "load" | "pending">;
   readonly #queue: CommitQueue<W>;
   readonly #workflows: RegisteredWorkflows;
   readonly #clock: Clock;
@@ -90,13 +96,55 @@ export class Steps<W> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
-  /** Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have. */
+  /**
+   * Throws `UnknownWorkflow` when the task's instance was written by a chart that this process does not have, and
+   * `TaskMoved` when the instance has moved to another version of its chart since the task was claimed, or does so now.
+   */
   async checkKnown(task: ClaimedTask): Promise<void> {
-    if (this.#recent.has(task.instance)) return;
-    const instance = await this.#storage.load(task.instance);
-    if (instance === null) return;
-    this.#workflows.of(instance);
-    this.#recent.keep(instance);
+    const { instance: id } = task;
+    const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
+    if (instance !== null && instance.workflow !== task.workflow) await this.moved(task, instance.workflow);
+  }
+
+  /** Gives the task to the workflow that its instance has by now. Always throws `TaskMoved`. */
+  async moved({ id, instance }: ClaimedTask, workflow: string): Promise<never> {
+    await this.#queue.commit({ adopts: [{ instance, workflow }] });
+    throw new TaskMoved(`${id} belongs to ${workflow} now`);
+  }
+
+  /** The instance under a version that this process has, migrated if need be. An ended one stays what it is. */
+  async #present(id: string): Promise<KnownInstance | null> {
+    for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
+      const recent = this.#recent.get(id);
+      if (recent !== undefined) return recent;
+      const instance = await this.#storage.load(id);
+      if (instance === null) return null;
+      const successor =
+        instance.status === "done" ? undefined : this.#workflows.successorOf(instance.workflow);
+      if (successor === undefined) {
+        this.#workflows.of(instance);
+        this.#recent.keep(instance);
+        return instance;
+      }
+      await this.#migrate(instance, successor);
+    }
+    throw tooManyRaces(id);
+  }
+
+  /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
+  async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
+    const pending = await this.#storage.pending(instance.id, MAX_MOVED);
+    if (pending.tasks.length === MAX_MOVED) {
+      throw new Error(
+        `instance ${instance.id} has more than ${MAX_MOVED} tasks, too many to migrate at once`,
+      );
+    }
+    const at = this.#clock.now();
+    const step = planMigration({ instance, workflow, pending }, at, this.#workflows);
+    const result = await this.#commit(step, {}, at);
+    if (!result.ok && result.conflict !== "version") {
+      throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
+    }
   }
 
   async #sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
@@ -106,6 +154,11 @@ export class Steps<W> {
       if (instance === null) return { kind: "absent" };
       const snapshot = snapshotFromText(instance.snapshot);
       if (instance.status === "done") return { kind: "ended", snapshot };
+      const successor = this.#workflows.successorOf(instance.workflow);
+      if (successor !== undefined) {
+        await this.#migrate(instance, successor);
+        continue;
+      }
       const at = this.#clock.now();
       const workflow = this.#workflows.of(instance);
       const arrived = { workflow, id, version: instance.version, snapshot, event };
@@ -119,7 +172,7 @@ export class Steps<W> {
       if (result.ok) return { kind: "stepped", snapshot: (step[0] as StepCommit).after };
       if (result.conflict !== "version") return { kind: "refused", result };
     }
-    throw new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
+    throw tooManyRaces(id);
   }
 
   async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
@@ -145,6 +198,7 @@ export class Steps<W> {
       history: parts.map(({ history }) => history),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
       writes: [...writes, ...(follows.writes as readonly Write<W>[])],
+      ...movesOf(parts),
       ...(ends.length === 0 ? {} : { ends }),
       ...(next === null ? {} : { step: next }),
       ...(consumes === undefined ? {} : { consumes }),
@@ -173,6 +227,10 @@ export class Steps<W> {
   }
 }
 
+function tooManyRaces(id: string): Error {
+  return new Error(`instance ${id} was changed by others ${MAX_LOST_RACES} times in a row`);
+}
+
 /** The caller's starts come before those of children, so that a refusal's index counts in the caller's own list. */
 function firstThenChildren(
   step: readonly StepCommit[],
@@ -199,6 +257,17 @@ function together(parts: readonly StepCommit[]): StepCommit["follows"] {
     watches: parts.flatMap(({ follows }) => follows.watches),
     unwatches: parts.flatMap(({ follows }) => follows.unwatches),
     writes: parts.flatMap(({ follows }) => follows.writes),
+  };
+}
+
+/** Only first steps and arrivals in another version move tasks. */
+function movesOf(parts: readonly StepCommit[]): Pick<Commit<never>, "adopts" | "amends"> {
+  const moves = parts.flatMap(({ moves: each }) => each ?? []);
+  if (moves.length === 0) return {};
+  const amends = moves.flatMap((each) => each.amends ?? []);
+  return {
+    adopts: moves.flatMap(({ adopts = [] }) => adopts),
+    ...(amends.length === 0 ? {} : { amends }),
   };
 }
 

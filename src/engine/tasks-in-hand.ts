@@ -5,6 +5,7 @@ import { taskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";
+import { TaskMoved } from "./task-moved.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
 const FIRST_BACKOFF_MS = 1_000;
@@ -133,6 +134,10 @@ export class TasksInHand {
     } catch (error) {
       if (hold.isLost && this.#isLettingGo) return false; // `letGo` gives it back, and that is no failure
       if (hold.isDisarmed) return true; // its row is gone
+      if (error instanceof TaskMoved) {
+        await this.giveBack(task);
+        return false;
+      }
       const { id, name, instance, failures } = task;
       const fields = { task: id, instance, name, err: error };
       // A warning once for each task: from then on it is listed, with its last error, until it is done.

@@ -8,8 +8,11 @@ import type {
   StateMachine,
 } from "xstate";
 import type { Lane, Write } from "../../storage/storage.ts";
-import type { ActorOptions, ActorsOf } from "./actor-options.ts";
+import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
+import { migrationProblems } from "./migrations.ts";
+import type { AnyMigration, Migrations } from "./migrations.ts";
+import { workflowKey } from "./workflow-key.ts";
 import type { PromiseCreator } from "./xstate/actor-logic.ts";
 import { chartHash, readChartShape } from "./xstate/chart-shape.ts";
 import type { ActionBody, ChartShape } from "./xstate/chart-shape.ts";
@@ -93,15 +96,21 @@ export interface ProjectedStep<Context, Event> {
 }
 
 /** What `workflow(chart)` is given. */
-export interface WorkflowOptions<M extends AnyStateMachine, W> {
+export interface WorkflowOptions<M extends AnyStateMachine, W, V extends number = number> {
   /** A whole number, raised whenever the chart changes in a way that stored instances would notice. */
-  readonly version: number;
+  readonly version: V;
+  /**
+   * How instances of older versions go on under this one: by version, a function that leads from it to the next. An
+   * instance is migrated by the first process that has something to do with it, in a commit of its own. Timers and promises
+   * of states that it is in before and after stay; those of other states end and begin.
+   */
+  readonly migrate?: Migrations<M, W, V>;
   /**
    * A handler for each named action. Left out, the actions run the bodies that `setup({ actions })` gives them. Given, it
    * names every action, so that none is forgotten: a body may stand there for the types alone.
    */
   readonly effects?: EffectsOf<M, W>;
-  /** How promise actors are run: retries, lanes. */
+  /** How actors are run: retries and lanes of promises, migrations of child machines. */
   readonly actors?: ActorsOf<M>;
   /** For each watch kind named in a state's `meta.watches`: what to watch for this instance. */
   readonly watches?: Readonly<Record<string, (context: ContextFrom<M>) => string>>;
@@ -140,6 +149,13 @@ export interface AnyWorkflow {
   /** `name@version`, as stored beside each instance and task. */
   readonly key: string;
   readonly hash: string;
+  /**
+   * What tasks of this workflow are stored under: its key, those of the versions that it migrates, its name alone for
+   * messages whose target is not there yet, and the same of its child machines.
+   */
+  readonly claims: readonly string[];
+  /** By version: what leads to the next one, null where a child machine is kept as it is. */
+  readonly migrations: ReadonlyMap<number, AnyMigration | null>;
   readonly chart: Chart;
   readonly effects: ReadonlyMap<string, AnyEffect>;
   /** Actions with a body of their own: by name, and by their place in the chart where they are written inline. */
@@ -192,12 +208,13 @@ export interface AnyWorkflow {
  */
 export function workflow<M extends AnyStateMachine>(
   machine: M,
-): <W = unknown>(options: WorkflowOptions<M, W>) => Workflow<M, W> {
+): <W = unknown, const V extends number = number>(options: WorkflowOptions<M, W, V>) => Workflow<M, W> {
   return (options) => {
-    const { version, effects, actors = {}, watches = {}, project = () => [] } = options;
+    const { version, migrate = {}, effects, actors = {}, watches = {}, project = () => [] } = options;
     const parts: WorkflowParts = {
       name: machine.id,
       version,
+      migrate: migrate as WorkflowParts["migrate"],
       effects: effects as WorkflowParts["effects"],
       actors,
       watches,
@@ -211,8 +228,9 @@ export function workflow<M extends AnyStateMachine>(
 interface WorkflowParts {
   readonly name: string;
   readonly version: number;
+  readonly migrate: Readonly<Record<string, AnyMigration | null>>;
   readonly effects: Readonly<Record<string, AnyEffect | "setup">> | undefined;
-  readonly actors: Readonly<Record<string, ActorOptions<never>>>;
+  readonly actors: Readonly<Record<string, AnyActorOptions>>;
   readonly watches: AnyWorkflow["watches"];
 }
 
@@ -222,7 +240,7 @@ function register(
   parts: WorkflowParts,
   within: readonly AnyStateMachine[],
 ): AnyWorkflow {
-  const { name, version, watches } = parts;
+  const { name, version, migrate, watches } = parts;
   const shape = readChartShape(machine);
   const effects = new Map(Object.entries(parts.effects ?? {}));
   const problems = registrationProblems(shape, parts);
@@ -232,20 +250,37 @@ function register(
   }
   const actors = new Map<string, WorkflowActor>();
   for (const [src, source] of shape.actors) {
-    const { retries = 0, lane } = parts.actors[src] ?? {};
+    const { retries = 0, lane, migrate: ofChild } = parts.actors[src] ?? {};
     if (source.kind === "promise") {
       actors.set(src, { kind: "promise", create: source.create, retries, lane });
       continue;
     }
-    const child = { name: `${name}/${src}`, version, effects: undefined, actors: {}, watches: {} };
+    // A child has the version of its parent, so it is migrated from each version that its parent is.
+    const kept = Object.fromEntries(Object.keys(migrate).map((from) => [from, null]));
+    const child: WorkflowParts = {
+      name: `${name}/${src}`,
+      version,
+      migrate: { ...kept, ...ofChild },
+      effects: undefined,
+      actors: {},
+      watches: {},
+    };
     actors.set(src, { kind: "machine", workflow: register(source.machine, child, [...within, machine]) });
   }
+  const key = workflowKey(name, version);
+  const migrations = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), migration]));
+  const older = [...migrations.keys()].map((from) => workflowKey(name, from));
+  const inner = [...actors.values()].flatMap((actor) =>
+    actor.kind === "machine" ? actor.workflow.claims : [],
+  );
   return {
     machine,
     name,
     version,
-    key: `${name}@${version}`,
+    key,
     hash: chartHash(machine),
+    claims: [key, name, ...older, ...inner],
+    migrations,
     chart: openChart(machine, shape),
     effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
     bodies: new Map([...bodiesOf(shape, parts.effects), ...shape.inline]),
@@ -269,7 +304,7 @@ function bodiesOf(
 
 function registrationProblems(
   shape: ChartShape,
-  { version, effects, actors, watches }: WorkflowParts,
+  { version, migrate, effects, actors, watches }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");
   const isDone = (name: string): boolean =>
@@ -287,12 +322,30 @@ function registrationProblems(
       .filter((kind) => watches[kind] === undefined)
       .map((kind) => `watches.${kind}: a state arms it, no key given`),
   ];
-  for (const [src, { retries = 0 }] of Object.entries(actors)) {
-    const isPromise = shape.actors.get(src)?.kind === "promise";
-    if (!isPromise) problems.push(`actors.${src}: the chart has no such promise`);
-    if (!Number.isSafeInteger(retries) || retries < 0) {
-      problems.push(`actors.${src}.retries: expected a whole number from 0`);
-    }
+  problems.push(...migrationProblems(migrate, version));
+  for (const [src, options] of Object.entries(actors)) {
+    const found = actorProblems(shape.actors.get(src)?.kind, options, Object.keys(migrate));
+    problems.push(...found.map((problem) => `actors.${src}${problem}`));
+  }
+  return problems;
+}
+
+/** `versions` are those that the chart around the actor is migrated from. */
+function actorProblems(
+  kind: "promise" | "machine" | undefined,
+  { retries, lane, migrate = {} }: AnyActorOptions,
+  versions: readonly string[],
+): string[] {
+  const isOfMachine = kind === "machine" && retries === undefined && lane === undefined;
+  if (isOfMachine) {
+    return Object.keys(migrate)
+      .filter((version) => !versions.includes(version))
+      .map((version) => `.migrate.${version}: the chart itself is not migrated from version ${version}`);
+  }
+  const problems = kind === "promise" ? [] : [": the chart has no such promise"];
+  if (Object.keys(migrate).length > 0) problems.push(".migrate: only child machines are migrated");
+  if (retries !== undefined && (!Number.isSafeInteger(retries) || retries < 0)) {
+    problems.push(".retries: expected a whole number from 0");
   }
   return problems;
 }

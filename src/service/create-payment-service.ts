@@ -126,7 +126,7 @@ function lifeOf(
     [Symbol.asyncDispose]: () => stop(),
     health: () =>
       readHealth({
-        ...{ storage, ledger, clock, countMatters, workflowKeys: workflows.map(({ key }) => key) },
+        ...{ storage, ledger, clock, countMatters, workflowKeys: workflows.flatMap(({ claims }) => claims) },
         watching: () => engine.watching(),
       }),
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),

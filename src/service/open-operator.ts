@@ -50,7 +50,7 @@ export function openOperator(service: OperatedService): OperatorParts {
     control: routing === null ? null : depositControl(service, routing),
     recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
-    workflowKeys: workflows.map(({ key }) => key),
+    workflowKeys: workflows.flatMap(({ claims }) => claims),
   });
 }
 

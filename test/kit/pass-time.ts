@@ -40,13 +40,13 @@ export async function passTime(
     readonly clock: VirtualClock;
     readonly engine: { settled(): Promise<void> };
     readonly storage: Pick<EngineStorage, "nextDue">;
-    readonly workflows: readonly { readonly key: string }[];
+    readonly workflows: readonly { readonly claims: readonly string[] }[];
   },
   until: number,
 ): Promise<void> {
   await engine.settled();
   for (let overdue = 0; ;) {
-    const due = await storage.nextDue(workflows.map(({ key }) => key));
+    const due = await storage.nextDue(workflows.flatMap(({ claims }) => claims));
     if (due === null || due > until) break;
     overdue = due > clock.now() ? 0 : overdue + 1;
     if (overdue > MAX_LOOKS) throw new Error(`nobody takes what has been due since ${due}`);

@@ -235,7 +235,7 @@ export async function openWorld(
       await service.start();
       return service;
     },
-    nextDue: () => storage.nextDue(workflows.map(({ key }) => key)),
+    nextDue: () => storage.nextDue(workflows.flatMap(({ claims }) => claims)),
     async open() {
       const ids = log.commits.flatMap(({ commit }) => (commit.starts ?? []).map(({ id }) => id));
       const instances = await Promise.all(ids.map((id) => storage.load(id)));

@@ -37,6 +37,8 @@ export interface ChartShape {
   readonly actors: ReadonlyMap<string, ActorSource>;
   /** The names of logics that stand in the chart themselves instead of behind a name. */
   readonly actorNames: ReadonlyMap<object, string>;
+  /** The ids of the actors that states invoke. */
+  readonly invocations: ReadonlySet<string>;
   readonly watches: ReadonlySet<string>;
   /** Whether it delays events of its own, besides `after`: those do not end with a state. */
   readonly delaysEvents: boolean;
@@ -65,6 +67,7 @@ class ShapeReader implements ChartShape {
   readonly inlineNames = new Map<object, string>();
   readonly actors = new Map<string, ActorSource>();
   readonly actorNames = new Map<object, string>();
+  readonly invocations = new Set<string>();
   readonly watches = new Set<string>();
   readonly faults: string[] = [];
   delaysEvents = false;
@@ -141,7 +144,8 @@ class ShapeReader implements ChartShape {
     if (type === "xstate.spawnChild" && src !== undefined) this.#readSource(state, src, `spawn.${place}`);
   }
 
-  #readInvoke(node: AnyStateNode, { src, onSnapshot }: InvokeLike, index: number): void {
+  #readInvoke(node: AnyStateNode, { id, src, onSnapshot }: InvokeLike, index: number): void {
+    this.invocations.add(id);
     if (onSnapshot !== undefined) {
       this.faults.push(
         `state "${node.id}": onSnapshot would need every step of the child; let the child tell its parent with sendParent`,

@@ -6,7 +6,10 @@
  */
 import { createMachine } from "xstate";
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
+import { CannotArrive } from "../chart.ts";
 import type {
+  Arrival,
+  ArrivalStep,
   Chart,
   ChartSnapshot,
   ChartStep,
@@ -16,6 +19,7 @@ import type {
   StateMeta,
 } from "../chart.ts";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";
+import { Arriving, checkValue } from "./arrive.ts";
 import { readChartShape } from "./chart-shape.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import { inertActor, inertChildren, inertParent, inertSystem } from "./inert-actors.ts";
@@ -73,6 +77,29 @@ class XStateChart implements Chart {
     return this.#chartStep({ before: restored, snapshot, scope, children, parent });
   }
 
+  arrive(arrival: Arrival): ArrivalStep {
+    const { value, context, before } = arrival;
+    const { parent } = before;
+    checkValue(this.#machine, value);
+    const scope = this.#scope(before.runs ?? {}, parent);
+    const resolved = this.#machine.resolveState({ value: value as never, context });
+    if (resolved.status !== "active") {
+      throw new CannotArrive("value", "it is final: migrate to a state that leads there");
+    }
+    const history = this.#restoredHistory(this.#knownHistory(before.history));
+    const snapshot = { ...resolved, historyValue: history } as unknown as AnyMachineSnapshot;
+    const chart = { machine: this.#machine, shape: this.#shape };
+    const { actions, kept, children, runs } = new Arriving(chart, { snapshot, self: scope.self }, arrival);
+    const stepped = { before: null, snapshot, scope: { ...scope, runs }, children, parent };
+    return {
+      after: stored(stepped, children),
+      metaBefore: null,
+      metaAfter: mergedMeta(snapshot),
+      actions,
+      kept,
+    };
+  }
+
   // Snapshots are of this machine and of no actor: the scope exists because the signature asks for it, and it only
   // collects. A fresh one per step keeps steps apart.
   #scope(runsBefore: Readonly<Record<string, number>>, parent: ParentLink | undefined): Scope {
@@ -121,6 +148,16 @@ class XStateChart implements Chart {
       children: inertChildren(children, self),
       historyValue: this.#restoredHistory(history),
     } as unknown as AnyMachineSnapshot;
+  }
+
+  /** Without the states that this version of the chart does not have. */
+  #knownHistory(history: ChartSnapshot["history"]): ChartSnapshot["history"] {
+    const { idMap } = this.#machine as unknown as { readonly idMap: ReadonlyMap<string, unknown> };
+    return Object.fromEntries(
+      Object.entries(history ?? {}).filter(
+        ([id, states]) => idMap.has(id) && states.every((state) => idMap.has(state)),
+      ),
+    );
   }
 
   #restoredHistory(history: ChartSnapshot["history"]): Record<string, unknown[]> {

@@ -141,7 +141,10 @@ export class StepActions {
       );
     }
     const { id, systemId } = actorRef;
-    const named = systemId === undefined ? {} : { systemId };
+    const named = {
+      ...(systemId === undefined ? {} : { systemId }),
+      ...(this.#shape.invocations.has(id) ? {} : { isSpawned: true as const }),
+    };
     this.#announced.add(id);
     if (id === actorRef.sessionId) this.#runs[UNNAMED] = Number(id.slice(SESSION_PREFIX.length));
     if (source.kind === "promise") {
@@ -174,7 +177,8 @@ export class StepActions {
   }
 }
 
-function wholeDelay(delay: number, { type }: EventObject): number {
+/** In milliseconds. @throws RangeError for a delay that never ends. */
+export function wholeDelay(delay: number, { type }: EventObject): number {
   if (delay === Infinity) throw new RangeError(`the delay of ${type} is Infinity: it would never come`);
   return Math.max(0, Math.ceil(Number.isNaN(delay) ? 0 : delay));
 }

@@ -113,7 +113,7 @@ async function passTogether(
     };
     const nextDue = async (): Promise<number | null> => {
       const due = await Promise.all(
-        copies.map(({ service, storage }) => storage.nextDue(service.workflows.map(({ key }) => key))),
+        copies.map(({ service, storage }) => storage.nextDue(service.workflows.flatMap(({ claims }) => claims))),
       );
       const times = due.filter((time) => time !== null);
       return times.length === 0 ? null : Math.min(...times);

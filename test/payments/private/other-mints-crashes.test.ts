@@ -69,7 +69,7 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
   });
   const settled = (): Promise<void> => process.awaits(service.settled());
   const nextDue = (): Promise<number | null> =>
-    process.awaits(storage.nextDue(service.workflows.map(({ key }) => key)));
+    process.awaits(storage.nextDue(service.workflows.flatMap(({ claims }) => claims)));
   const work = async (): Promise<void> => {
     await service.start();
     // Whoever does not know whether it was heard says it again.

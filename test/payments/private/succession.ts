@@ -95,7 +95,7 @@ export async function succession(world: PrivateFixture, first: PaymentStorage): 
       else {
         await within(({ process, service }) => {
           const settled = (): Promise<void> => process.awaits(service.settled());
-          const keys = service.workflows.map(({ key }) => key);
+          const keys = service.workflows.flatMap(({ claims }) => claims);
           const nextDue = (): Promise<number | null> => process.awaits(storage.nextDue(keys));
           const engine = { clock, engine: { settled }, storage: { nextDue }, workflows: [] };
           return passTime(engine, clock.now() + minutes * MINUTE);

@@ -1,0 +1,183 @@
+/** How a run of another version goes on in a chart: what its states ask for is begun, and what they do not is ended. */
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
+import { CannotArrive, MIGRATED } from "../chart.ts";
+import type { Arrival, ChartAction, ChildLink } from "../chart.ts";
+import type { ChartShape } from "./chart-shape.ts";
+import type { InertActor } from "./inert-actors.ts";
+import { wholeDelay } from "./step-actions.ts";
+
+/** Those that `after` arms begin so, and end with their state. */
+const AFTER = "xstate.after.";
+
+/** What functions of the chart see instead of an event. */
+const EVENT: EventObject = { type: MIGRATED };
+
+interface Node {
+  readonly id: string;
+  readonly key: string;
+  readonly type: string;
+  readonly states: Readonly<Record<string, Node>>;
+  readonly after: readonly { readonly delay: unknown; readonly eventType: string }[];
+  readonly invoke: readonly {
+    readonly id: string;
+    readonly src: string;
+    readonly systemId?: string;
+    readonly input?: unknown;
+  }[];
+}
+
+/** @throws CannotArrive naming the path of what the chart has no state for. */
+export function checkValue(machine: AnyStateMachine, value: unknown): void {
+  checkState(machine.root as unknown as Node, value, "value");
+}
+
+function checkState(node: Node, value: unknown, path: string): void {
+  if (typeof value === "string") {
+    stateOf(node, value, `${path}.${value}`);
+    return;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new CannotArrive(path, "expected the name of a state, or an object of such names");
+  }
+  const entries = Object.entries(value);
+  if (node.type !== "parallel" && entries.length !== 1) {
+    throw new CannotArrive(path, `expected one state of "${node.id}", found ${entries.length}`);
+  }
+  for (const [key, inner] of entries) {
+    const child = stateOf(node, key, `${path}.${key}`);
+    const isEmpty = typeof inner === "object" && inner !== null && Object.keys(inner).length === 0;
+    // A region without states of its own has an empty value.
+    if (!isEmpty || Object.keys(child.states).length > 0) checkState(child, inner, `${path}.${key}`);
+  }
+}
+
+function stateOf(node: Node, key: string, path: string): Node {
+  const state = Object.hasOwn(node.states, key) ? node.states[key] : undefined;
+  if (state !== undefined && state.type !== "history") return state;
+  const known = Object.values(node.states)
+    .filter(({ type }) => type !== "history")
+    .map((each) => each.key);
+  throw new CannotArrive(
+    path,
+    `the chart has no state "${key}" in "${node.id}"${known.length === 0 ? "" : `, only ${known.join(", ")}`}`,
+  );
+}
+
+/** The actions of an arrival, with the children that go on and those that it starts. */
+export class Arriving {
+  readonly actions: ChartAction[] = [];
+  readonly kept: Record<string, ChildLink> = {};
+  readonly children: Record<string, ChildLink> = {};
+  readonly runs: Record<string, number>;
+  readonly #machine: AnyStateMachine;
+  readonly #shape: ChartShape;
+  readonly #snapshot: AnyMachineSnapshot;
+  readonly #self: InertActor;
+  readonly #before: Readonly<Record<string, ChildLink>>;
+
+  constructor(
+    chart: { readonly machine: AnyStateMachine; readonly shape: ChartShape },
+    { snapshot, self }: { readonly snapshot: AnyMachineSnapshot; readonly self: InertActor },
+    { before, timers }: Arrival,
+  ) {
+    this.#machine = chart.machine;
+    this.#shape = chart.shape;
+    this.#snapshot = snapshot;
+    this.#self = self;
+    this.#before = before.children ?? {};
+    this.runs = { ...before.runs };
+    const nodes = snapshot._nodes as unknown as readonly Node[];
+    this.#end(nodes, timers);
+    this.#keepSpawned();
+    for (const node of nodes) this.#begin(node, timers);
+  }
+
+  /** Ends what no state asks for any more. */
+  #end(nodes: readonly Node[], timers: readonly string[]): void {
+    const wanted = new Set(nodes.flatMap(({ after }) => after.map(({ eventType }) => eventType)));
+    for (const timer of timers) {
+      if (timer.startsWith(AFTER) && !wanted.has(timer)) this.actions.push({ kind: "disarm", timer });
+    }
+    const invoked = new Map(nodes.flatMap(({ invoke }) => invoke).map((each) => [each.id, each]));
+    for (const [id, link] of Object.entries(this.#before)) {
+      if (link.isSpawned === true) continue;
+      const now = invoked.get(id);
+      if (now !== undefined && this.#goesOn(id, link, now.src)) {
+        this.kept[id] = { ...link, src: now.src };
+        continue;
+      }
+      this.#checkStoppable(id, link);
+      this.actions.push({ kind: "stopChild", id, ...(link.run === undefined ? {} : { run: link.run }) });
+    }
+    Object.assign(this.children, this.kept);
+  }
+
+  #goesOn(id: string, { src, run }: ChildLink, wanted: string): boolean {
+    const isMachine = this.#shape.actors.get(wanted)?.kind === "machine";
+    if (isMachine !== (run !== undefined)) return false;
+    if (isMachine && src !== wanted) {
+      throw new CannotArrive(
+        `children.${id}`,
+        `the machine "${src}" runs, and the chart invokes "${wanted}" under this id: keep its name, or give the new one another id`,
+      );
+    }
+    return true;
+  }
+
+  /** A machine is told to stop by the name of its chart, which this version has to know. */
+  #checkStoppable(id: string, { src, run }: ChildLink): void {
+    if (run === undefined || this.#shape.actors.get(src)?.kind === "machine") return;
+    throw new CannotArrive(
+      `children.${id}`,
+      `the machine "${src}" runs, and the chart has none: keep it among the actors until the last one has ended`,
+    );
+  }
+
+  #keepSpawned(): void {
+    for (const [id, link] of Object.entries(this.#before)) {
+      if (link.isSpawned !== true) continue;
+      const kind = this.#shape.actors.get(link.src)?.kind;
+      if (kind !== (link.run === undefined ? "promise" : "machine")) {
+        throw new CannotArrive(
+          `children.${id}`,
+          `"${link.src}" runs, and the chart has no such actor: keep it among the actors until the last one has ended`,
+        );
+      }
+      this.kept[id] = link;
+      this.children[id] = link;
+    }
+  }
+
+  #begin({ after, invoke }: Node, timers: readonly string[]): void {
+    for (const { delay, eventType: timer } of after) {
+      if (timers.includes(timer)) continue;
+      // Several transitions may wait for one timer.
+      if (this.actions.some((action) => action.kind === "arm" && action.timer === timer)) continue;
+      const event = { type: timer };
+      const delayMs = wholeDelay(this.#delay(delay), event);
+      this.actions.push({ kind: "arm", timer, delayMs, event, to: "self" });
+    }
+    for (const { id, src, systemId, input } of invoke) {
+      if (this.children[id] !== undefined) continue;
+      const isMachine = this.#shape.actors.get(src)?.kind === "machine";
+      const run = isMachine ? { run: (this.runs[id] ?? 0) + 1 } : {};
+      if (run.run !== undefined) this.runs[id] = run.run;
+      this.children[id] = { src, ...run, ...(systemId === undefined ? {} : { systemId }) };
+      this.actions.push({ kind: "startChild", id, src, input: this.#asked(input), ...run });
+    }
+  }
+
+  #delay(delay: unknown): number {
+    const { delays } = this.#machine.implementations;
+    const given = typeof delay === "string" ? (delays as Readonly<Record<string, unknown>>)[delay] : delay;
+    return Number(this.#asked(given));
+  }
+
+  /** The value, or what a function of the chart makes of the context. */
+  #asked(given: unknown): unknown {
+    if (typeof given !== "function") return given;
+    const { context } = this.#snapshot;
+    const scope = { context, event: EVENT, self: this.#self, system: this.#self.system };
+    return (given as (scope: object) => unknown)(scope);
+  }
+}

@@ -1,0 +1,336 @@
+/** Charts that change: instances move from version to version of their chart, and what waits for them moves along. */
+import { assign, fromPromise, setup } from "xstate";
+import { describe, expect, test } from "vitest";
+import { currentRun, MigrationFailed, UnknownWorkflow, workflow } from "paystate/engine";
+import type { InstanceBefore, TellParams } from "paystate/engine";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld } from "../kit/engine-world.ts";
+
+const MINUTE = 60_000;
+
+type Charge = (key: string) => Promise<string>;
+
+/** An order as it was at first: one amount, one state in which it is paid. */
+function orderOne(charge: Charge = async () => "receipt") {
+  return setup({
+    types: {
+      context: {} as { amount: number; receipt: string | null },
+      input: {} as { amount: number },
+      events: {} as { type: "PAY" } | { type: "NOTE"; text: string },
+    },
+    actors: { charge: fromPromise<string>(() => charge(currentRun().key)) },
+  }).createMachine({
+    id: "order",
+    context: ({ input }) => ({ amount: input.amount, receipt: null }),
+    initial: "open",
+    states: {
+      open: { on: { PAY: "paying" }, after: { [10 * MINUTE]: "late" } },
+      paying: {
+        invoke: {
+          id: "charge",
+          src: "charge",
+          onDone: { target: "paid", actions: assign({ receipt: ({ event }) => event.output }) },
+        },
+      },
+      paid: { type: "final" },
+      late: { type: "final" },
+    },
+  });
+}
+
+interface Line {
+  readonly price: number;
+}
+
+/** The same after a year: lines instead of an amount, other names of states, of the promise and of the timer. */
+function orderThree(charge: Charge = async () => "receipt") {
+  return setup({
+    types: {
+      context: {} as { lines: readonly Line[]; notes: readonly string[]; receipt: string | null },
+      input: {} as { lines: readonly Line[] },
+      events: {} as { type: "PAY" } | { type: "NOTE"; text: string },
+    },
+    actors: { chargeCard: fromPromise<string>(() => charge(currentRun().key)) },
+    delays: { patience: 20 * MINUTE },
+  }).createMachine({
+    id: "order",
+    context: ({ input }) => ({ lines: input.lines, notes: [], receipt: null }),
+    initial: "basket",
+    on: { NOTE: { actions: assign({ notes: ({ context, event }) => [...context.notes, event.text] }) } },
+    states: {
+      basket: { on: { PAY: "payment" }, after: { patience: "late" } },
+      payment: {
+        initial: "charging",
+        states: {
+          charging: {
+            invoke: {
+              id: "charging",
+              src: "chargeCard",
+              onDone: { target: "#order.paid", actions: assign({ receipt: ({ event }) => event.output }) },
+            },
+            after: { [MINUTE]: "slow" },
+          },
+          slow: {},
+        },
+      },
+      paid: { id: "order.paid", type: "final" },
+      late: { type: "final" },
+    },
+  });
+}
+
+const first = (charge?: Charge) => workflow(orderOne(charge))({ version: 1 });
+
+const third = (charge?: Charge) =>
+  workflow(orderThree(charge))({
+    version: 3,
+    migrate: {
+      1: ({ value, context }) => ({
+        value,
+        context: { prices: [context["amount"]], receipt: context["receipt"] },
+      }),
+      2: ({
+        value,
+        context,
+        timers,
+      }: InstanceBefore<{ prices: readonly number[]; receipt: string | null }>) => ({
+        value: value === "open" ? ("basket" as const) : ({ payment: "charging" } as const),
+        context: { lines: context.prices.map((price) => ({ price })), notes: [], receipt: context.receipt },
+        timers: Object.fromEntries(
+          Object.values(timers).map((dueAt) => ["xstate.after.patience.order.basket", dueAt + 10 * MINUTE]),
+        ),
+        children: { charge: "charging" },
+      }),
+    },
+  });
+
+describe.each(adapters)("charts that change on $name", (adapter) => {
+  test("versions chain: value, context and timers go on under the newest, and the history tells it", () =>
+    inWorld(adapter, async ({ engine, pass, clock }) => {
+      const [old, now] = [first(), third()];
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      await pass(4 * MINUTE);
+      const after = await engine({ workflows: [now] });
+      expect(await after.send(now, "o", { type: "NOTE", text: "quick" })).toMatchObject({
+        kind: "stepped",
+        snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: ["quick"], receipt: null } },
+      });
+      expect(await after.read("o")).toMatchObject({ workflow: "order@3", steps: 3 });
+      expect(await after.history("o")).toMatchObject([
+        { event: { type: "$started" }, value: "open" },
+        {
+          version: 2,
+          event: {
+            type: "$migrated",
+            from: "order@1",
+            to: "order@3",
+            snapshot: { value: "basket", context: { lines: [{ price: 7 }], notes: [] } },
+          },
+          value: "basket",
+        },
+        { event: { type: "NOTE" } },
+      ]);
+      const { timers } = await after.pending("o");
+      expect(timers).toMatchObject([
+        { name: "xstate.after.patience.order.basket", dueAt: clock.now() + 16 * MINUTE, workflow: "order@3" },
+      ]);
+      after.run();
+      await pass(16 * MINUTE - 1);
+      expect(await after.read("o")).toMatchObject({ value: "basket" });
+      await pass(1);
+      expect(await after.read("o")).toMatchObject({ value: "late", status: "done" });
+    }));
+
+  test("a timer of an old version that is due migrates its instance, and fires unless it ends with the migration", () =>
+    inWorld(adapter, async ({ engine, pass }) => {
+      const old = first();
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      await before.start(old, { id: "kept", input: { amount: 7 } });
+      const now = workflow(orderOne())({
+        version: 2,
+        migrate: {
+          1: ({ id, value, context }) => ({
+            value: id === "kept" ? "open" : "paying",
+            context: context as never,
+            ...(value === null && {}),
+          }),
+        },
+      });
+      const after = await engine({ workflows: [now] });
+      after.run();
+      await pass(10 * MINUTE);
+      expect(await after.read("kept")).toMatchObject({ workflow: "order@2", value: "late" });
+      // The promise of the state that it was put into has begun, and the timer of the other state has ended.
+      expect(await after.read("o")).toMatchObject({ workflow: "order@2", value: "paid" });
+    }));
+
+  test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", () =>
+    inWorld(adapter, async ({ engine, pass, clock }) => {
+      const keys: string[] = [];
+      const [dying, old] = [
+        gate<string>(),
+        first(async (key) => {
+          keys.push(key);
+          return dying.opened;
+        }),
+      ];
+      const before = await engine({ workflows: [old], leaseMs: 10_000 });
+      before.run();
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      await before.send(old, "o", { type: "PAY" });
+      await before.stop({ timeoutMs: 0 });
+      const now = third(async (key) => {
+        keys.push(key);
+        return "new receipt";
+      });
+      const after = await engine({ workflows: [now] });
+      after.run();
+      clock.advance(1);
+      await pass(MINUTE);
+      expect(await after.read("o")).toMatchObject({ value: "paid", context: { receipt: "new receipt" } });
+      expect(new Set(keys)).toEqual(new Set(["o:2:1"]));
+      dying.open("late");
+    }));
+
+  test("D9: a message and a timer of an old version meet an instance that has moved: they arrive", () =>
+    inWorld(adapter, async ({ engine, pass, settled, awaitsOutside }) => {
+      const teller = workflow(
+        setup({
+          types: { events: {} as { type: "TELL" } },
+          actions: { tell: (_, _params: TellParams) => {} },
+        }).createMachine({
+          id: "teller",
+          initial: "waiting",
+          states: {
+            waiting: {
+              on: {
+                TELL: {
+                  actions: {
+                    type: "tell",
+                    params: { machine: "order", id: "o", event: { type: "NOTE", text: "told" } },
+                  },
+                },
+              },
+            },
+          },
+        }),
+      )({ version: 1, effects: {} });
+      const [old, now] = [first(), third()];
+      // The old process goes on while the new one moves the instance, as in a rolling deployment.
+      const before = await engine({ workflows: [old, teller] });
+      before.run();
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      await before.start(teller, { id: "t", input: undefined });
+      const after = await engine({ workflows: [now] });
+      await after.send(now, "o", { type: "NOTE", text: "moved" });
+      await before.send(teller, "t", { type: "TELL" });
+      await settled();
+      // The old process knows of no other version, and leaves it alone.
+      expect(await after.pending("o")).toMatchObject({
+        tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
+      });
+      await expect(before.send(old, "o", { type: "PAY" })).rejects.toBeInstanceOf(UnknownWorkflow);
+      after.run();
+      await settled();
+      expect(await after.read("o")).toMatchObject({ context: { notes: ["moved", "told"] } });
+      await pass(20 * MINUTE);
+      expect(await before.read("o")).toMatchObject({ value: "late" });
+      awaitsOutside("t");
+    }));
+
+  test("a migration that throws leaves the instance as it was, in the open, until a better one comes", () =>
+    inWorld(adapter, async ({ engine, pass, storage }) => {
+      const old = first();
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "o", input: { amount: 7 } });
+      const asItWas = await storage.load("o");
+      const bad = workflow(orderOne())({
+        version: 2,
+        migrate: {
+          1: () => {
+            throw new Error("no amount");
+          },
+        },
+      });
+      const failing = await engine({ workflows: [bad] });
+      const sent = failing.send(bad, "o", { type: "PAY" });
+      await expect(sent).rejects.toThrow(
+        new MigrationFailed(
+          { instance: "o", from: "order@1", to: "order@2" },
+          "migrate.1",
+          "it threw: no amount",
+        ),
+      );
+      failing.run();
+      await pass(10 * MINUTE);
+      expect(await failing.pending("o")).toMatchObject({
+        timers: [{ lastError: expect.stringContaining("migrate.1: it threw: no amount") }],
+      });
+      expect(await failing.list({ failing: true })).toMatchObject({
+        instances: [{ id: "o", workflow: "order@1" }],
+      });
+      expect(await storage.load("o")).toEqual(asItWas);
+      await failing.stop();
+      const good = await engine({ workflows: [third()] });
+      good.run();
+      await pass(30 * MINUTE);
+      expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
+    }));
+});
+
+describe("a migration is refused, naming chart and path", () => {
+  const refused = (answer: object): Promise<string> =>
+    new Promise((resolve, reject) => {
+      inWorld({ make: adapters[0]!.make }, async ({ engine }) => {
+        const old = first();
+        const before = await engine({ workflows: [old] });
+        before.run();
+        await before.start(old, { id: "o", input: { amount: 7 } });
+        const now = workflow(orderThree())({ version: 2, migrate: { 1: () => answer as never } });
+        const after = await engine({ workflows: [now] });
+        const error = await after.send(now, "o", { type: "PAY" }).catch((each: unknown) => each);
+        resolve(error instanceof MigrationFailed ? error.message : `no refusal: ${JSON.stringify(error)}`);
+      }).catch(reject);
+    });
+  const context = { lines: [], notes: [], receipt: null };
+  const from = "instance o cannot go on from order@1 to order@2: ";
+
+  test.each([
+    [
+      "a state that the chart does not have",
+      { value: "gone", context },
+      'value.gone: the chart has no state "gone" in "order", only basket, payment, paid, late',
+    ],
+    [
+      "a state within a state",
+      { value: { payment: "wiring" }, context },
+      'value.payment.wiring: the chart has no state "wiring" in "order.payment", only charging, slow',
+    ],
+    ["a final state", { value: "paid", context }, "value: it is final: migrate to a state that leads there"],
+    ["no context", { value: "basket" }, "migrate.1: expected it to return { value, context }"],
+    [
+      "a context that cannot be stored",
+      { value: "basket", context: { ...context, lines: [() => {}] } },
+      "context.lines[0]: context.lines[0] cannot be stored: it is a function; store plain data, or an id that finds the thing again",
+    ],
+    [
+      "a timer of no state",
+      { value: "basket", context, timers: { other: 1 } },
+      "timers.other: no timer of this name runs in this state: there are xstate.after.600000.order.open, xstate.after.patience.order.basket",
+    ],
+  ])("%s", async (_, answer, message) => {
+    expect(await refused(answer)).toBe(from + message);
+  });
+});
+
+test("what cannot be a migration is refused at registration", () => {
+  const migrate = { 1: ({ value, context }: InstanceBefore) => ({ value, context }), 3: 5 };
+  expect(() => workflow(orderOne())({ version: 3, migrate: migrate as never })).toThrow(
+    [
+      "- migrate.1: it leads to version 2, and migrate.2 is missing",
+      "- migrate.3: expected a version below 3",
+    ].join("\n"),
+  );
+});
