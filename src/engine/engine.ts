@@ -150,7 +150,8 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
-  return engineOf({ storage, clock, worker, steps, polling, waiting, subscribers });
+  const known = workflows.claims;
+  return engineOf({ storage, clock, worker, steps, polling, waiting, subscribers, known });
 }
 
 /** The parts of an engine, tied together. */
@@ -162,11 +163,13 @@ interface EngineParts<W> {
   readonly polling: WatchPolling;
   readonly waiting: Waiting;
   readonly subscribers: Subscribers<W>;
+  /** The workflows that this process has or migrates. */
+  readonly known: readonly string[];
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
   const { storage, clock, worker, steps, polling, waiting, subscribers } = parts;
-  const reads = instanceReads(storage);
+  const reads = instanceReads(storage, parts.known);
   const commanded = wakingStorage(storage, worker);
   let stopListening: () => void = () => {};
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {

@@ -9,8 +9,8 @@ export type {
   AnyMigration,
   InstanceBefore,
   Migrated,
-  Migration,
-  Migrations,
+  Migration as InstanceMigration,
+  Migrations as InstanceMigrations,
   MigrationStep,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";

@@ -21,8 +21,8 @@ export interface InstanceBefore<Context = Readonly<Record<string, unknown>>> {
 
 /** The same instance under the next version. What is left out stays as it is, as far as the chart of that version has it. */
 export interface Migrated<Value = StateValue, Context = object, W = unknown> {
-  readonly value: Value;
-  readonly context: Context;
+  readonly value?: Value;
+  readonly context?: Context;
   /**
    * When timers are due, by their names, in milliseconds since the Unix epoch. A timer of the chart that is not named is
    * due when it was, or begins now where it did not run.
@@ -74,8 +74,9 @@ export class MigrationFailed extends Error {
   /** Where the fault is: `migrate.1`, or a path in what it answered, such as `value.paying.card`. */
   readonly path: string;
 
-  constructor({ instance, from, to }: MigrationStep, path: string, reason: string, options?: ErrorOptions) {
-    super(`instance ${instance} cannot go on from ${from} to ${to}: ${path}: ${reason}`, options);
+  constructor({ instance, from, to, cause }: MigrationStep, path: string, reason: string) {
+    const because = cause === undefined ? {} : { cause };
+    super(`instance ${instance} cannot go on from ${from} to ${to}: ${path}: ${reason}`, because);
     this.instance = instance;
     this.path = path;
   }
@@ -86,6 +87,8 @@ export interface MigrationStep {
   readonly instance: string;
   readonly from: string;
   readonly to: string;
+  /** The error that ended it, if there was one. */
+  readonly cause?: unknown;
 }
 
 /** One sentence per fault of `migrate`: each version leads to the next, and the last to the present one. */

@@ -35,15 +35,15 @@ export function planMigration(
   } catch (error) {
     if (error instanceof MigrationFailed) throw error;
     if (error instanceof CannotArrive || error instanceof UnstorableValue) {
-      throw new MigrationFailed(step, error.path, error.message, { cause: error });
+      throw new MigrationFailed({ ...step, cause: error }, error.path, error.message);
     }
     const reason = error instanceof Error ? error.message : String(error);
-    throw new MigrationFailed(step, "chart", `it threw: ${reason}`, { cause: error });
+    throw new MigrationFailed({ ...step, cause: error }, "chart", `it threw: ${reason}`);
   }
 }
 
 /** What the functions of all versions between have made of an instance. */
-type Result = Required<Pick<Migrated, "timers" | "children" | "effects" | "value" | "context">> & {
+type Result = Required<Omit<Migrated, "writes">> & {
   readonly writes: readonly Write<never>[];
   /** The timers that the last of the functions has named. */
   readonly named: readonly string[];
@@ -151,16 +151,19 @@ export class MovedInstance {
       const reason = error instanceof Error ? error.message : String(error);
       throw this.#failed(`migrate.${version}`, `it threw: ${reason}`, error);
     }
-    const { value, context } = (answer ?? {}) as Partial<Migrated>;
-    if (value === undefined || typeof context !== "object" || context === null) {
-      throw this.#failed(`migrate.${version}`, "expected it to return { value, context }");
+    if (typeof answer !== "object" || answer === null) {
+      throw this.#failed(`migrate.${version}`, "expected it to return an object, such as { value, context }");
+    }
+    const { context = {} } = answer as { readonly context?: unknown };
+    if (typeof context !== "object" || context === null) {
+      throw this.#failed(`migrate.${version}.context`, "expected an object");
     }
     return answer as Migrated<StateValue, object, never>;
   }
 
   /** What a function leaves out stays. Renamed twice, a thing has the later name. */
   #taken(version: number, before: Result, after: Migrated<StateValue, object, never>): Result {
-    const { value, context, timers = {}, writes = [] } = after;
+    const { value = before.value, context = before.context, timers = {}, writes = [] } = after;
     const children = chained(before.children, after.children ?? {}, Object.keys(this.before.children ?? {}));
     const effects = chained(before.effects, after.effects ?? {}, this.#names("effect"));
     for (const [name, dueAt] of Object.entries(timers)) {
@@ -268,7 +271,7 @@ export class MovedInstance {
   }
 
   #failed(path: string, reason: string, cause?: unknown): MigrationFailed {
-    return new MigrationFailed(this.#step, path, reason, cause === undefined ? {} : { cause });
+    return new MigrationFailed({ ...this.#step, cause }, path, reason);
   }
 }
 

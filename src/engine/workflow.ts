@@ -214,7 +214,7 @@ export function workflow<M extends AnyStateMachine>(
     const parts: WorkflowParts = {
       name: machine.id,
       version,
-      migrate: migrate as WorkflowParts["migrate"],
+      migrate,
       effects: effects as WorkflowParts["effects"],
       actors,
       watches,

@@ -151,10 +151,9 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
       const now = workflow(orderOne())({
         version: 2,
         migrate: {
-          1: ({ id, value, context }) => ({
-            value: id === "kept" ? "open" : "paying",
-            context: context as never,
-            ...(value === null && {}),
+          1: ({ id, context }: InstanceBefore<{ amount: number; receipt: null }>) => ({
+            value: id === "kept" ? ("open" as const) : ("paying" as const),
+            context,
           }),
         },
       });
@@ -169,13 +168,11 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
   test("a promise that runs goes on under its id and key, also where the new version calls it otherwise", () =>
     inWorld(adapter, async ({ engine, pass, clock }) => {
       const keys: string[] = [];
-      const [dying, old] = [
-        gate<string>(),
-        first(async (key) => {
-          keys.push(key);
-          return dying.opened;
-        }),
-      ];
+      const dying = gate<string>();
+      const old = first((key) => {
+        keys.push(key);
+        return dying.opened;
+      });
       const before = await engine({ workflows: [old], leaseMs: 10_000 });
       before.run();
       await before.start(old, { id: "o", input: { amount: 7 } });
@@ -232,6 +229,10 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
         tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
       });
       await expect(before.send(old, "o", { type: "PAY" })).rejects.toBeInstanceOf(UnknownWorkflow);
+      expect(await before.list({ unknown: true })).toMatchObject({ instances: [{ id: "o" }] });
+      expect(await after.list({ unknown: true, status: "active" })).toMatchObject({
+        instances: [{ id: "t" }],
+      });
       after.run();
       await settled();
       expect(await after.read("o")).toMatchObject({ context: { notes: ["moved", "told"] } });
@@ -266,7 +267,9 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
       failing.run();
       await pass(10 * MINUTE);
       expect(await failing.pending("o")).toMatchObject({
-        timers: [{ lastError: expect.stringContaining("migrate.1: it threw: no amount") }],
+        timers: [
+          { lastError: "instance o cannot go on from order@1 to order@2: migrate.1: it threw: no amount" },
+        ],
       });
       expect(await failing.list({ failing: true })).toMatchObject({
         instances: [{ id: "o", workflow: "order@1" }],
@@ -281,7 +284,7 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
 });
 
 describe("a migration is refused, naming chart and path", () => {
-  const refused = (answer: object): Promise<string> =>
+  const refused = (answer: unknown): Promise<string> =>
     new Promise((resolve, reject) => {
       inWorld({ make: adapters[0]!.make }, async ({ engine }) => {
         const old = first();
@@ -309,7 +312,8 @@ describe("a migration is refused, naming chart and path", () => {
       'value.payment.wiring: the chart has no state "wiring" in "order.payment", only charging, slow',
     ],
     ["a final state", { value: "paid", context }, "value: it is final: migrate to a state that leads there"],
-    ["no context", { value: "basket" }, "migrate.1: expected it to return { value, context }"],
+    ["nothing", undefined, "migrate.1: expected it to return an object, such as { value, context }"],
+    ["no context", { value: "basket", context: null }, "migrate.1.context: expected an object"],
     [
       "a context that cannot be stored",
       { value: "basket", context: { ...context, lines: [() => {}] } },

@@ -10,6 +10,7 @@ import { makeScratchFolder, removeScratchFolder } from "./scratch-folder.ts";
 const ONLY_THROWN: ReadonlySet<string> = new Set([
   "ApiError",
   "InvalidOptions",
+  "MigrationFailed",
   "NoAnswer",
   "OperatorRefused",
   "ReleaseRefused",

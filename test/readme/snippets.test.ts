@@ -26,6 +26,7 @@ import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 
 /** Each program by the name of its fence, and the page that it stands on. */
 const PAGE_OF = {
+  change: "src/engine/README.md",
   client: "src/client/README.md",
   embed: "README.md",
   engine: "src/engine/README.md",
@@ -84,6 +85,14 @@ test("the invoice is paid once, however often the program is run", async () => {
   const second = run("engine");
   expect(await second.ended, second.output()).toBe(0);
   expect(second.output()).toBe("");
+});
+
+test("an instance of an old version goes on under the new one", async () => {
+  const program = run("change");
+  expect(await program.ended, program.output()).toBe(0);
+  expect(program.output()).toBe(
+    "$started running\n$migrated active\nCANCEL over\n{ given: 'Ada', family: 'Lovelace' }\n",
+  );
 });
 
 test("a table of one's own keeps its row, also once it has another column", async () => {

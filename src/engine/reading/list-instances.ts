@@ -1,5 +1,6 @@
 /** Pages of instances: section by section of the storage's index, each section one workflow and one status. */
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
+import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
 import { instanceView } from "./views.ts";
 import type { InstanceList, InstanceQuery, InstanceView } from "./views.ts";
@@ -10,7 +11,11 @@ export type ReadStorage = Pick<
   "load" | "history" | "instances" | "instanceWorkflows" | "pending" | "deadLetters" | "failingTasks"
 >;
 
-type Query = Omit<InstanceQuery, "limit" | "failing"> & { readonly limit: number };
+type Query = Omit<InstanceQuery, "limit" | "failing" | "unknown"> & {
+  readonly limit: number;
+  /** Workflows that are left out. */
+  readonly except?: readonly string[];
+};
 
 /** The instances that one call looks at, so that a rare state does not make it read for minutes. */
 const MAX_EXAMINED = 1_000;
@@ -27,9 +32,11 @@ const STATUSES: readonly Section["status"][] = ["active", "done"];
 
 /** A page over all instances. */
 export async function instancePage(storage: ReadStorage, query: Query): Promise<InstanceList> {
-  const { status, workflow, limit } = query;
+  const { status, workflow, limit, except = [] } = query;
   const cursor = cursorOf(query.after, 3);
-  const workflows = (await storage.instanceWorkflows()).filter((key) => isOf(key, workflow)).toSorted();
+  const workflows = (await storage.instanceWorkflows())
+    .filter((key) => isOf(key, workflow) && !except.includes(key))
+    .toSorted();
   const sections = STATUSES.filter(
     (each) => status === undefined || (each === "active") === (status === "active"),
   )
@@ -77,6 +84,7 @@ export async function failingInstances(storage: ReadStorage, query: Query): Prom
     last = id;
     const record = await storage.load(id);
     if (record === null || !isOf(record.workflow, query.workflow)) continue;
+    if (query.except?.includes(record.workflow) === true) continue;
     const view = instanceView(record);
     if (isWanted(view, query)) found.push(view);
   }
@@ -84,7 +92,7 @@ export async function failingInstances(storage: ReadStorage, query: Query): Prom
 }
 
 function isOf(key: string, wanted: string | undefined): boolean {
-  return wanted === undefined || key === wanted || key.slice(0, key.lastIndexOf("@")) === wanted;
+  return wanted === undefined || key === wanted || nameOf(key) === wanted;
 }
 
 function isWanted({ status, value }: InstanceView, query: Query): boolean {

@@ -74,17 +74,17 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_PENDING = 1_000;
 
-/** The reads over a storage. */
-export function instanceReads(storage: ReadStorage): InstanceReads {
+/** The reads over a storage; `known` are the workflows that this process has or migrates, as `name@version`. */
+export function instanceReads(storage: ReadStorage, known: readonly string[] = []): InstanceReads {
   return {
     async read(id) {
       const record = await storage.load(id);
       return record === null ? null : instanceView(record);
     },
-    async list({ limit = DEFAULT_LIMIT, ...query } = {}) {
+    async list({ limit = DEFAULT_LIMIT, unknown, ...query } = {}) {
       checkLimit("list", limit);
       const find = query.failing === true ? failingInstances : instancePage;
-      return find(storage, { ...query, limit });
+      return find(storage, { ...query, limit, ...(unknown === true && { except: known }) });
     },
     async pending(id) {
       const [{ tasks, watches }, record] = await Promise.all([

@@ -24,6 +24,8 @@ export interface InstanceQuery {
   readonly status?: ChartSnapshot["status"];
   /** True for those alone of which a task fails, or is set aside as a dead letter. */
   readonly failing?: boolean;
+  /** True for those alone whose chart or version this engine does not have, and does not migrate. */
+  readonly unknown?: true;
   /** The `next` of the page before. */
   readonly after?: string;
   /** 1 … 1,000. Default 100. */

@@ -45,10 +45,14 @@ function checkState(node: Node, value: unknown, path: string): void {
   }
   for (const [key, inner] of entries) {
     const child = stateOf(node, key, `${path}.${key}`);
-    const isEmpty = typeof inner === "object" && inner !== null && Object.keys(inner).length === 0;
+    const isEmpty = typeof inner === "object" && inner !== null && !isFilled(inner);
     // A region without states of its own has an empty value.
     if (!isEmpty || Object.keys(child.states).length > 0) checkState(child, inner, `${path}.${key}`);
   }
+}
+
+function isFilled(value: object): boolean {
+  return Object.keys(value).length > 0;
 }
 
 function stateOf(node: Node, key: string, path: string): Node {
@@ -71,22 +75,22 @@ export class Arriving {
   readonly runs: Record<string, number>;
   readonly #machine: AnyStateMachine;
   readonly #shape: ChartShape;
-  readonly #snapshot: AnyMachineSnapshot;
+  readonly #context: Arrival["context"];
   readonly #self: InertActor;
   readonly #before: Readonly<Record<string, ChildLink>>;
 
   constructor(
     chart: { readonly machine: AnyStateMachine; readonly shape: ChartShape },
     { snapshot, self }: { readonly snapshot: AnyMachineSnapshot; readonly self: InertActor },
-    { before, timers }: Arrival,
+    { before, context, timers }: Arrival,
   ) {
     this.#machine = chart.machine;
     this.#shape = chart.shape;
-    this.#snapshot = snapshot;
+    this.#context = context;
     this.#self = self;
     this.#before = before.children ?? {};
     this.runs = { ...before.runs };
-    const nodes = snapshot._nodes as unknown as readonly Node[];
+    const { _nodes: nodes } = snapshot as unknown as { readonly _nodes: readonly Node[] };
     this.#end(nodes, timers);
     this.#keepSpawned();
     for (const node of nodes) this.#begin(node, timers);
@@ -176,8 +180,7 @@ export class Arriving {
   /** The value, or what a function of the chart makes of the context. */
   #asked(given: unknown): unknown {
     if (typeof given !== "function") return given;
-    const { context } = this.#snapshot;
-    const scope = { context, event: EVENT, self: this.#self, system: this.#self.system };
+    const scope = { context: this.#context, event: EVENT, self: this.#self, system: this.#self.system };
     return (given as (scope: object) => unknown)(scope);
   }
 }
