@@ -3,7 +3,8 @@ import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
 import { Bank, type Simulation, type SlotEnvironment } from "./bank.ts";
 import { Blockhashes } from "./blockhashes.ts";
-import { CLOCK_SYSVAR, clockSysvar } from "./clock-sysvar.ts";
+import { CLOCK_SYSVAR } from "../solana/programs.ts";
+import { clockSysvar } from "./clock-sysvar.ts";
 import { genesisAccounts, genesisHash, type GenesisKeys, genesisKeys } from "./genesis.ts";
 import type { GenesisEntry, JournalEntry } from "./journal.ts";
 import { JournaledSlots, type JournaledSlotsOptions } from "./journaled-slots.ts";
@@ -25,8 +26,6 @@ export interface CommitmentDepths {
 /** The accounts as they were at the end of a slot. */
 export interface View {
   readonly slot: number;
-  /** When the slot began, in Unix milliseconds. */
-  readonly time: number;
   account(address: string): AccountState | null;
 }
 
@@ -110,7 +109,6 @@ export class ChainState {
   viewAt(slot: number): View {
     return {
       slot,
-      time: this.timeOf(slot),
       account: (address) => {
         // litesvm's holds the slot that ran a transaction last, be it a simulated one.
         if (address === CLOCK_SYSVAR) return clockSysvar(slot, this);

@@ -4,9 +4,6 @@ import { SYSVAR_OWNER } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 
-/** Where the Clock sysvar is, on every cluster. */
-export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
-
 /** What the sysvar is made of. */
 export interface SlotTimes {
   /** When a slot began, in Unix milliseconds. */

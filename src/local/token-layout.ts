@@ -10,7 +10,6 @@ import {
 import { isTokenProgram, TOKEN_2022_PROGRAM } from "../solana/programs.ts";
 import type { AccountState } from "./account-state.ts";
 
-const MAX_SIGNERS = 11;
 const ACCOUNT_STATES = ["uninitialized", "initialized", "frozen"] as const;
 
 /** A mint's content. */
@@ -35,14 +34,6 @@ export interface TokenAccount {
   readonly nativeReserve: bigint | null;
   readonly delegatedAmount: bigint;
   readonly closeAuthority: string | null;
-}
-
-/** A group of signers who hold an authority together. */
-export interface Multisig {
-  readonly numRequiredSigners: number;
-  readonly numValidSigners: number;
-  readonly isInitialized: boolean;
-  readonly signers: readonly string[];
 }
 
 /** The token account in `account`, if it is one. */
@@ -78,21 +69,6 @@ export function readMint(account: AccountState | null): Mint | undefined {
   };
 }
 
-/** The multisig in `account`, if it is one. */
-export function readMultisig(account: AccountState | null): Multisig | undefined {
-  if (account?.data.length !== MULTISIG_BYTES || !isTokenProgram(account.owner)) return undefined;
-  const data = Buffer.from(account.data);
-  const numValidSigners = data.readUInt8(1);
-  return {
-    numRequiredSigners: data.readUInt8(0),
-    numValidSigners,
-    isInitialized: data.readUInt8(2) === 1,
-    signers: Array.from({ length: Math.min(numValidSigners, MAX_SIGNERS) }, (_, index) =>
-      addressAt(data, 3 + index * 32),
-    ),
-  };
-}
-
 /** The bytes of a new mint without supply, whose `authority` may mint and freeze. */
 export function encodeMint(mint: { authority: Uint8Array; decimals: number }): Uint8Array {
   const data = Buffer.alloc(MINT_BYTES);
@@ -103,28 +79,6 @@ export function encodeMint(mint: { authority: Uint8Array; decimals: number }): U
   data.writeUInt32LE(1, 46);
   data.set(mint.authority, 50);
   return Uint8Array.from(data);
-}
-
-/** One extension as it is stored. */
-export interface ExtensionEntry {
-  readonly type: number;
-  readonly value: Uint8Array;
-}
-
-/** The extensions in Token-2022 data, in the order they are stored; what is cut off at the end is left out. */
-export function extensionEntries(account: AccountState): ExtensionEntry[] {
-  if (account.owner !== TOKEN_2022_PROGRAM) return [];
-  const data = Buffer.from(account.data);
-  const entries: ExtensionEntry[] = [];
-  let offset = ACCOUNT_TYPE_OFFSET + 1;
-  while (offset + 4 <= data.length) {
-    const type = data.readUInt16LE(offset);
-    const end = offset + 4 + data.readUInt16LE(offset + 2);
-    if (type === 0 || end > data.length) break;
-    entries.push({ type, value: data.subarray(offset + 4, end) });
-    offset = end;
-  }
-  return entries;
 }
 
 function holds(account: AccountState | null, length: number, type: number): account is AccountState {

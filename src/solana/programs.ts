@@ -1,4 +1,4 @@
-/** The ids of programs, base58: those that a payment may touch, and owners of accounts that are read. */
+/** The ids of programs and of the chain's own accounts, base58: those that a payment may touch, and owners of accounts that are read. */
 import type { TokenProgram } from "../ledger/routing.ts";
 
 /** Moves lamports; owns every wallet. */
@@ -27,6 +27,8 @@ export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
 export const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
 /** Owns address lookup tables. */
 export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
+/** The account in which the cluster keeps its clock. */
+export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 /** Owns the accounts in which the cluster keeps its clock and other facts of its own. */
 export const SYSVAR_OWNER = "Sysvar1111111111111111111111111111111111111";
 

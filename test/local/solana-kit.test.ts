@@ -131,7 +131,7 @@ test.each(["legacy", 0] as const)("a %s transfer is confirmed and found in the h
   expect(landed?.version).toBe(version);
   expect(landed?.meta?.fee).toBe(5000n);
   expect(landed?.transaction.message.instructions).toMatchObject([
-    { program: "system", parsed: { info: { lamports: SOL } } },
+    { programId: SystemProgram.programId.toBase58(), accounts: [alice.address, bob.toBase58()] },
   ]);
 });
 

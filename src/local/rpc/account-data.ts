@@ -4,7 +4,7 @@ import { ABSENT, type AccountState } from "../account-state.ts";
 import type { View } from "../chain-state.ts";
 import { type CallConfig, readCount } from "./call.ts";
 import { RPC_CODE, RpcError, invalidParams } from "./errors.ts";
-import { parsedAccount } from "./parsed/account.ts";
+import { parsedAccount } from "./parsed-account.ts";
 
 /** agave's limit for base58 account data. */
 const MAX_BASE58_BYTES = 128;

@@ -1,6 +1,6 @@
 /** Methods about mints and token accounts. */
 import { isTokenProgram } from "../../solana/programs.ts";
-import { displayedAmount } from "../displayed-amount.ts";
+import { uiTokenAmount } from "../token-balances.ts";
 import { readMint, readTokenAccount, type TokenAccount } from "../token-layout.ts";
 import { encodeAccount } from "./account-data.ts";
 import { readAddress, type RpcCall, type RpcMethod, withContext } from "./call.ts";
@@ -40,9 +40,9 @@ function getTokenAccountBalance(call: RpcCall): unknown {
   const account = view.account(call.address(0));
   if (account === null) throw invalidParams("Invalid param: could not find account");
   const token = readTokenAccount(account);
-  const shown = token && displayedAmount(token.amount, view.account(token.mint), view.time);
-  if (shown === undefined) throw invalidParams("Invalid param: not a Token account");
-  return withContext(view.slot, shown);
+  const mint = token && readMint(view.account(token.mint));
+  if (token === undefined || mint === undefined) throw invalidParams("Invalid param: not a Token account");
+  return withContext(view.slot, uiTokenAmount(token.amount, mint.decimals));
 }
 
 function getTokenSupply(call: RpcCall): unknown {
@@ -51,7 +51,7 @@ function getTokenSupply(call: RpcCall): unknown {
   if (account === null) throw invalidParams("Invalid param: could not find account");
   const mint = readMint(account);
   if (mint === undefined) throw invalidParams("Invalid param: not a Token mint");
-  return withContext(view.slot, displayedAmount(mint.supply, account, view.time));
+  return withContext(view.slot, uiTokenAmount(mint.supply, mint.decimals));
 }
 
 /** The methods of this file by name. */

@@ -5,7 +5,6 @@ import type { NativeInnerInstruction } from "../litesvm.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import { type CallConfig, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
-import { describeInstruction } from "./parsed/instruction.ts";
 
 /** `transaction`, `meta` and `version` of a landed transaction. Throws -32015 for a version the caller cannot read. */
 export function encodeLandedTransaction(landed: LandedTransaction, config: CallConfig): object {
@@ -122,8 +121,12 @@ function describeCompiled(
   stackHeight: number,
 ): object {
   const addressAt = (index: number): string => all[index]?.address ?? "";
-  const programId = addressAt(programIdIndex);
-  return describeInstruction({ programId, accounts: [...accounts].map(addressAt), data }, stackHeight);
+  return {
+    programId: addressAt(programIdIndex),
+    accounts: [...accounts].map(addressAt),
+    data: bs58.encode(data),
+    stackHeight,
+  };
 }
 
 function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unknown {

@@ -4,9 +4,6 @@ import { expectShape } from "../endpoint-failure.ts";
 import { CLOCK_BYTES } from "../layouts.ts";
 import { SYSVAR_OWNER } from "../programs.ts";
 
-/** The address of the clock account. */
-export const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
-
 /** A block's slot, and its time in Unix seconds. */
 export interface BlockMoment {
   readonly slot: number;

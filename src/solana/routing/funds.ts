@@ -10,7 +10,8 @@ import type { Endpoint } from "../endpoint.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
-import { CLOCK_SYSVAR, readClock, type BlockMoment } from "./clock-sysvar.ts";
+import { CLOCK_SYSVAR } from "../programs.ts";
+import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
 /** Which holdings are asked for, and how final they have to be. */
