@@ -101,10 +101,10 @@ export default {
     never("solana-knows-no-local-chain", "A ledger speaks to any node.", "^src/solana/", "^src/local/"),
     never(
       "local-is-a-node",
-      "It speaks JSON-RPC and knows no ledger; ids of programs and lengths of accounts are the same for both.",
+      "It speaks JSON-RPC and knows no ledger; ids of programs, lengths of accounts and the price of computing are the same for both.",
       "^src/local/",
       "^src/ledger/",
-      "^src/solana/(?!(programs|layouts)\\.ts$)",
+      "^src/solana/(?!(programs|layouts|compute-budget)\\.ts$)",
     ),
     only(
       "receivers-need-nothing",

@@ -16,6 +16,12 @@ const MAX_ADDRESS = 44;
 const MIN_ADDRESS = 32;
 const ADDRESS_BYTES = 32;
 
+/** The address that 32 bytes are. */
+export function addressOf(bytes: Uint8Array): Address {
+  if (bytes.length !== ADDRESS_BYTES) throw new RangeError(`an address is 32 bytes, not ${bytes.length}`);
+  return bs58.encode(bytes) as Address;
+}
+
 /** Reads an address, or says what is wrong with it. Never throws, whatever the text. */
 export function parseAddress(putativeAddress: string): { address: Address } | { fault: AddressFault } {
   if (putativeAddress.length < MIN_ADDRESS || putativeAddress.length > MAX_ADDRESS) {

@@ -4,6 +4,7 @@ import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isSignedBy, privateKeyOf, publicKeyOf } from "../ed25519.ts";
 import type { UnsignedTransaction } from "./routing.ts";
+import { joinTransaction } from "./wire-format.ts";
 
 /**
  * Signs for one address: a key in this process (`keypairSigner`), or a key service of the host's own that
@@ -143,7 +144,7 @@ export async function signTransaction(
   });
   const signatures = await Promise.all(ways.map((sign) => sign()));
   return {
-    bytes: Buffer.concat([Uint8Array.of(signatures.length), ...signatures, message]),
+    bytes: joinTransaction(message, signatures),
     signature: bs58.encode(signatures[0] ?? new Uint8Array()),
     messageHash: createHash("sha256").update(message).digest("hex"),
     blockhash,

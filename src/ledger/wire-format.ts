@@ -4,6 +4,25 @@ const SIGNATURE_BYTES = 64;
 /** Up to here a count is one byte; 1,232 bytes hold no more than 19 signatures. */
 const MAX_COUNT = 0x7f;
 
+/** The largest transaction that the network carries. */
+const MAX_TRANSACTION_BYTES = 1_232;
+// What it takes in base64. Longer text is refused unread.
+const MAX_TEXT = 4 * Math.ceil(MAX_TRANSACTION_BYTES / 3);
+
+/** The bytes of canonical base64 text, or why it is refused: it is too long, or no such text. */
+export function readTransactionText(
+  text: string,
+): { readonly bytes: Uint8Array } | { readonly refused: "too_large" | "not_base64" } {
+  if (text.length > MAX_TEXT) return { refused: "too_large" };
+  const decoded = Buffer.from(text, "base64");
+  // Node's decoder skips what it does not know. Only canonical text survives the way back.
+  if (decoded.toString("base64") !== text) return { refused: "not_base64" };
+  // A copy: small buffers are windows into a memory shared with others.
+  return decoded.length > MAX_TRANSACTION_BYTES
+    ? { refused: "too_large" }
+    : { bytes: Uint8Array.from(decoded) };
+}
+
 /** A transaction taken apart, its message unread. */
 export interface WireTransaction {
   readonly signatures: readonly Uint8Array[];

@@ -1,18 +1,14 @@
 /** Computes a transaction's fee in lamports from its message alone, as a node answers getFeeForMessage. */
 import type { VersionedMessage } from "@solana/web3.js";
+import { priorityFeeOf, SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "../solana/compute-budget.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../solana/programs.ts";
 
 /** Per signature, on every cluster. */
 const LAMPORTS_PER_SIGNATURE = 5000n;
-const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
 
 /** Compute units allotted to an instruction that no ComputeBudget instruction speaks of (agave since SIMD-0170). */
-const BUILTIN_UNITS = 3_000n;
-const PROGRAM_UNITS = 200_000n;
-const MAX_UNITS = 1_400_000n;
-
-const SET_UNIT_LIMIT = 2;
-const SET_UNIT_PRICE = 3;
+const BUILTIN_UNITS = 3_000;
+const PROGRAM_UNITS = 200_000;
 
 /** Programs that are part of the runtime. */
 const BUILTINS = new Set([
@@ -35,8 +31,8 @@ const SIGNATURE_PROGRAMS = new Set([
 /** The fee in lamports: signatures, and the priority fee (price × unit limit, rounded up). */
 export function feeFor(message: VersionedMessage): bigint {
   let signatures = BigInt(message.header.numRequiredSignatures);
-  let defaultUnits = 0n;
-  let limit: bigint | undefined;
+  let defaultUnits = 0;
+  let limit: number | undefined;
   let price = 0n;
   for (const { programIdIndex, data } of message.compiledInstructions) {
     const program = message.staticAccountKeys[programIdIndex]?.toBase58() ?? "";
@@ -44,11 +40,8 @@ export function feeFor(message: VersionedMessage): bigint {
     if (SIGNATURE_PROGRAMS.has(program)) signatures += BigInt(bytes[0] ?? 0);
     else defaultUnits += BUILTINS.has(program) ? BUILTIN_UNITS : PROGRAM_UNITS;
     if (program !== COMPUTE_BUDGET_PROGRAM) continue;
-    if (bytes[0] === SET_UNIT_LIMIT && bytes.length >= 5) limit = BigInt(bytes.readUInt32LE(1));
-    if (bytes[0] === SET_UNIT_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
+    if (bytes[0] === SET_COMPUTE_UNIT_LIMIT && bytes.length >= 5) limit = bytes.readUInt32LE(1);
+    if (bytes[0] === SET_COMPUTE_UNIT_PRICE && bytes.length >= 9) price = bytes.readBigUInt64LE(1);
   }
-  const units = limit ?? defaultUnits;
-  const microLamports = price * (units < MAX_UNITS ? units : MAX_UNITS);
-  const priority = (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
-  return signatures * LAMPORTS_PER_SIGNATURE + priority;
+  return signatures * LAMPORTS_PER_SIGNATURE + priorityFeeOf(limit ?? defaultUnits, price);
 }

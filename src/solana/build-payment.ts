@@ -1,24 +1,18 @@
 /** Builds the unsigned transaction of a payment. */
 import {
-  ASSOCIATED_TOKEN_PROGRAM_ID,
-  createAssociatedTokenAccountIdempotentInstruction,
-  createTransferCheckedInstruction,
-} from "@solana/spl-token";
-import {
   PACKET_DATA_SIZE,
   PublicKey,
-  SystemProgram,
   TransactionMessage,
   VersionedTransaction,
   type Message,
-  type TransactionInstruction,
 } from "@solana/web3.js";
-import { MAX_AMOUNT } from "../amount.ts";
+import { addressOf } from "../address.ts";
 import type { DeclaredPayment, UnsignedPayment } from "../ledger/ledger.ts";
+import type { Move } from "../ledger/routing.ts";
 import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { expectFewRecipients, feeOf, rentForTokenAccounts, tooManyRecipients } from "./payment-cost.ts";
-import { associatedTokenAccount } from "./associated-token-account.ts";
+import { planInstructions } from "./routing/plan-instructions.ts";
 
 /**
  * A legacy transaction, which every wallet can show: one transfer per recipient, for tokens preceded by the idempotent
@@ -34,13 +28,12 @@ export async function buildPayment(
 ): Promise<UnsignedPayment> {
   const { sender, mint, transfers } = payment;
   expectFewRecipients(transfers);
-  const instructions = paymentInstructions(payment);
-  referTo(reference, instructions);
+  const planned = planInstructions(paymentMoves(payment, reference), 0n);
   const { blockhash, lastValidBlockHeight } = await newestBlockhash(nodes);
   const message = new TransactionMessage({
     payerKey: new PublicKey(sender),
     recentBlockhash: blockhash,
-    instructions,
+    instructions: planned.map(({ instruction }) => instruction),
   });
   const { bytes, compiled } = serialize(message, transfers.length);
   const recipients = transfers.map(({ recipient }) => recipient);
@@ -51,43 +44,18 @@ export async function buildPayment(
   return { bytes, lastValidBlockHeight, networkFee, rent };
 }
 
-/**
- * Adds a read-only key behind the accounts of the first transfer, which the programs ignore (Solana Pay's reference). It
- * makes equal payments differ, and a payment can be found by it.
- */
-function referTo(reference: Uint8Array, instructions: readonly TransactionInstruction[]): void {
-  const first = instructions.find(({ programId }) => !programId.equals(ASSOCIATED_TOKEN_PROGRAM_ID));
-  first?.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
-}
-
-/** The instructions of a payment, in the order of its transfers. */
-export function paymentInstructions({
-  sender,
-  mint,
-  decimals,
-  transfers,
-}: DeclaredPayment): TransactionInstruction[] {
-  // Both libraries encode what does not fit silently as another amount: 2^64 becomes 0, -1 becomes 1.
-  for (const { amount } of transfers) {
-    if (amount < 1n || amount > MAX_AMOUNT) {
-      throw new RangeError(`an amount must be 1 to 2^64 - 1, got ${amount}`);
-    }
-  }
-  const from = new PublicKey(sender);
-  if (mint === null) {
-    return transfers.map(({ recipient, amount }) =>
-      SystemProgram.transfer({ fromPubkey: from, toPubkey: new PublicKey(recipient), lamports: amount }),
-    );
-  }
-  const asset = new PublicKey(mint);
-  const source = new PublicKey(associatedTokenAccount(sender, mint));
-  return transfers.flatMap(({ recipient, amount }) => {
-    const destination = new PublicKey(associatedTokenAccount(recipient, mint));
-    return [
-      createAssociatedTokenAccountIdempotentInstruction(from, destination, new PublicKey(recipient), asset),
-      createTransferCheckedInstruction(source, asset, destination, from, amount, decimals),
-    ];
-  });
+/** The payment as moves of a plan. The reference stands in the first of them. */
+export function paymentMoves(payment: DeclaredPayment, reference: Uint8Array): Move[] {
+  const { sender, mint, decimals, transfers } = payment;
+  const toEach = { does: "transfer", from: sender, mint, decimals } as const;
+  const accountPayer = mint === null ? null : sender;
+  return transfers.map(({ recipient, amount }, index) => ({
+    ...toEach,
+    to: recipient,
+    amount,
+    accountPayer,
+    ...(index === 0 ? { reference: addressOf(reference) } : {}),
+  }));
 }
 
 function serialize(

@@ -1,12 +1,7 @@
 /** Decodes base64 text to a transaction whose every byte is understood, or tells why it is refused. Asks no node. */
-import {
-  MessageV1,
-  PACKET_DATA_SIZE,
-  VersionedTransaction,
-  type Message,
-  type MessageV0,
-} from "@solana/web3.js";
+import { MessageV1, VersionedTransaction, type Message, type MessageV0 } from "@solana/web3.js";
 import type { SignatureFault } from "../ledger/ledger.ts";
+import { readTransactionText } from "../ledger/wire-format.ts";
 
 /** A transaction of one of the two formats that we can read in full. */
 export interface DecodedTransaction {
@@ -19,8 +14,6 @@ export interface DecodedTransaction {
   readonly signatures: readonly Uint8Array[];
 }
 
-// What the largest transaction takes in base64. Longer text is refused unread.
-const MAX_TEXT_CHARACTERS = 4 * Math.ceil(PACKET_DATA_SIZE / 3);
 const SIGNATURE_BYTES = 64;
 // A legacy or v0 transaction begins with the number of its signatures, which 1,232 bytes keep below 20; later versions
 // begin with their version byte, and a message of version n begins with 0x80 + n.
@@ -36,13 +29,9 @@ export function decodeTransaction(
 ):
   | { decoded: DecodedTransaction }
   | { refused: Extract<SignatureFault, "not_base64" | "too_large" | "undecodable" | "unsupported_version"> } {
-  if (text.length > MAX_TEXT_CHARACTERS) return { refused: "too_large" };
-  const decodedText = Buffer.from(text, "base64");
-  // Node's decoder skips what it does not know. Only canonical text survives the way back.
-  if (decodedText.toString("base64") !== text) return { refused: "not_base64" };
-  // A copy: small buffers are windows into a memory shared with others.
-  const bytes = Uint8Array.from(decodedText);
-  if (bytes.length > PACKET_DATA_SIZE) return { refused: "too_large" };
+  const read = readTransactionText(text);
+  if ("refused" in read) return read;
+  const { bytes } = read;
   const [signatureCount = 0] = bytes;
   if (signatureCount >= VERSION_FLAG) return { refused: "unsupported_version" };
   const messageBytes = bytes.subarray(1 + signatureCount * SIGNATURE_BYTES);

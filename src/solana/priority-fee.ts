@@ -1,4 +1,5 @@
 /** Computes the priority fee that a caller's transaction bids. */
+import { MAX_COMPUTE_UNITS, priorityFeeOf } from "./compute-budget.ts";
 import type { Meaning } from "./read-instruction.ts";
 
 /**
@@ -7,17 +8,13 @@ import type { Meaning } from "./read-instruction.ts";
  */
 export const MAX_PRIORITY_FEE = 50_000_000n;
 
-// What the runtime allows at most, so the worst case for a transaction that sets no limit of its own.
-const MAX_COMPUTE_UNITS = 1_400_000n;
-const MICRO_LAMPORTS = 1_000_000n;
-
-/** The priority fee in lamports at most: compute limit times price per unit, rounded up as the runtime does. */
+/** The priority fee in lamports at most: a transaction that sets no limit of its own may compute as much as any. */
 export function priorityFee(meanings: readonly Meaning[]): bigint {
   let units = MAX_COMPUTE_UNITS;
   let microLamports = 0n;
   for (const meaning of meanings) {
-    if (meaning.does === "limit_compute" && BigInt(meaning.units) < units) units = BigInt(meaning.units);
+    if (meaning.does === "limit_compute" && meaning.units < units) units = meaning.units;
     if (meaning.does === "price_compute") microLamports = meaning.microLamports;
   }
-  return (units * microLamports + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
+  return priorityFeeOf(units, microLamports);
 }

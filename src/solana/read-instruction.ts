@@ -1,4 +1,5 @@
 /** The instruction allow-list: what an instruction does, if it is one of the few that a wallet payment may hold. */
+import { SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "./compute-budget.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,
   COMPUTE_BUDGET_PROGRAM,
@@ -102,8 +103,6 @@ function readAssociatedToken({ accounts, data }: ResolvedInstruction): Meaning {
 }
 
 const REQUEST_HEAP_FRAME = 1;
-const SET_COMPUTE_UNIT_LIMIT = 2;
-const SET_COMPUTE_UNIT_PRICE = 3;
 const SET_LOADED_ACCOUNTS_DATA_SIZE_LIMIT = 4;
 
 function readComputeBudget({ data }: ResolvedInstruction): Meaning {

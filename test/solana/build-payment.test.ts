@@ -1,13 +1,19 @@
 /** The transaction we hand to a wallet: every amount as asked for, and never more than fits. */
 import { decodeTransferCheckedInstruction } from "@solana/spl-token";
-import { Keypair, SystemInstruction, VersionedTransaction } from "@solana/web3.js";
+import {
+  Keypair,
+  SystemInstruction,
+  VersionedTransaction,
+  type TransactionInstruction,
+} from "@solana/web3.js";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
-import { paymentInstructions } from "../../src/solana/build-payment.ts";
+import { paymentMoves } from "../../src/solana/build-payment.ts";
 import { matchContent } from "../../src/solana/match-content.ts";
 import { readInstruction } from "../../src/solana/read-instruction.ts";
+import { planInstructions } from "../../src/solana/routing/plan-instructions.ts";
 import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
 
 let fixture: ChainFixture;
@@ -26,6 +32,9 @@ const payments = (transfers: DeclaredPayment["transfers"]): DeclaredPayment[] =>
   { sender, mint: usdc, decimals: 6, transfers },
 ];
 
+const paymentInstructions = (payment: DeclaredPayment): TransactionInstruction[] =>
+  planInstructions(paymentMoves(payment, new Uint8Array(32)), 0n).map(({ instruction }) => instruction);
+
 const edges = [1n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 const amount = fc.oneof(fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), fc.constantFrom(...edges));
 
@@ -36,7 +45,8 @@ test("every amount from 1 to 2^64 - 1 is encoded as requested, by the libraries'
         const instructions = paymentInstructions(payment);
         const amounts = instructions.flatMap((each) => {
           if (payment.mint === null) return [SystemInstruction.decodeTransfer(each).lamports];
-          return each.keys.length === 4 ? [decodeTransferCheckedInstruction(each).data.amount] : [];
+          // A transfer has four accounts, and the first one a reference behind them.
+          return each.keys.length < 6 ? [decodeTransferCheckedInstruction(each).data.amount] : [];
         });
         expect(amounts).toEqual([first, second]);
         const meanings = instructions.map(({ programId, keys, data }) =>

@@ -3,11 +3,8 @@ import bs58 from "bs58";
 import type { Address } from "../../address.ts";
 import { isSignedBy } from "../../ed25519.ts";
 import type { SignatureFault } from "../../ledger/ledger.ts";
-import { isBlank, joinTransaction, splitTransaction } from "../../ledger/wire-format.ts";
+import { isBlank, joinTransaction, readTransactionText, splitTransaction } from "../../ledger/wire-format.ts";
 import type { BuiltSwap, SenderSigned } from "../swap-provider/swap-provider.ts";
-
-// What the largest transaction, of 1,232 bytes, takes in base64. Longer text is refused unread.
-const MAX_TEXT = 4 * Math.ceil(1_232 / 3);
 
 /**
  * The message must equal the quoted one byte for byte, so that nothing in it has to be understood; the sender's signature
@@ -18,11 +15,9 @@ export function readSignedSwap(
   built: BuiltSwap,
   sender: Address,
 ): { readonly signed: SenderSigned } | { readonly refused: SignatureFault } {
-  if (putativeTransaction.length > MAX_TEXT) return { refused: "too_large" };
-  const bytes = Buffer.from(putativeTransaction, "base64");
-  // Node's decoder skips what it does not know. Only canonical text survives the way back.
-  if (bytes.toString("base64") !== putativeTransaction) return { refused: "not_base64" };
-  const transaction = splitTransaction(bytes);
+  const read = readTransactionText(putativeTransaction);
+  if ("refused" in read) return read;
+  const transaction = splitTransaction(read.bytes);
   if (transaction === null) return { refused: "undecodable" };
   const { message, signers } = built.unsigned;
   const isQuoted =

@@ -1,5 +1,6 @@
 /** Sets how much a plan may compute: the runtime refuses more, and the priority fee is charged for the whole limit. */
 import { triesInVain } from "../associated-token-account.ts";
+import { MAX_COMPUTE_UNITS } from "../compute-budget.ts";
 import type { PlannedInstruction, Step } from "./planned-instruction.ts";
 
 // Compute units per instruction, generously: the runtime's own programs take 150. Of the token programs the dearer
@@ -23,13 +24,10 @@ const BUDGET_UNITS = 500;
 // transaction.
 const UNITS_PER_BUMP = 1_500;
 
-// The runtime's own limit.
-const MAX_UNITS = 1_400_000;
-
 /** The compute limit of a transaction with these instructions. */
 export function computeLimit(planned: readonly PlannedInstruction[]): number {
   const units = planned.reduce((sum, each) => sum + UNITS[each.step] + searchUnits(each), BUDGET_UNITS);
-  return Math.min(units, MAX_UNITS);
+  return Math.min(units, MAX_COMPUTE_UNITS);
 }
 
 function searchUnits({ step, instruction }: PlannedInstruction): number {

@@ -1,31 +1,19 @@
 /** Simulates a plan's transaction: what would fail on the chain fails here, without a fee. */
-import { VersionedMessage, VersionedTransaction } from "@solana/web3.js";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
-import { askUntil, type Nodes } from "../ask.ts";
+import { joinTransaction } from "../../ledger/wire-format.ts";
+import type { Nodes } from "../ask.ts";
+import { simulate } from "../simulation.ts";
 import { explain } from "./explain-error.ts";
 import { settleDoubt } from "./settle-doubt.ts";
 
-/**
- * See `RoutingLedger.tryTransaction`. A node that does not know the blockhash may only lag, so the next one is asked.
- */
+/** See `RoutingLedger.tryTransaction`. */
 export async function tryTransaction(
   nodes: Nodes,
   plan: TransactionPlan,
-  { message }: UnsignedTransaction,
+  { message, signers }: UnsignedTransaction,
 ): Promise<TransactionFault | null> {
-  const transaction = new VersionedTransaction(VersionedMessage.deserialize(message));
-  const err = await askUntil(
-    nodes,
-    (error) => error !== "BlockhashNotFound",
-    async (connection): Promise<unknown> => {
-      const { value } = await connection.simulateTransaction(transaction, {
-        commitment: "confirmed",
-        sigVerify: false,
-        replaceRecentBlockhash: false,
-      });
-      return value.err;
-    },
-  );
+  const blank = signers.map(() => null);
+  const { err } = await simulate(nodes, joinTransaction(message, blank), false);
   if (err === null) return null;
   const explained = explain(plan, err);
   const verdict = "doubt" in explained ? await settleDoubt(nodes, plan, explained) : explained;
