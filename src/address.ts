@@ -22,6 +22,13 @@ export function addressOf(bytes: Uint8Array): Address {
   return bs58.encode(bytes) as Address;
 }
 
+/** The address that this text is, which was checked before it was stored. Throws `TypeError` when it is none. */
+export function knownAddress(text: string): Address {
+  const parsed = parseAddress(text);
+  if ("address" in parsed) return parsed.address;
+  throw new TypeError(`not an address: ${text.slice(0, MAX_ADDRESS)}`);
+}
+
 /** Reads an address, or says what is wrong with it. Never throws, whatever the text. */
 export function parseAddress(putativeAddress: string): { address: Address } | { fault: AddressFault } {
   if (putativeAddress.length < MIN_ADDRESS || putativeAddress.length > MAX_ADDRESS) {

@@ -1,7 +1,7 @@
 /** Signing what the ledger built: the one place where keys and transactions meet. Knows no chain's library. */
 import { createHash, sign as signWith } from "node:crypto";
 import bs58 from "bs58";
-import type { Address } from "../address.ts";
+import { addressOf, type Address } from "../address.ts";
 import { isSignedBy, privateKeyOf, publicKeyOf } from "../ed25519.ts";
 import type { UnsignedTransaction } from "./routing.ts";
 import { joinTransaction } from "./wire-format.ts";
@@ -84,7 +84,7 @@ export function keypairSigner(secretKey: Uint8Array): Signer {
     throw new TypeError("the public half of a secret key does not belong to it");
   }
   return {
-    address: bs58.encode(publicKey) as Address,
+    address: addressOf(publicKey),
     sign: async (message) => Uint8Array.from(signWith(null, message, key)),
   };
 }

@@ -1,4 +1,5 @@
 /** A storage as the payment service sees it: its own writes, and its reads by name. */
+import type { Address } from "../address.ts";
 import type { Commit, CommitResult, EngineStorage, Write } from "../../storage/storage.ts";
 import type {
   AccountRecord,
@@ -63,7 +64,7 @@ export type TransactionLookup =
   | { readonly status: TransactionStatus }
   | { readonly reference: string }
   /** One of the recipients' addresses. */
-  | { readonly recipient: string };
+  | { readonly recipient: Address };
 
 /** Deliveries of one webhook that are no longer tried. */
 export interface AbandonedDeliveries {

@@ -1,4 +1,5 @@
 /** The named reads of the payment service, over whatever storage holds its tables. */
+import type { Address } from "../address.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { withTables } from "../../storage/with-tables.ts";
 import type { Table } from "../../storage/table.ts";
@@ -84,7 +85,7 @@ function orderReads(
 
 function transactionsIndex(
   accountId: string,
-  only: Exclude<TransactionLookup, { readonly recipient: string }> | null,
+  only: Exclude<TransactionLookup, { readonly recipient: Address }> | null,
 ): { readonly index: string; readonly equals: Partial<TransactionRecord> } {
   if (only === null) return { index: "ofAccount", equals: { accountId } };
   return { index: "status" in only ? "ofStatus" : "ofReference", equals: { accountId, ...only } };
@@ -92,7 +93,7 @@ function transactionsIndex(
 
 async function transactionsPaidTo(
   read: Read,
-  equals: { readonly accountId: string; readonly address: string },
+  equals: { readonly accountId: string; readonly address: Address },
   page: NewestFirst,
 ): Promise<readonly TransactionRecord[]> {
   const paid = await read.find({ table: tables.recipients, index: "paidTo", equals, ...newestFirst(page) });

@@ -2,6 +2,7 @@
  * The records of the payment service as storage keeps them: plain values, times in milliseconds since the Unix epoch,
  * amounts as bigint base units. Every record has an `id`, unique in its table; other uniqueness is noted at the field.
  */
+import type { Address } from "../address.ts";
 
 /** Who may do how much. Limits and ownership are per account, never per key. */
 export type Tier = "free" | "pro" | "enterprise";
@@ -33,7 +34,7 @@ export interface ApiKeyRecord {
 }
 
 export interface RecipientShare {
-  readonly address: string;
+  readonly address: Address;
   readonly amount: bigint;
 }
 
@@ -58,7 +59,7 @@ export interface QuoteRecord {
   readonly slippageBps: number;
   /** In percent, as decimal text. */
   readonly priceImpact: string;
-  readonly sender: string | null;
+  readonly sender: Address | null;
   /** Bound recipients, null when the quote left them open. */
   readonly recipients: readonly RecipientShare[] | null;
   /** A swap in wallet mode: the transaction that was last given out to be signed, as JSON text. */
@@ -82,13 +83,13 @@ export interface TransactionRecord {
   readonly quoteId: string;
   readonly type: "send" | "swap" | "payroll";
   readonly mode: "wallet" | "private";
-  readonly sender: string;
+  readonly sender: Address;
   /** Mint of what the recipients receive. */
   readonly mint: string;
   /** Mint of what the fee is paid in: SOL in wallet mode, what is deposited in private mode. */
   readonly feeMint: string;
   /** Private mode: where the caller sends the money; its row in `deposits`. */
-  readonly depositAddress: string | null;
+  readonly depositAddress: Address | null;
   /** What its owner calls it; not unique. */
   readonly reference: string | null;
   /** SHA-256 of the request that created it, hex: the same request again is answered with the same transaction. */
@@ -122,7 +123,7 @@ export interface RecipientRecord {
   readonly accountId: string;
   readonly createdAt: number;
   readonly index: number;
-  readonly address: string;
+  readonly address: Address;
   readonly amount: bigint;
   readonly status: "unpaid" | "paid";
   readonly signature: string | null;
@@ -133,7 +134,7 @@ export interface RecipientRecord {
  * version, the chain's genesis hash and the transaction's id, so a lost database loses no money.
  */
 export interface DepositRecord {
-  readonly id: string;
+  readonly id: Address;
   /** Unique: one address per transaction. */
   readonly transactionId: string;
   readonly accountId: string;
@@ -155,7 +156,7 @@ export interface PaymentRecord {
   readonly id: string;
   readonly transactionId: string;
   /** The deposit address it pays from. */
-  readonly address: string;
+  readonly address: Address;
   /** `plan` pays nobody: it replaces a marker by the payments that take the place of what that marker stood for. */
   readonly kind: "payout" | "swap" | "plan" | "refund" | "sweep" | "collect";
   readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
@@ -212,7 +213,7 @@ export interface AttemptRecord {
   /** No block of an earlier slot can hold it: a node whose ledger begins later does not know whether it landed. */
   readonly firstSlot: number;
   /** The key by which a transaction of our own making is listed besides its accounts, base58; null for others. */
-  readonly reference: string | null;
+  readonly reference: Address | null;
   readonly createdAt: number;
 }
 

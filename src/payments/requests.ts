@@ -1,6 +1,6 @@
 /** What requests may say: one schema for each body and each query, the source of parsing, of types and of their description. */
 import { z } from "zod";
-import { parseAddress } from "../address.ts";
+import { addressSchema } from "../address-schema.ts";
 import { PaymentError } from "../errors.ts";
 
 // Enough for any id or symbol of ours; a longer text is no id, and is not echoed back at length.
@@ -18,11 +18,8 @@ const amount = z
   .regex(/^[0-9]+(\.[0-9]+)?$/, { error: 'expected a decimal string such as "12.5"', abort: true })
   .refine((text) => /[1-9]/.test(text), { error: "expected more than zero" })
   .describe('A decimal string such as "12.5": more than zero, no more decimals than the asset has.');
-const sender = z
-  .string()
-  .max(MAX_NAME)
-  .refine((text) => "address" in parseAddress(text), { error: "expected a base58 address of 32 bytes" })
-  .describe("The sender's wallet, base58. In private mode every refund goes to it.");
+const wallet = addressSchema("expected a base58 address of 32 bytes");
+const sender = wallet.describe("The sender's wallet, base58. In private mode every refund goes to it.");
 
 /** One of those who are paid. */
 export const recipientRequest = z.strictObject({
@@ -133,7 +130,7 @@ export const transactionsQuery = z.strictObject({
     .describe("Only those in this status."),
   type: z.enum(["send", "swap", "payroll"]).optional().describe("Only those of this type."),
   mode: z.enum(["wallet", "private"]).optional().describe("Only those in this mode."),
-  recipient: sender.optional().describe("Only those that pay this address."),
+  recipient: wallet.optional().describe("Only those that pay this address."),
   reference: reference.optional().describe("Only those with this reference."),
   createdAfter: time.optional().describe("Only those taken after this time, ISO 8601 in UTC."),
   createdBefore: time.optional().describe("Only those taken before this time, ISO 8601 in UTC."),

@@ -1,9 +1,9 @@
 /** Puts private mode together out of its options: its machines, what they do, and what is polled for them. */
+import type { Address } from "../address.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import type { PrivateRoutingOptions } from "./payment-service-options.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
-import type { Address } from "../address.ts";
 import type { EffectHandler } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { SwapRouting } from "../payments/swap/route-swap.ts";
@@ -40,8 +40,14 @@ import { StrayWatch } from "../payments/private/watch-strays.ts";
 
 /** The options with their defaults. */
 type CheckedOptions = Readonly<
-  Required<Omit<PrivateRoutingOptions, "screen" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance">>
+  Required<
+    Omit<
+      PrivateRoutingOptions,
+      "screen" | "treasury" | "priceBounds" | "maxSponsorSpendPerDay" | "lowBalance"
+    >
+  >
 > & {
+  readonly treasury: Address;
   readonly screen?: Screen | undefined;
   /** In lamports. */
   readonly maxSponsorSpendPerDay?: bigint | undefined;
@@ -61,7 +67,7 @@ export function openPrivateRouting(
     feeBps,
     depositWindowMs,
     maxMarkerRent,
-    treasury: options.treasury as Address,
+    treasury: options.treasury,
     prices: new GuardedPrices(options.prices, options.priceBounds, shared.clock),
     mostRecipients: options.maxRecipients,
     mostSpentPerDay: options.maxSponsorSpendPerDay ?? null,

@@ -1,7 +1,8 @@
 /** What a payment service is given, and how that is checked. */
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { parseAddress, SOL_MINT } from "../address.ts";
+import { SOL_MINT } from "../address.ts";
+import { addressSchema } from "../address-schema.ts";
 import { parseAmount } from "../amount.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
@@ -144,10 +145,9 @@ export interface PrivateRoutingOptions {
   readonly screen?: Screen;
 }
 
-const stablecoin = z
-  .string()
-  .refine((text) => "address" in parseAddress(text), { error: "expected a mint address" })
-  .refine((text) => text !== SOL_MINT, { error: "expected the mint of a stablecoin, found that of SOL" });
+const stablecoin = addressSchema("expected a mint address").refine((mint) => mint !== SOL_MINT, {
+  error: "expected the mint of a stablecoin, found that of SOL",
+});
 
 /** Text that `read` makes something of; null from it refuses the text. */
 function readAs<T>(read: (text: string) => T | null, expected: string) {
@@ -224,9 +224,7 @@ export const paymentServiceOptions = z.strictObject({
   privateRouting: z
     .strictObject({
       sponsor: objectWith<Signer>(["sign"], "a signer, such as keypairSigner(secretKey)"),
-      treasury: z
-        .string()
-        .refine((text) => "address" in parseAddress(text), { error: "expected a wallet address" }),
+      treasury: addressSchema("expected a wallet address"),
       prices: objectWith<PriceSource>(["rate"], "a price source: { rate(giveMint, getMint) }"),
       priceBounds: priceBoundsOption,
       feeBps: z.number().int().min(0).max(1_000).default(30),

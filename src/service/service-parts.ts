@@ -5,7 +5,6 @@ import type { AnyWorkflow, EffectHandler, Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
-import type { Stablecoins } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { paymentStorage } from "../payments/reads.ts";
@@ -101,7 +100,7 @@ function contextOf(options: CheckedServiceOptions): ServiceContext {
     clock,
     random,
     ledger: ledgerInForce(options.ledger, { storage, clock }),
-    assets: assetsWith(options.stablecoins as Stablecoins),
+    assets: assetsWith(options.stablecoins),
     log: redactingLogger(options.logger, secrets),
   };
 }

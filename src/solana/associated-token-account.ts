@@ -1,7 +1,7 @@
 /** Computes the associated token account of an owner and a mint. Without web3.js: it must answer at once. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { Address } from "../address.ts";
+import { addressOf, type Address } from "../address.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
 import { isPoint } from "./is-on-curve.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, PROGRAM_ID } from "./programs.ts";
@@ -54,7 +54,7 @@ function derive(owner: string, mint: string, programId: string): Derived {
   const end = Buffer.concat([bs58.decode(ASSOCIATED_TOKEN_PROGRAM), Buffer.from(MARK)]);
   for (let bump = MAX_BUMP; bump >= 0; bump--) {
     const hash = seeds.copy().update(Uint8Array.of(bump)).update(end).digest();
-    if (!isPoint(hash)) return { address: bs58.encode(hash) as Address, bump };
+    if (!isPoint(hash)) return { address: addressOf(hash), bump };
   }
   throw new Error(`no token account can be derived for ${owner}`);
 }

@@ -1,6 +1,5 @@
 /** Token accounts: which program has them, and what their bytes say. */
-import { PublicKey } from "@solana/web3.js";
-import type { Address } from "../address.ts";
+import { addressOf, type Address } from "../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TokenProgram } from "../ledger/routing.ts";
 import { MINT_BYTES } from "./layouts.ts";
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
@@ -27,8 +26,8 @@ export function readTokenAccount(data: Buffer): TokenAccount | null {
   const initialised = data.length >= TOKEN_ACCOUNT_BYTES && data[108] !== 0;
   if (!initialised) return null;
   return {
-    mint: new PublicKey(data.subarray(0, 32)).toBase58() as Address,
-    owner: new PublicKey(data.subarray(32, 64)).toBase58() as Address,
+    mint: addressOf(data.subarray(0, 32)),
+    owner: addressOf(data.subarray(32, 64)),
     amount: data.readBigUInt64LE(64),
   };
 }

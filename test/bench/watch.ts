@@ -5,11 +5,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import bs58 from "bs58";
 import { depositAddress } from "../../machines/index.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import type { DepositRecord, PaymentTables } from "../../src/payments/records.ts";
-import { SOL_MINT } from "../../src/address.ts";
+import { addressOf, SOL_MINT } from "../../src/address.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import { createEngine, startOf } from "../../src/engine/index.ts";
 import type { Workflow } from "../../src/engine/index.ts";
@@ -57,7 +56,7 @@ async function fill(file: string, chain: ChainProcessReady, count: number): Prom
   if (addresses === undefined) throw new Error("private mode has no chart of deposit addresses");
   const now = Date.now();
   await inParallel(count, AT_ONCE, async (index) => {
-    const address = bs58.encode(randomBytes(ADDRESS_BYTES));
+    const address = addressOf(randomBytes(ADDRESS_BYTES));
     const deposit: DepositRecord = {
       id: address,
       transactionId: `tx_${index}`,

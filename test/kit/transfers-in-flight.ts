@@ -1,4 +1,5 @@
 /** Wallet transfers that wait for the chain, many at once, without the work of accepting them. */
+import { SOL_MINT } from "../../src/address.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { createEngine } from "../../src/engine/index.ts";
@@ -47,7 +48,7 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
       quoteId: `quote_${index}`,
       type: "send",
       mode: "wallet",
-      sender: "sender",
+      sender: SOL_MINT,
     },
     ...{
       mint: "mint",

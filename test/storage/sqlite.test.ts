@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
+import { SOL_MINT } from "../../src/address.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
 import { paymentTables } from "../../src/payments/tables.ts";
 import {
@@ -46,7 +47,7 @@ async function everyRead(storage: PaymentStorage): Promise<void> {
     { below: null, limit: 1 },
     { below, limit: 1 },
   ]) {
-    for (const only of [null, { status: "failed" }, { reference: "x" }, { recipient: "x" }] as const) {
+    for (const only of [null, { status: "failed" }, { reference: "x" }, { recipient: SOL_MINT }] as const) {
       await storage.transactionsOf("x", only, page);
     }
     await storage.deliveriesTo("x", page);

@@ -4,6 +4,7 @@ import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { startOf } from "../../engine/index.ts";
 import type { StartRequest, Workflow } from "../../engine/index.ts";
+import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
 import type { Reserved } from "../swap-provider/reserve.ts";
@@ -19,7 +20,7 @@ export type PaymentWorkflow = Workflow<typeof payment, PaymentTables>;
 /** Who pays what to whom. */
 export interface PlannedPayment {
   readonly transactionId: string;
-  readonly address: string;
+  readonly address: Address;
   readonly kind: PaymentRecord["kind"];
   /** Names this payment within its address, once. */
   readonly mark: string;

@@ -117,14 +117,14 @@ export class PaymentOutcomes {
     words: readonly string[],
   ): Promise<MarkersReading & { readonly markers: readonly Exclude<Marker, "disputed">[] }> {
     const seeds = words.map((each) => this.#keys.seed(deposit, each));
-    const reading = await this.#ledger.markers(deposit.id as Address, seeds);
+    const reading = await this.#ledger.markers(deposit.id, seeds);
     const markers = reading.markers.filter((marker) => marker !== "disputed");
     if (markers.length === reading.markers.length) return { ...reading, markers };
     throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
   }
 
   #markerAddress(deposit: DepositRecord, words: string): Address {
-    return this.#ledger.markerAddress(deposit.id as Address, this.#keys.seed(deposit, words));
+    return this.#ledger.markerAddress(deposit.id, this.#keys.seed(deposit, words));
   }
 
   /** A finalized height above the last valid one includes the block after it, which still accepts the bytes. */
@@ -197,7 +197,7 @@ export class PaymentOutcomes {
 
   /** For display only: null where no node lists it. */
   async #makerOf(deposit: DepositRecord, words: string): Promise<string | null> {
-    const made = await this.#ledger.markedBy(deposit.id as Address, this.#keys.seed(deposit, words));
+    const made = await this.#ledger.markedBy(deposit.id, this.#keys.seed(deposit, words));
     return made === null || made === "foreign" ? null : made.signature;
   }
 }

@@ -2,13 +2,12 @@
 import type { PaymentEvent } from "../../../machines/index.ts";
 import type { TransactionView } from "../payment-storage.ts";
 import type { PaymentTables } from "../records.ts";
-import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { StartPayment } from "./planned-payment.ts";
 import { payoutPlan } from "./plans/plan-payouts.ts";
 import type { Payee } from "./plans/plan-payouts.ts";
-import { termsOf } from "./plans/routing-terms.ts";
+import { depositAddressOf, termsOf } from "./plans/routing-terms.ts";
 import type { RoutingTerms, Sponsored } from "./plans/routing-terms.ts";
 import { proofOf } from "./plans/stored-plan.ts";
 import type { Leaf, StoredPlan } from "./plans/stored-plan.ts";
@@ -27,11 +26,11 @@ export interface LeafSurroundings extends Sponsored {
 export function leafStarter(surroundings: LeafSurroundings): StartLeaves {
   const { assets, startPayment } = surroundings;
   return async (view, plan) => {
-    const { id: transactionId, mint, depositAddress } = view.transaction;
+    const { id: transactionId, mint } = view.transaction;
     const { leaves = [], leftOut = [] } = plan;
     const follows = proofOf(plan)?.planWords ?? null;
     const asset = assets.named(mint);
-    const terms = await termsOf(surroundings, depositAddress ?? "");
+    const terms = await termsOf(surroundings, depositAddressOf(view.transaction));
     const present = new Set(view.payments.map(({ mark }) => mark));
     const started = leaves
       .filter(({ words }) => !present.has(words))
@@ -66,7 +65,7 @@ function payeesOfLeaf(
     .filter(({ index }) => indexes.includes(index))
     .map(({ index, address, amount }) => ({
       index,
-      address: address as Address,
+      address,
       amount,
       accountPayer: sponsored.includes(index) ? sponsor : own,
     }));

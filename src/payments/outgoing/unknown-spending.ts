@@ -1,6 +1,6 @@
 /** Whether a deposit address has paid without us: then this database is an old copy, and nothing more may be signed. */
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
+import { knownAddress, type Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { OutgoingTransaction } from "../../ledger/routing.ts";
 
@@ -20,9 +20,9 @@ interface Asked {
  */
 export async function unknownSpending(
   { storage, ledger }: Asked,
-  address: string,
+  address: Address,
 ): Promise<readonly string[]> {
-  const { transactions } = await ledger.signedBy(address as Address);
+  const { transactions } = await ledger.signedBy(address);
   return (await spendingElsewhere(storage, transactions)).unknown;
 }
 
@@ -67,7 +67,7 @@ export function spendingCheck(asked: Asked): SpendingCheck {
   const underWay = new Map<string, Promise<boolean>>();
 
   const look = async (address: string): Promise<boolean> => {
-    if ((await unknownSpending(asked, address)).length > 0) return true;
+    if ((await unknownSpending(asked, knownAddress(address))).length > 0) return true;
     if (clean.size >= MAX_REMEMBERED) clean.clear();
     clean.add(address);
     return false;
@@ -87,7 +87,7 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
 }
 
 /** Throws, and holds the address, when it has paid without us: nobody is paid by an old copy of a database. */
-export async function refuseUnknownSpending(asked: Asked, address: string): Promise<void> {
+export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
   const unknown = await unknownSpending(asked, address);
   if (unknown.length === 0) return;
   await holdAddress(asked.storage, address, UNKNOWN_SPENDING);

@@ -39,12 +39,12 @@ export interface SoughtStrays {
  */
 export async function allStrayDeposits(
   { ledger, assets }: StraysLook,
-  address: string,
+  address: Address,
   { among, commitment }: SoughtStrays,
 ): Promise<StrayDeposits> {
   const mints = among.map(ledgerMint).filter((mint) => mint !== null);
   if (mints.length === 0) return { slot: Infinity, deposits: [] };
-  const { slot, accounts } = await ledger.strayAccounts(address as Address, mints, commitment);
+  const { slot, accounts } = await ledger.strayAccounts(address, mints, commitment);
   const deposits = accounts
     .map((account) => ({ ...account, asset: assets.named(account.mint) }))
     .filter(({ asset, amount }) => amount >= smallestAmount(asset));
@@ -54,7 +54,7 @@ export async function allStrayDeposits(
 /** As many of them as one transaction empties. */
 export async function strayDeposits(
   look: StraysLook,
-  address: string,
+  address: Address,
   sought: SoughtStrays,
 ): Promise<StrayDeposits> {
   const { slot, deposits } = await allStrayDeposits(look, address, sought);

@@ -1,7 +1,6 @@
 /** Whether money for an order is on its way: the question that decides if it can still be cancelled. */
 import type { TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -23,11 +22,11 @@ export async function hasDeposit(
   if (deposit === undefined) return false;
   // What has paid was paid, though a copy of an older database may be the one that is asked.
   if (deposit.heldReason !== null) return true;
-  if ((await ledger.signedBy(deposit.id as Address)).transactions.length > 0) return true;
+  if ((await ledger.signedBy(deposit.id)).transactions.length > 0) return true;
   const asset = assets.named(deposit.mint);
   const mint = ledgerMint(asset);
   const [{ funds }, strays] = await Promise.all([
-    ledger.funds([deposit.id as Address], mint === null ? [] : [mint], "processed"),
+    ledger.funds([deposit.id], mint === null ? [] : [mint], "processed"),
     strayDeposits({ ledger, assets }, deposit.id, { among: [asset], commitment: "processed" }),
   ]);
   const there = mint === null ? funds[0]?.lamports : funds[0]?.tokens[0];

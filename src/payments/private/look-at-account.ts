@@ -34,7 +34,7 @@ const NOTHING: readonly bigint[] = [];
 /** One that nobody has looked at yet. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
-    address: deposit.id as Address,
+    address: deposit.id,
     endsAt: deposit.waitEndedAt === null ? deposit.expiresAt : NEVER,
     expected: tokens.findIndex(({ mint }) => mint === deposit.mint),
     accounts: tokens.map(() => undefined),

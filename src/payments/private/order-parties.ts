@@ -27,7 +27,7 @@ export async function checkOrderParties(
   const recipients = transfers.map(({ recipient }) => recipient);
   await refuseOwnAddresses(parts, sender, recipients);
   await checkRecipientsOnChain(ledger, recipients);
-  await checkSender(parts, sender as Address);
+  await checkSender(parts, sender);
   await checkSmallest(parts, assets.named(quote.outputMint), transfers);
   await screenParties(screen, sender, recipients);
 }

@@ -1,7 +1,6 @@
 /** The operator's word on a deposit address: what is held may move, and what is closed is looked at once more. */
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite, TransactionView } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
@@ -104,7 +103,7 @@ async function refuseUnlessRecognised(
   const makers = await Promise.all(
     open.map(({ plan }) => {
       const { words = "" } = proofOf(readPlan(plan)) ?? {};
-      return ledger.markedBy(deposit.id as Address, keys.seed(deposit, words));
+      return ledger.markedBy(deposit.id, keys.seed(deposit, words));
     }),
   );
   const recognised = new Set(

@@ -1,7 +1,7 @@
 /** The payment that an operator has ordered: tokens of a mint that is none of ours, planned on what the chain shows by then. */
 import type { ReturnParams } from "../../../machines/index.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
+import { knownAddress, type Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
@@ -32,14 +32,14 @@ export function returnTokens({
     const view = deposit === undefined ? null : await storage.transaction(deposit.transactionId);
     if (deposit === undefined || view === null) throw new Error(`deposit address ${address} is not stored`);
     if (deposit.heldReason !== null) return { event: { type: "HELD", reason: deposit.heldReason } };
-    if ((await unknownSpending({ storage, ledger }, address)).length > 0) {
+    if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) {
       return { event: { type: "HELD", reason: UNKNOWN_SPENDING } };
     }
-    const receiver = to as Address;
+    const receiver = knownAddress(to);
     const found = await findReturn(shared, {
       deposit,
       payments: view.payments,
-      mint: mint as Address,
+      mint: knownAddress(mint),
       to: receiver,
     });
     if (found === "nothing") return { event: { type: "NOTHING_TO_RETURN" } };
@@ -56,13 +56,13 @@ export function returnTokens({
     }
     const { start, write } = startPayment({
       transactionId: deposit.transactionId,
-      address,
+      address: deposit.id,
       kind: "refund",
       role: "own",
       mark: found.mark,
       mint: nameOfMint(mint),
       plan: found.plan,
-      legs: [{ address: to, amount: found.amount }],
+      legs: [{ address: receiver, amount: found.amount }],
     });
     const balances = { [nameOfMint(mint)]: String(found.held) };
     const event = { type: "RETURN_PLANNED", payment: start.id, slot: found.slot, balances } as const;

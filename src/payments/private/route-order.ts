@@ -9,7 +9,7 @@ import { chunksOf, leafOf, payeesOf, payoutPlan, replacementPlan } from "../outg
 import type { Payee, PayoutWords } from "../outgoing/plans/plan-payouts.ts";
 import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
-import { termsOf } from "../outgoing/plans/routing-terms.ts";
+import { depositAddressOf, termsOf } from "../outgoing/plans/routing-terms.ts";
 import type { RoutingTerms, Sponsored } from "../outgoing/plans/routing-terms.ts";
 import { followedBy, proofOf, readPlan, withSeeds } from "../outgoing/plans/stored-plan.ts";
 import type { Leaf, StoredPlan } from "../outgoing/plans/stored-plan.ts";
@@ -40,7 +40,7 @@ export class PayoutRouting implements OrderRouting {
     const view = await this.#load(transactionId);
     const { transaction, recipients } = view;
     const asset = assets.named(transaction.mint);
-    const terms = await termsOf(this.#with, transaction.depositAddress ?? "");
+    const terms = await termsOf(this.#with, depositAddressOf(transaction));
     await refuseUnknownSpending({ storage, ledger }, terms.address);
     const quote = await storage.quote(transaction.quoteId);
     const payees = await payeesOf(ledger, terms, {
@@ -84,7 +84,7 @@ export class PayoutRouting implements OrderRouting {
   async #payAgain(view: TransactionView, plan: StoredPlan, payees: readonly Payee[]): Promise<Routed> {
     const { transaction, payments } = view;
     const words = { words: proofOf(plan)?.words ?? ORDER_WORDS, follows: followedBy(plan) };
-    const terms = await termsOf(this.#with, transaction.depositAddress ?? "");
+    const terms = await termsOf(this.#with, depositAddressOf(transaction));
     const { start, write } = this.#start(view, {
       ...{ kind: "payout", role: "payout", mark: `${words.words} again ${payments.length}` },
       legs: payees.map(({ address, amount }) => ({ address, amount })),
@@ -143,8 +143,9 @@ export class PayoutRouting implements OrderRouting {
   }
 
   #start({ transaction }: TransactionView, planned: Planned): ReturnType<StartPayment> {
-    const { id: transactionId, depositAddress, mint } = transaction;
-    return this.#with.startPayment({ ...planned, transactionId, address: depositAddress ?? "", mint });
+    const { id: transactionId, mint } = transaction;
+    const address = depositAddressOf(transaction);
+    return this.#with.startPayment({ ...planned, transactionId, address, mint });
   }
 
   async #load(transactionId: string): Promise<TransactionView> {

@@ -1,6 +1,6 @@
 /** Screens those who paid in to a deposit address, by amount: what came in must have come from payers who are served. */
 import type { PaymentStorage } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
+import { knownAddress } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
@@ -45,14 +45,15 @@ export function payersScreening(
   const { storage, ledger, assets, clock } = shared;
   const mints = assets.tokens.map(ledgerMint).filter((mint) => mint !== null);
   const gaps = new HistoryGaps(clock);
-  return async (address, transactionId) => {
+  return async (text, transactionId) => {
+    const address = knownAddress(text);
     if (screen === null) return true;
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     // What came in is read first: all of it must be listed by the time the history is read.
-    const { amounts, strays } = await cameIn(shared, address as Address);
+    const { amounts, strays } = await cameIn(shared, address);
     if (strays.length > MAX_STRAYS) return false;
-    const { inflows, isWhole } = await ledger.payersOf(address as Address, mints, strays);
+    const { inflows, isWhole } = await ledger.payersOf(address, mints, strays);
     // Where one hides among a hundred transactions that bring nothing, an operator has to look.
     if (!isWhole) return false;
     const fromOutside = inflows.filter((inflow) => !isOurs(inflow, ours));

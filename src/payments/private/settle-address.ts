@@ -8,7 +8,7 @@ import type {
 } from "../../../machines/index.ts";
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
+import { knownAddress, type Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { ledgerMint } from "../assets/assets.ts";
@@ -94,7 +94,7 @@ export class AddressSettling implements AddressSettlement {
     const collected = await this.#collectNow(inHand, assets.tokens, settledSlot);
     if (collected !== null) return collected;
 
-    const { slot, funds } = await ledger.funds([address as Address], this.#mints, "finalized");
+    const { slot, funds } = await ledger.funds([deposit.id], this.#mints, "finalized");
     if (slot < settledSlot) throw new Error(`the ledger shows ${address} as it was before its last payment`);
     const amounts = [funds[0]?.lamports ?? 0n, ...(funds[0]?.tokens ?? [])];
     const ours = Object.fromEntries(assets.tokens.map(({ mint }, index) => [mint, String(amounts[index])]));
@@ -105,7 +105,7 @@ export class AddressSettling implements AddressSettlement {
     const step: SettlementStep = isTooEarly ? { do: "rest" } : planned;
     if (step.do === "wait" || step.do === "rest") {
       // What else was sent here is written down once nothing is left to be done.
-      const balances = { ...(await otherMints({ ledger, assets }, address)), ...ours };
+      const balances = { ...(await otherMints({ ledger, assets }, deposit.id)), ...ours };
       if (step.do === "wait") return { event: { type: "MUST_WAIT", slot, balances } };
       const isBound = facts.markers.length > 0;
       const height = isBound ? (await configured.heights()).highest : 0;
@@ -118,7 +118,7 @@ export class AddressSettling implements AddressSettlement {
     ) {
       return held(SCREENING);
     }
-    if ((await unknownSpending({ storage, ledger }, address)).length > 0) return held(UNKNOWN_SPENDING);
+    if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) return held(UNKNOWN_SPENDING);
     const type = step.do === "sweep" ? "SWEEP_PLANNED" : "REFUND_PLANNED";
     const { kind, mark, plan } = step;
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
@@ -188,7 +188,7 @@ export class AddressSettling implements AddressSettlement {
   ): Promise<Settlement> {
     const { deposit, view } = inHand;
     const { transaction, payments } = view;
-    const receiver = (refundTo ?? transaction.sender) as Address;
+    const receiver = refundTo === undefined ? transaction.sender : knownAddress(refundTo);
     const made = await this.#standingMarkers(inHand);
     const holdings = await Promise.all(
       this.#with.assets.tokens.map((asset, index) =>
@@ -229,7 +229,7 @@ export class AddressSettling implements AddressSettlement {
     const words = [...new Set(view.payments.flatMap(({ plan }) => wordsIn(readPlan(plan))))];
     if (words.length === 0) return [];
     const seeds = words.map((each) => keys.seed(deposit, each));
-    const { markers } = await ledger.markers(deposit.id as Address, seeds);
+    const { markers } = await ledger.markers(deposit.id, seeds);
     if (markers.includes("disputed")) {
       throw new Error(`the witnesses disagree about a marker of deposit address ${deposit.id}`);
     }
@@ -266,7 +266,7 @@ export class AddressSettling implements AddressSettlement {
     const kept = owed > 0n ? owed : 0n;
     const lent = sumOf(plans, "loan", asset.mint) - sumOf(plans, "repayment", asset.mint);
     const isThere = async (of: Address): Promise<boolean> => {
-      const [has] = await ledger.haveTokenAccounts([deposit.id as Address], of);
+      const [has] = await ledger.haveTokenAccounts([deposit.id], of);
       return has === true;
     };
     return {

@@ -82,7 +82,7 @@ export class StrayWatch implements Watcher {
     const [deposit] = await storage.deposits([address]);
     if (deposit === undefined || deposit.heldReason !== null) return false;
     const among = [assets.named(deposit.mint)];
-    const found = await strayDeposits(this.#with, address, { among, commitment: "finalized" });
+    const found = await strayDeposits(this.#with, deposit.id, { among, commitment: "finalized" });
     return found.deposits.length > 0;
   }
 }

@@ -2,6 +2,7 @@
 import type { PaymentWrite } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
 import type { Decision } from "../accounts/answer-once.ts";
+import type { Address } from "../../address.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { QuoteRecord, RecipientRecord, TransactionRecord } from "../records.ts";
 
@@ -11,7 +12,7 @@ export interface DeclaredTransaction {
   readonly quoteId: string;
   readonly type: "send" | "swap" | "payroll";
   readonly mode: "wallet" | "private";
-  readonly sender: string;
+  readonly sender: Address;
   readonly transfers: readonly Transfer[];
   readonly reference: string | null;
 }

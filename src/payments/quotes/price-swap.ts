@@ -1,8 +1,7 @@
 /** The price of a swap: what the provider offers, what it costs to carry out, and in wallet mode the transaction. */
 import { createHash } from "node:crypto";
-import bs58 from "bs58";
 import type { QuoteRecord } from "../records.ts";
-import type { Address } from "../../address.ts";
+import { addressOf, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
@@ -82,7 +81,7 @@ export class SwapPricing {
       get,
       inputAmount: amount,
       outputAmount,
-      sender: sender as Address,
+      sender,
       reference: referenceOf(id, version),
     });
     const held = holdFor(inputs, reservations, now);
@@ -135,7 +134,7 @@ export class SwapPricing {
     }
     if (provider.direct === null) throw new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
     const { sponsor, treasury, prices, feeBps } = pricing.terms;
-    const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender as Address | null);
+    const pricedAccounts = await this.#accountsToMake({ give, get }, inputs.sender);
     const parties = { sponsor: sponsor.address, treasury, desk: provider.direct };
     const [cost, rate] = await Promise.all([
       swapCost(ledger, parties, { give, get, pricedAccounts }),
@@ -196,5 +195,5 @@ function unsignedText({ message, signers }: UnsignedTransaction): string {
 
 /** Every version of every quote has a transaction of its own, also within one block and at one price. */
 function referenceOf(quoteId: string, version: number): Address {
-  return bs58.encode(createHash("sha256").update(`${quoteId}:${version}`).digest()) as Address;
+  return addressOf(createHash("sha256").update(`${quoteId}:${version}`).digest());
 }

@@ -54,8 +54,8 @@ export class TransferPricing {
       const cost = await ledger.paymentCost(mint, addressesOf(inputs)).catch(tooManyRecipients);
       return { ...sameAsset(amount, amount, { ...cost, ...free }), transaction: null };
     }
-    const transfers = recipients.map((leg) => ({ recipient: leg.address as Address, amount: leg.amount }));
-    const payment = { sender: sender as Address, mint, decimals: asset.decimals, transfers };
+    const transfers = recipients.map((leg) => ({ recipient: leg.address, amount: leg.amount }));
+    const payment = { sender, mint, decimals: asset.decimals, transfers };
     const built = await ledger.buildPayment(payment, referenceOf(id)).catch(tooManyRecipients);
     const { networkFee, rent, bytes } = built;
     const transaction = Buffer.from(bytes).toString("base64");
@@ -64,7 +64,7 @@ export class TransferPricing {
 }
 
 function addressesOf({ recipients }: QuoteInputs): readonly Address[] | null {
-  return recipients?.map(({ address }) => address as Address) ?? null;
+  return recipients?.map(({ address }) => address) ?? null;
 }
 
 function sameAsset(

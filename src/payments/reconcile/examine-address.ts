@@ -70,12 +70,12 @@ export async function examineAddress(examination: Examination, id: string): Prom
   const mints = mintsOf(assets);
   for (let look = 1; look <= MAX_LOOKS; look++) {
     const facts = await readFacts(storage, id);
-    const { slot, ...held } = await ledger.fundsOfOwner(id as Address, mints, "finalized");
+    const { slot, ...held } = await ledger.fundsOfOwner(facts.deposit.id, mints, "finalized");
     if (slot < facts.settledSlot) {
       await clock.sleep(PAUSE_MS);
       continue;
     }
-    const { transactions } = await ledger.signedBy(id as Address);
+    const { transactions } = await ledger.signedBy(facts.deposit.id);
     const { unknown, explained } = await spendingElsewhere(storage, transactions);
     return {
       facts,
@@ -104,7 +104,7 @@ export async function examineClosed(
   const all = await Promise.all(ids.map((id) => readFacts(storage, id)));
   const closed = all.filter((facts) => isClosedAndEmpty(assets, facts));
   if (closed.length === 0) return new Map();
-  const addresses = closed.map(({ deposit }) => deposit.id as Address);
+  const addresses = closed.map(({ deposit }) => deposit.id);
   const { slot, funds } = await ledger.funds(addresses, mintsOf(assets), "finalized");
   const examined = new Map<string, Examined>();
   closed.forEach((facts, index) => {
@@ -214,7 +214,7 @@ async function markersOfUnsigned(
   if (unsigned.length === 0) return [];
   const proofs = unsigned.map(({ plan }) => proofOf(readPlan(plan)));
   const seeds = proofs.map((proof) => keys.seed(deposit, proof?.planWords ?? proof?.words ?? ""));
-  const { markers } = await ledger.markers(deposit.id as Address, seeds);
+  const { markers } = await ledger.markers(deposit.id, seeds);
   return unsigned.filter((_, index) => typeof markers[index] === "object").map(({ mark }) => mark);
 }
 

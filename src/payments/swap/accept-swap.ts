@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
@@ -55,7 +54,7 @@ export class SwapAcceptance {
     const quoted = quotedSwap(quote);
     const swap = readSigned(request, quoted);
     await signed.refuseKnown(swap.verified, declared.accountId);
-    await checkRecipientsOnChain(ledger, [declared.sender as Address]);
+    await checkRecipientsOnChain(ledger, [declared.sender]);
     await request.checkAmounts();
     await this.#refuseMovedPrice(quote);
     const give = assets.named(quote.inputMint);
@@ -108,7 +107,7 @@ function quotedSwap(quote: QuoteRecord): QuotedSwap {
 
 /** Asks no node. Throws `INVALID_SIGNATURE`. */
 function readSigned({ signedTransaction, declared }: CheckedRequest, swap: QuotedSwap): SignedSwap {
-  const read = readSignedSwap(signedTransaction, swap, declared.sender as Address);
+  const read = readSignedSwap(signedTransaction, swap, declared.sender);
   if ("refused" in read) throw new PaymentError("INVALID_SIGNATURE", { reason: read.refused });
   const { signed } = read;
   const { message, blockhash, lastValidBlockHeight, firstSlot } = swap.unsigned;

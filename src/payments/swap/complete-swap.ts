@@ -1,7 +1,6 @@
 /** Having the provider sign a wallet's swap, once "broadcast started" is committed and never before. */
 import type { AttemptRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import type { Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
@@ -44,7 +43,7 @@ export async function completeSwap(
   if (!(await isStillGood(swapper, offered))) {
     throw new Error(`the price of ${transactionId} has moved too far since its quote: it is not signed now`);
   }
-  const sender = view.transaction.sender as Address;
+  const sender = view.transaction.sender;
   const whole = await swapper.complete({ ...swap, sender, signature, bytes });
   if (whole === null) return null;
   const given =

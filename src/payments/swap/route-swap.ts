@@ -1,4 +1,5 @@
 /** Carrying out a funded private swap: priced at this very moment, and done in one transaction or not at all. */
+import { depositAddressOf, termsOf } from "../outgoing/plans/routing-terms.ts";
 import type { PaymentFault } from "../../../machines/index.ts";
 import type { QuoteRecord, RecipientRecord } from "../records.ts";
 import type { TransactionView } from "../payment-storage.ts";
@@ -63,9 +64,9 @@ export class SwapRouting implements OrderRouting {
   async route(transactionId: string): Promise<Routed> {
     const { storage, ledger } = this.#with;
     const view = await this.#load(transactionId);
-    const { type, depositAddress, quoteId } = view.transaction;
+    const { type, quoteId } = view.transaction;
     if (type !== "swap") return this.#others.route(transactionId);
-    await refuseUnknownSpending({ storage, ledger }, depositAddress ?? "");
+    await refuseUnknownSpending({ storage, ledger }, depositAddressOf(view.transaction));
     const quote = await storage.quote(quoteId);
     if (quote === null) throw new Error(`quote ${quoteId} is not stored`);
     const [payee] = view.recipients;
@@ -138,8 +139,8 @@ export class SwapRouting implements OrderRouting {
     const { ledger, sponsor, startPayment } = this.#with;
     const { give, get, amount, direct, offer, now, payee } = found;
     const { outputAmount, reservations } = offer;
-    const address = transaction.depositAddress as Address;
-    const terms = { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
+    const terms = await termsOf({ ledger, sponsor }, depositAddressOf(transaction));
+    const { address } = terms;
     const [paid] = await payeesOf(ledger, terms, { asset: get, recipients: [payee], pricedAccounts });
     if (paid === undefined) throw new Error("one recipient is one payee");
     const legs = direct.moves({

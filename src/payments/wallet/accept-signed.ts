@@ -1,4 +1,5 @@
 /** Taking a transaction that its sender has signed: the bytes are kept before the first of them leaves. */
+import type { Address } from "../../address.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
 import type { CommitResult } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -25,7 +26,7 @@ export interface CreatedTransferBody {
 export interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
   /** The key that it is listed by besides its accounts, null for a transaction that somebody else built. */
-  readonly reference: string | null;
+  readonly reference: Address | null;
   /** What stays set aside until it has landed or is proved dead. */
   readonly reservations: readonly string[];
   readonly writes: readonly PaymentWrite[];

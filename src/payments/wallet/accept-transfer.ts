@@ -1,5 +1,4 @@
 /** Taking a send or a payroll that its sender has signed: the bytes are what was declared, and the chain would carry them out. */
-import type { Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import type { DeclaredPayment } from "../../ledger/ledger.ts";
 import { ledgerMint } from "../assets/assets.ts";
@@ -48,5 +47,5 @@ function paymentOf(
   { sender, transfers }: CheckedRequest["declared"],
 ): DeclaredPayment {
   const asset = assets.named(quotedMint);
-  return { sender: sender as Address, mint: ledgerMint(asset), decimals: asset.decimals, transfers };
+  return { sender, mint: ledgerMint(asset), decimals: asset.decimals, transfers };
 }

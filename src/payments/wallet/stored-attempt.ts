@@ -1,7 +1,6 @@
 /** Stored attempts as the ledger is asked for them, and its answers as events. */
 import type { SignatureEvent } from "../../../machines/index.ts";
 import type { AttemptRecord } from "../records.ts";
-import type { Address } from "../../address.ts";
 import type { Attempt, Landing } from "../../ledger/ledger.ts";
 
 /** What the ledger needs to know of an attempt. */
@@ -13,8 +12,7 @@ export function attemptOf({
   firstSlot,
   reference,
 }: AttemptRecord): Attempt {
-  const key = reference as Address | null;
-  return { signature: id, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference: key };
+  return { signature: id, messageHash, blockhash, lastValidBlockHeight, firstSlot, reference };
 }
 
 /** An attempt whose row is lost: how it landed can still be asked for, whether it is dead cannot. */

@@ -1,6 +1,6 @@
 /** Builds the transaction of a plan, and tells its size and fee beforehand. */
 import { PACKET_DATA_SIZE, type MessageV0 } from "@solana/web3.js";
-import type { Address } from "../../address.ts";
+import { addressOf } from "../../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type TransactionPlan, type UnsignedTransaction } from "../../ledger/routing.ts";
 import type { Nodes } from "../ask.ts";
 import { newestBlockhash } from "../blockhash-window.ts";
@@ -37,7 +37,7 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
     message: message.serialize(),
     signers: message.staticAccountKeys
       .slice(0, message.header.numRequiredSignatures)
-      .map((key) => key.toBase58() as Address),
+      .map((key) => addressOf(key.toBytes())),
     blockhash,
     lastValidBlockHeight,
     firstSlot,

@@ -1,7 +1,7 @@
 /** Computes the address of a payment's marker. Without web3.js: it must answer at once. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import type { Address } from "../../address.ts";
+import { addressOf, type Address } from "../../address.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 
 // The System program allows 32 bytes; printable ASCII spares everybody the question which encoding they are of.
@@ -17,5 +17,5 @@ export function markerAddress(base: Address, seed: string): Address {
     throw new RangeError("the seed of a marker must be 1 to 32 printable ASCII characters");
   }
   const hash = createHash("sha256").update(bs58.decode(base)).update(seed).update(bs58.decode(TOKEN_PROGRAM));
-  return bs58.encode(hash.digest()) as Address;
+  return addressOf(hash.digest());
 }

@@ -1,6 +1,6 @@
 /** Reads the state of a marker from its account. */
-import { PublicKey, type AccountInfo } from "@solana/web3.js";
-import { SOL_MINT, type Address } from "../../address.ts";
+import type { AccountInfo } from "@solana/web3.js";
+import { addressOf, SOL_MINT, type Address } from "../../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../ledger/routing.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
@@ -34,7 +34,7 @@ export function markerIn(account: AccountInfo<Buffer> | null | undefined, base: 
     case NO_DELEGATE:
       return { delegate: null, lamports: BigInt(lamports) };
     case A_DELEGATE: {
-      const delegate = new PublicKey(data.subarray(DELEGATE_AT, DELEGATE_END)).toBase58() as Address;
+      const delegate = addressOf(data.subarray(DELEGATE_AT, DELEGATE_END));
       return { delegate, lamports: BigInt(lamports) };
     }
     default:

@@ -1,5 +1,5 @@
 /** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
-import type { Address } from "../../address.ts";
+import { addressOf, type Address } from "../../address.ts";
 import type { Inflow, Payers } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
@@ -80,7 +80,7 @@ function changesOf(signature: string): Question<LandedChanges> {
       )
       .keySegments()
       .flat()
-      .map((key) => key.toBase58() as Address);
+      .map((key) => addressOf(key.toBytes()));
     const { preBalances, postBalances, preTokenBalances, postTokenBalances, fee } = meta;
     expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
     return {

@@ -1,6 +1,6 @@
 /** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
 import { PublicKey } from "@solana/web3.js";
-import type { Address } from "../../address.ts";
+import { addressOf } from "../../address.ts";
 import type { Reading } from "../../ledger/reading.ts";
 import type { StrayAccount } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
@@ -47,7 +47,7 @@ function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<Stray
         const accounts = value
           .filter(({ account }) => !isFrozen(account))
           .flatMap(({ pubkey, account }): StrayAccount[] => {
-            const address = pubkey.toBase58() as Address;
+            const address = addressOf(pubkey.toBytes());
             const program = programOf(account.owner.toBase58());
             const held = readTokenAccount(account.data);
             if (program === null || held?.owner !== owner || held.mint !== mint) return [];

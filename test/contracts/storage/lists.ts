@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { PaymentTables } from "../../../src/payments/records.ts";
 import type { Place, PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { nullRows } from "./rows.ts";
+import { asAddress, nullRows } from "./rows.ts";
 import { ids, put, range } from "./samples.ts";
 
 const transaction = (id: string, changes: Partial<PaymentTables["transactions"]> = {}): PaymentWrite => ({
@@ -49,7 +49,7 @@ const transactions: readonly StorageContractCase[] = [
         table: "recipients",
         insert: {
           ...nullRows.recipients,
-          ...{ id: `${id}:${address}`, transactionId: id, accountId, createdAt, address },
+          ...{ id: `${id}:${address}`, transactionId: id, accountId, createdAt, address: asAddress(address) },
         },
       });
       await put(storage, {
@@ -68,8 +68,8 @@ const transactions: readonly StorageContractCase[] = [
       assert.deepEqual(await found({ status: "completed" }), []);
       assert.deepEqual(await found({ reference: "order" }), [["r"], ["p"]]);
       assert.deepEqual(await found({ reference: "" }), []);
-      assert.deepEqual(await found({ recipient: "ann" }), [["r"], ["p"]]);
-      assert.deepEqual(await found({ recipient: "bob" }), [["q"], ["p"]]);
+      assert.deepEqual(await found({ recipient: asAddress("ann") }), [["r"], ["p"]]);
+      assert.deepEqual(await found({ recipient: asAddress("bob") }), [["q"], ["p"]]);
       await put(storage, { writes: [{ table: "transactions", id: "q", set: { status: "completed" } }] });
       assert.deepEqual(await found({ status: "pending" }), [["p"]]);
     },

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { PaymentTables } from "../../../src/payments/records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { fullRows, nullRows } from "./rows.ts";
+import { asAddress, fullRows, nullRows } from "./rows.ts";
 import { commit, either, hit, ids, ok, put, range, refusedWrite, webhookOf } from "./samples.ts";
 
 const counted: readonly StorageContractCase[] = [
@@ -179,7 +179,7 @@ const reads: readonly StorageContractCase[] = [
       const names = ["b", "B", "a", "Z", "z", "1"];
       const insert = (id: string): PaymentWrite => ({
         table: "deposits",
-        insert: { ...fullRows.deposits, id, transactionId: `tx ${id}` },
+        insert: { ...fullRows.deposits, id: asAddress(id), transactionId: `tx ${id}` },
       });
       assert.deepEqual(await storage.depositsAfter("", 10), []);
       await put(storage, { writes: names.map(insert) });
@@ -187,7 +187,7 @@ const reads: readonly StorageContractCase[] = [
       assert.deepEqual(ids(first), ["1", "B", "Z", "a"]);
       assert.deepEqual(ids(await storage.depositsAfter("a", 4)), ["b", "z"]);
       assert.deepEqual(await storage.depositsAfter("z", 4), []);
-      assert.deepEqual(first[0], { ...fullRows.deposits, id: "1", transactionId: "tx 1" });
+      assert.deepEqual(first[0], { ...fullRows.deposits, id: asAddress("1"), transactionId: "tx 1" });
     },
   ),
   promise("an API key without its account is nobody's", async ({ storage }) => {
@@ -253,7 +253,7 @@ const operating: readonly StorageContractCase[] = [
   promise("deposit addresses that are held are listed, the oldest first", async ({ storage, other }) => {
     const insert = (id: string, createdAt: number, heldReason: string | null): PaymentWrite => ({
       table: "deposits",
-      insert: { ...fullRows.deposits, id, transactionId: id, createdAt, heldReason },
+      insert: { ...fullRows.deposits, id: asAddress(id), transactionId: id, createdAt, heldReason },
     });
     await put(storage, {
       writes: [insert("b", 2, "x"), insert("free", 0, null), insert("c", 1, ""), insert("a", 2, "y")],

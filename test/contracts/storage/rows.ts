@@ -1,4 +1,5 @@
 /** One row of every table of the payment service, with every field at an extreme, and another with every null. */
+import type { Address } from "../../../src/address.ts";
 import type { PaymentTables } from "../../../src/payments/records.ts";
 
 /** The largest amount on the chain; no integer type of either database holds it. */
@@ -9,6 +10,12 @@ const TEXT = `ünï "quoted" 'single' \\ \n\t漢字 💸 ; drop table facts`;
 const LATEST = Number.MAX_SAFE_INTEGER;
 
 const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+
+/** Storage keeps any text: these rows name their addresses as they like. */
+export const asAddress = (name: string): Address => name as Address;
+
+const ADDRESS = asAddress(TEXT);
+const OTHER = asAddress("x");
 
 type Rows = { readonly [T in keyof PaymentTables]: PaymentTables[T] };
 
@@ -42,10 +49,10 @@ export const fullRows: Rows = {
     pricedAccounts: LATEST,
     slippageBps: 10_000,
     priceImpact: "0.1",
-    sender: TEXT,
+    sender: ADDRESS,
     recipients: [
-      { address: "x", amount: LARGEST },
-      { address: TEXT, amount: 0n },
+      { address: OTHER, amount: LARGEST },
+      { address: ADDRESS, amount: 0n },
     ],
     swap: TEXT,
     createdAt: 1,
@@ -58,10 +65,10 @@ export const fullRows: Rows = {
     quoteId: "quote",
     type: "payroll",
     mode: "wallet",
-    sender: "sender",
+    sender: asAddress("sender"),
     mint: "mint",
     feeMint: "fee",
-    depositAddress: TEXT,
+    depositAddress: ADDRESS,
     reference: TEXT,
     requestHash: "hash",
     status: "completed",
@@ -82,13 +89,13 @@ export const fullRows: Rows = {
     accountId: "account",
     createdAt: LATEST,
     index: 0,
-    address: TEXT,
+    address: ADDRESS,
     amount: LARGEST,
     status: "paid",
     signature: "signature",
   },
   deposits: {
-    id: "address",
+    id: asAddress("address"),
     transactionId: "transaction",
     accountId: "account",
     masterVersion: LATEST,
@@ -102,12 +109,12 @@ export const fullRows: Rows = {
   payments: {
     id: "payment",
     transactionId: "transaction",
-    address: "address",
+    address: asAddress("address"),
     kind: "swap",
     status: "finalized",
     mark: TEXT,
     mint: "mint",
-    legs: [{ address: TEXT, amount: LARGEST }],
+    legs: [{ address: ADDRESS, amount: LARGEST }],
     plan: TEXT,
     signature: "signature",
     reason: TEXT,
@@ -141,7 +148,7 @@ export const fullRows: Rows = {
     blockhash: "blockhash",
     lastValidBlockHeight: LATEST,
     firstSlot: LATEST,
-    reference: TEXT,
+    reference: ADDRESS,
     createdAt: 1,
   },
   idempotency: { id: "idempotency", fingerprint: "fp", answer: `{ "a" :1.0,"ü":"\\u0000"}`, createdAt: 1 },

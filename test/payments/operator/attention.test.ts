@@ -9,7 +9,7 @@ import type { AttentionNews, OnAttention } from "../../../src/payments/operator/
 import { silentLogger } from "../../../src/runtime.ts";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
-import { fullRows } from "../../contracts/storage/rows.ts";
+import { asAddress, fullRows } from "../../contracts/storage/rows.ts";
 import { taskOf } from "../../contracts/storage/samples.ts";
 import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
@@ -198,7 +198,12 @@ describe.each(adapters)("on $name", (adapter) => {
     await deadBroadcast(world);
     await put(storage, {
       table: "deposits",
-      insert: { ...fullRows.deposits, id: "held", transactionId: "tx_held", heldReason: "screening" },
+      insert: {
+        ...fullRows.deposits,
+        id: asAddress("held"),
+        transactionId: "tx_held",
+        heldReason: "screening",
+      },
     });
     const kinds = (await world.service.operator.attention()).map(({ kind }) => kind);
     expect(kinds[0]).toBe("orphan");
@@ -224,7 +229,12 @@ describe.each(adapters)("on $name", (adapter) => {
     });
     await put(world.storage, {
       table: "deposits",
-      insert: { ...fullRows.deposits, id: "held", transactionId: "tx_held", heldReason: "screening" },
+      insert: {
+        ...fullRows.deposits,
+        id: asAddress("held"),
+        transactionId: "tx_held",
+        heldReason: "screening",
+      },
     });
     const began = heard();
     world.clock.advance(HALF_MINUTE);

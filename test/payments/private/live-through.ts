@@ -143,7 +143,9 @@ export async function comeToRest(
     if (looks === LOOKS_OF_OPERATOR) break;
     await processes.during((service) => service.reconcile());
     const deposits = await processes.storage().deposits(orders.map(({ address }) => address));
-    const held = new Set(deposits.filter(({ heldReason }) => heldReason !== null).map(({ id }) => id));
+    const held = new Set<string>(
+      deposits.filter(({ heldReason }) => heldReason !== null).map(({ id }) => id),
+    );
     for (const order of orders) {
       if (!held.has(order.address)) continue;
       await processes.during((service) =>

@@ -4,7 +4,7 @@ import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import { watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
+import { addressAt, watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
 import type { Held, WatchedWorld } from "./watched-addresses.ts";
 
 const SAID_AGAIN = 30;
@@ -15,7 +15,7 @@ async function toldAtLook(world: WatchedWorld, most: number): Promise<number | n
   return null;
 }
 
-const one = "address 00000";
+const one = addressAt(0);
 
 test("100 watched addresses are one call a look, 101 are two", async () => {
   for (const [count, calls] of [
@@ -175,7 +175,7 @@ test("a window that ends is not told of an address that has paid without us: it 
   const world = await watchedWorld(2);
   world.spentElsewhere.add(one);
   world.clock.advance(WINDOW_MS + 1_000);
-  expect(await world.told()).toEqual(["address 00001"]);
+  expect(await world.told()).toEqual([addressAt(1)]);
   expect(await world.storage.deposits([one])).toMatchObject([{ heldReason: "unknown_spending" }]);
   expect(await world.told()).toEqual([]);
   expect(world.readings).toEqual([2]);

@@ -1,9 +1,9 @@
 /** The watch of deposit addresses alone, over a ledger that a test fills: what is asked of the chain, and what is told. */
+import { addressOf, knownAddress, type Address } from "../../../src/address.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { DepositRecord } from "../../../src/payments/records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import type { Address } from "../../../src/address.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -49,6 +49,14 @@ export interface WatchedWorld {
   restart(): void;
 }
 
+/** An address for each index, in their order. */
+export function addressAt(index: number): Address {
+  const bytes = Buffer.alloc(32, 7);
+  bytes.writeUInt32BE(index);
+  bytes.writeUInt8(7);
+  return addressOf(bytes);
+}
+
 /** So many addresses of orders in USDC, in the order of their names; `set` changes what their rows say. */
 export async function watchedWorld(
   count: number,
@@ -57,11 +65,11 @@ export async function watchedWorld(
   const storage = memoryStorage();
   const clock = virtualClock();
   const watches = Array.from({ length: count }, (_, index): WatchRecord => {
-    const key = `address ${String(index).padStart(5, "0")}`;
+    const key = addressAt(index);
     return { kind: "deposits", key, instance: key, workflow: "deposit-address@1", shard: 0 };
   });
   const inserts = watches.map(({ key }, index): DepositRecord => ({
-    ...{ id: key, transactionId: `tx_${index}`, accountId: "account", masterVersion: 1 },
+    ...{ id: knownAddress(key), transactionId: `tx_${index}`, accountId: "account", masterVersion: 1 },
     ...{ mint: MAINNET_STABLECOINS.USDC, amount: 1n, expiresAt: clock.now() + WINDOW_MS },
     ...{ waitEndedAt: null, heldReason: null, createdAt: 0, ...set },
   }));

@@ -1,8 +1,7 @@
 /** Stores a deposit address again, held until an operator decides: its rows and its two instances in one commit. */
 import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import type { Address } from "../../../address.ts";
-import { SOL_MINT } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../address.ts";
 import { MAX_AMOUNT } from "../../../amount.ts";
 import { startOf } from "../../../engine/index.ts";
 import type { Engine, StartRequest } from "../../../engine/index.ts";
@@ -99,6 +98,9 @@ function costOfSend({ ledger, assets, routing }: RestoringParts): ReturnType<typ
   });
 }
 
+// Who sent the money is not known: it goes where an operator says, and nowhere else.
+const NOT_KNOWN = "" as Address;
+
 /** The row of an order that is over. */
 function transactionOf({ transactionId, address, createdAt }: DerivedAddress): TransactionRecord {
   return {
@@ -107,8 +109,7 @@ function transactionOf({ transactionId, address, createdAt }: DerivedAddress): T
     quoteId: "",
     type: "send",
     mode: "private",
-    // Who sent the money is not known: it goes where an operator says, and nowhere else.
-    sender: "",
+    sender: NOT_KNOWN,
     mint: ORDERED_MINT,
     feeMint: ORDERED_MINT,
     depositAddress: address,

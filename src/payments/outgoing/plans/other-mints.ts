@@ -1,6 +1,5 @@
 /** What else was sent to a deposit address: mints that are none of ours, written down and moved by an operator's word only. */
-import type { Address } from "../../../address.ts";
-import { SOL_MINT } from "../../../address.ts";
+import { SOL_MINT, type Address } from "../../../address.ts";
 import { LedgerUnavailable } from "../../../ledger/ledger.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
@@ -20,10 +19,10 @@ export function nameOfMint(mint: string): string {
  */
 export async function otherMints(
   { ledger, assets }: { readonly ledger: Ledger; readonly assets: Assets },
-  address: string,
+  address: Address,
 ): Promise<Readonly<Record<string, string>>> {
   try {
-    const { holdings } = await ledger.balances(address as Address);
+    const { holdings } = await ledger.balances(address);
     const others = holdings
       .map(({ mint, amount }) => [nameOfMint(mint), String(amount)] as const)
       .filter(([mint]) => assets.ofMint(mint) === null);

@@ -52,15 +52,15 @@ export async function payeesOf(
   { asset, recipients, pricedAccounts }: PaidShares,
 ): Promise<readonly Payee[]> {
   const mint = ledgerMint(asset);
-  const owners = recipients.map((recipient) => recipient.address as Address);
+  const owners = recipients.map(({ address: owner }) => owner);
   const present = mint === null ? [] : await ledger.haveTokenAccounts(owners, mint);
   let left = pricedAccounts;
-  return recipients.map(({ index, amount }, position) => {
+  return recipients.map(({ index, amount, address: owner }, position) => {
     const isPriced = present[position] === false && left > 0;
     if (isPriced) left -= 1;
     return {
       index,
-      address: owners[position] as Address,
+      address: owner,
       amount,
       accountPayer: isPriced ? sponsor : address,
     };

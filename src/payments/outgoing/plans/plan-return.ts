@@ -62,7 +62,7 @@ export async function findReturn(
     readonly to: Address;
   },
 ): Promise<ReturnFound> {
-  const address = deposit.id as Address;
+  const address = deposit.id;
   const { holdings, slot } = await ledger.balances(address);
   const holding = holdings.find((each) => each.mint === mint);
   if (holding === undefined) return "nothing";

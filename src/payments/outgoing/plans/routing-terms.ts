@@ -3,6 +3,7 @@ import type { Address } from "../../../address.ts";
 import type { Token } from "../../assets/assets.ts";
 import { ledgerMint } from "../../assets/assets.ts";
 import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
+import type { TransactionRecord } from "../../records.ts";
 import type { StoredMove } from "./stored-plan.ts";
 
 /** Who pays for a transaction, and out of which address it is made. */
@@ -20,8 +21,14 @@ export interface Sponsored {
 }
 
 /** The terms of this moment for a deposit address. */
-export async function termsOf({ ledger, sponsor }: Sponsored, address: string): Promise<RoutingTerms> {
-  return { address: address as Address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
+export async function termsOf({ ledger, sponsor }: Sponsored, address: Address): Promise<RoutingTerms> {
+  return { address, sponsor, rentMinimum: await ledger.rentMinimum(0) };
+}
+
+/** Where an order of private mode is paid from; throws for a transaction of wallet mode, which has no such address. */
+export function depositAddressOf({ id, depositAddress }: TransactionRecord): Address {
+  if (depositAddress === null) throw new Error(`transaction ${id} has no deposit address`);
+  return depositAddress;
 }
 
 /** The first move of every payment: the chain makes each marker once. */
