@@ -34,7 +34,7 @@ export interface DepositAddressInput {
   readonly isRecovered?: boolean;
 }
 
-/** Where an address rests, in this order, each with a longer pause between two looks; nobody looks at a closed one. */
+/** Where an address rests, in this order, each with a longer pause between two looks; a closed one is not looked at. */
 export type Lane = "lingering" | "aging" | "resting" | "slowLane" | "closed";
 
 /** What an address knows of itself. */
@@ -90,14 +90,14 @@ export type DepositAddressEvent =
   | ({ readonly type: "MUST_WAIT" } & Reading)
   /**
    * Nothing is left that could be sent anywhere now. `isBound`: markers stand, and with them lamports of the sponsor;
-   * `height` is the highest finalized height that any node has told since the last signing.
+   * `height` is the highest finalized height that any node has answered since the last signing.
    */
   | ({ readonly type: "AT_REST"; readonly isBound: boolean; readonly height: number } & Reading)
-  /** Something that nobody can explain, or that only an operator may decide. */
+  /** Something that cannot be explained, or that only an operator may decide. */
   | { readonly type: "HELD"; readonly reason: string }
   /** An operator has looked. */
   | { readonly type: "RELEASE" }
-  /** An operator has looked: nobody is paid out, and what is there goes to this address. */
+  /** An operator has looked: no recipient is paid, and what is there goes to this address. */
   | { readonly type: "REDIRECT"; readonly to: string };
 
 /**

@@ -53,7 +53,7 @@ const planReturn = {
 } as const;
 
 /**
- * While the order lives, the address only counts; once it is OVER, whatever is neither paid out nor fee goes back to
+ * While the order lives, the address only counts; once it is OVER, what is neither paid out nor fee goes back to
  * the sender, one refund at a time, and what then remains is swept, so that the address ends at exactly nothing. Money
  * that comes later is refunded in the same way: `settling` looks at the chain again each time and plans the next step.
  * Tokens of any other mint stay until an operator says where they go.
@@ -396,7 +396,7 @@ export const depositAddress = setup({
         HELD: { target: "held", actions: assign({ heldReason: ({ event }) => event.reason }) },
       },
     },
-    // At most one refund in this time, and whatever failed is not tried again sooner.
+    // At most one refund in this time, and what failed is not tried again sooner.
     cooling: {
       after: { pause: { target: "settling", actions: assign({ hasRefunded: false }) } },
     },

@@ -1,4 +1,4 @@
-/** Counting at a deposit address: what came in is told from levels, never from single transfers. */
+/** Counting at a deposit address: what came in is seen from levels, never from single transfers. */
 import type { Movement } from "./private-messages.ts";
 
 /** Base units as decimal strings, by mint. */

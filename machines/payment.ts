@@ -5,7 +5,7 @@ import type { Message, Movement, PaymentFault, PaymentRole, PayoutNews } from ".
 /** What a payment begins with. */
 export interface PaymentInput {
   readonly paymentId: string;
-  /** The deposit address it is paid from, whose ledger is told when it lands. */
+  /** The deposit address it is paid from, whose ledger is counted when it lands. */
   readonly address: string;
   /** The order that the address belongs to. */
   readonly order: string;
@@ -120,7 +120,7 @@ const ofAnother = {
  * `planned` → `inFlight` is where bytes come to exist: they are committed before the first one leaves. What nodes report
  * of a signature only leads to `reading`, and the marker on the chain decides: it is made by this payment, by a rival
  * that excludes it, or not at all. Bytes of the same words exclude each other on the chain, so signing them again is
- * safe whatever was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
+ * safe, no matter what was read. A payment that has `failed` paid nothing: who planned it decides what comes next.
  */
 export const payment = setup({
   types: {

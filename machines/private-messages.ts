@@ -34,7 +34,7 @@ export type DepositNews =
   | { readonly type: "FUNDED" }
   /** A finalized block past the deposit window has not got it; `received` tells whether any deposit came at all. */
   | { readonly type: "WINDOW_CLOSED"; readonly received: boolean }
-  /** An operator has decided: nobody is paid out of what came. */
+  /** An operator has decided: no recipient is paid out of what came. */
   | { readonly type: "DECLINED"; readonly reason: string }
   /** Everything that was to go back has gone back, or waits for an operator. */
   | { readonly type: "SETTLED" };
@@ -52,7 +52,7 @@ export type PaymentRole = "payout" | "plan" | "own";
 export interface OvertakenNews {
   readonly type: "PAYOUT_OVERTAKEN";
   readonly role: PaymentRole;
-  /** Whether PAYOUT_CONFIRMED was told before, and whether a plan's payouts were counted. */
+  /** Whether PAYOUT_CONFIRMED was sent before, and whether a plan's payouts were counted. */
   readonly wasConfirmed: boolean;
   readonly hasLeaves: boolean;
   /** How many recipients the other payment paid, and by how much the number of unpaid ones changes. */
@@ -78,7 +78,7 @@ export interface PayoutNews {
   readonly indexes: readonly number[];
   readonly signature: string | null;
   readonly blockTime: number | null;
-  /** Whether PAYOUT_CONFIRMED was told before. */
+  /** Whether PAYOUT_CONFIRMED was sent before. */
   readonly wasConfirmed: boolean;
   readonly fault: PaymentFault | null;
 }

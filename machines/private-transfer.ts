@@ -64,7 +64,7 @@ const settleAddress = {
 
 /**
  * Only `awaitingDeposit` hears CANCEL, and only FUNDED leads to `routing`, where payouts are planned: an order is
- * cancelled or routed and never both. When it is over it says so to its deposit address, which owns every refund.
+ * cancelled or routed and never both. When it is over it sends a message to its deposit address, which owns every refund.
  * A status never goes back: an order that was confirmed does not return to `refunding`.
  */
 export const privateTransfer = setup({

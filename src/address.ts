@@ -29,7 +29,7 @@ export function knownAddress(text: string): Address {
   throw new TypeError(`not an address: ${text.slice(0, MAX_ADDRESS)}`);
 }
 
-/** Reads an address, or says what is wrong with it. Never throws, whatever the text. */
+/** Reads an address, or says what is wrong with it. Never throws. */
 export function parseAddress(putativeAddress: string): { address: Address } | { fault: AddressFault } {
   if (putativeAddress.length < MIN_ADDRESS || putativeAddress.length > MAX_ADDRESS) {
     return {

@@ -64,7 +64,7 @@ export type { Direction } from "./payments/intake/rules.ts";
 export type { LoweredEntry, Lowering, WantedWitnesses } from "./payments/operator/gates/lowering.ts";
 export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount, Suspending } from "./payments/operator/gates/suspending.ts";
-export type { Tally as AddressTally } from "./payments/reconcile/tally.ts";
+export type { AddressTally } from "./payments/reconcile/tally.ts";
 export type { AssetSums, ReconciledAddresses } from "./payments/reconcile/addresses.ts";
 export type { ReconciledPurse } from "./payments/reconcile/purses.ts";
 export type { Reconciliation } from "./payments/reconcile/reconcile.ts";

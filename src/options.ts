@@ -27,7 +27,7 @@ export function checkOptions<Schema extends z.ZodType>(
   return checked.data;
 }
 
-/** An option that is somebody's object and has at least these methods; `expected` says what it should be. */
+/** An option that is the caller's object and has at least these methods; `expected` says what it should be. */
 export function objectWith<T>(methods: readonly string[], expected: string): z.ZodType<T> {
   const fits = (value: unknown): boolean =>
     typeof value === "object" &&

@@ -1,5 +1,5 @@
 /**
- * What the host's logger is told never holds a secret. A caller need not think of it: every logger is wrapped once,
+ * What the host's logger gets never holds a secret. A caller need not think of it: every logger is wrapped once,
  * where it is handed over, and each line passes through here.
  */
 import { types } from "node:util";
@@ -9,14 +9,14 @@ import type { Logger } from "./runtime.ts";
 /** Stands where a secret stood. */
 const GONE = "***";
 
-// Enough for any message or stack that somebody reads; an endless one must not fill the host's disk.
+// Enough for any message or stack that a person reads; an endless one must not fill the host's disk.
 const MAX_TEXT = 16_384;
-// What is longer than any error of ours is not searched, and so not told either.
+// What is longer than any error of ours is not searched, and so not logged either.
 const MAX_SEARCHED = 64 * 1024;
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;
 
-/** A field of one of these names holds a secret whatever its value looks like. */
+/** A field of one of these names holds a secret, no matter what its value looks like. */
 const SECRET_NAME =
   /api[-_]?key|access[-_]?key|private[-_]?key|secret|password|passwd|passphrase|authorization|cookie|credential|mnemonic|signed[-_]?transaction|auth[-_]?token|access[-_]?token|refresh[-_]?token|^token$/i;
 
@@ -67,9 +67,9 @@ function redactText(text: string): string {
 }
 
 /**
- * The host's logger behind the redaction. What it is told are copies: plain values and errors whose class, message,
+ * The host's logger behind the redaction. What it gets are copies: plain values and errors whose class, message,
  * stack, code and causes can still be read, so that pino's `err` serializer has everything it looks for. `secrets` are
- * taken out in hexadecimal, base64 and as text wherever they turn up. A logger that throws disturbs nobody.
+ * taken out in hexadecimal, base64 and as text wherever they turn up. A logger that throws does no harm.
  */
 export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = []): Logger {
   // Handed on from one factory to the next it is wrapped already.
@@ -83,7 +83,7 @@ export function redactingLogger(host: Logger, secrets: readonly Uint8Array[] = [
       try {
         host[level](redacted(fields, clean, 0) as object, clean(message));
       } catch {
-        // There is nobody left to tell.
+        // There is no other place to report it.
       }
     };
   };

@@ -22,7 +22,7 @@ export interface StoredTask {
   readonly dueAt: number;
   readonly lane: string | null;
   readonly cap: number | null;
-  /** When it may next be claimed: its due time, or the end of its lease while somebody holds it. */
+  /** When it may next be claimed: its due time, or the end of its lease while it is held. */
   readonly visibleAt: number;
   readonly holder: string | null;
   /** That of the latest claim, 0 before the first. */

@@ -91,7 +91,7 @@ function leastOf(rivals: readonly Rival[]): Rival | undefined {
   return rivals.toSorted((a, b) => a.count - b.count || (a.name < b.name ? -1 : 1))[0];
 }
 
-/** The first seat that nobody sits on. */
+/** The first free seat. */
 function freeSeat(taken: ReadonlySet<number>): number {
   let seat = -1;
   while (taken.has(seat)) seat -= 1;

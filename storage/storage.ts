@@ -80,7 +80,7 @@ export interface TroubledTask extends TaskRecord {
   readonly since: number;
 }
 
-/** A task of an instance, whatever became of it so far. */
+/** A task of an instance, with what became of it so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
   readonly failures: number;
@@ -372,7 +372,7 @@ export interface ClaimRequest {
   readonly maxCrashes: number;
 }
 
-/** All that `paystate/engine` needs. Which tables it holds besides the engine's is told by `install`. */
+/** All that `paystate/engine` needs. `install` adds tables besides the engine's. */
 export interface EngineStorage {
   /**
    * Makes sure that these tables are there as described: creates those that are absent, and carries out the migrations

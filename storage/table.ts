@@ -111,7 +111,7 @@ export interface Index {
   readonly present: readonly string[];
 }
 
-/** A table whatever it holds: what adapters work with. */
+/** A table without its type of rows: what adapters work with. */
 export interface AnyTable {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;

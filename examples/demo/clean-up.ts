@@ -18,7 +18,7 @@ export async function runWithCleanUp(demo: () => Promise<void>): Promise<void> {
     await demo();
     await endWith(0);
   } catch (error) {
-    // Once cleaning has begun, whatever fails fails because of that.
+    // Once cleaning has begun, every failure comes from that.
     if (isCleaning) return;
     complain(`demo: ${error instanceof Error ? error.message : String(error)}`);
     await endWith(1);

@@ -18,7 +18,7 @@ export interface Client {
   registerWebhook(request: WebhookRequest): Promise<unknown>;
 }
 
-/** `baseUrl` is asked at every call: a service that was started anew may listen elsewhere. */
+/** `baseUrl` is asked at every call: a service that was started again may listen elsewhere. */
 export function createClient(baseUrl: () => string, apiKey: string): Client {
   const call = async (path: string, init: RequestInit = {}): Promise<unknown> => {
     const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };

@@ -27,7 +27,7 @@ async function demo(): Promise<void> {
 
 function chooseActs(names: readonly string[]): readonly ((stage: Stage) => Promise<void>)[] {
   if (names.length === 0) return [...ACTS.values()];
-  // A payroll that has been played has frozen somebody's account.
+  // A payroll that has been played has frozen an account.
   return [...new Set(names)].map(
     (name) =>
       ACTS.get(name) ?? assert.fail(`there is no act "${name}": choose from ${[...ACTS.keys()].join(", ")}`),

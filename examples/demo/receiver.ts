@@ -14,7 +14,7 @@ export interface ReceivedNotice extends Pick<Notice, "event" | "transactionId" |
 /** A running receiver. */
 export interface Receiver {
   readonly url: string;
-  /** In PEM; whoever trusts it can deliver here. */
+  /** In PEM; a sender that trusts it can deliver here. */
   readonly certificateAuthority: string;
   /** Deliveries for a transaction, in the order in which they came. */
   noticesOf(transactionId: string): readonly ReceivedNotice[];

@@ -28,7 +28,7 @@ export function note(text: string): void {
   line(`  ${paint("dim", text)}`);
 }
 
-/** Something that somebody did. */
+/** Something that a person did. */
 export function step(what: string, text: string): void {
   line(stepText(what, text));
 }

@@ -27,7 +27,7 @@ const service = createPaymentService({
   privateRouting: {
     sponsor: signer(operator.sponsor),
     treasury: operator.treasury.address,
-    // One SOL is worth 150 dollars here, for ever.
+    // One SOL is worth 150 dollars here, always.
     prices: fixedPrices({
       [SOL_MINT]: 1_000_000_000n,
       [mints.USDC]: 150_000_000n,
@@ -46,7 +46,7 @@ const server = createServer((request, response) => void node(request, response))
 server.listen(0, "127.0.0.1", () => void sayReady());
 
 async function sayReady(): Promise<void> {
-  // A free key may read 120 times a minute; whoever watches as closely as this demo needs more.
+  // A free key may read 120 times a minute; a client that watches as closely as this demo needs more.
   const { accountId } = await service.createAccount({ name: "demo", tier: "pro" });
   const { key: apiKey } = await service.issueKey({ accountId, environment: "test" });
   const { port } = server.address() as AddressInfo;

@@ -20,7 +20,7 @@ export interface ChainReady {
   readonly operator: OperatorWallets;
 }
 
-/** What belongs to whoever runs the service. */
+/** What belongs to the operator of the service. */
 export interface OperatorWallets {
   /** Pays network costs in private mode. */
   readonly sponsor: DemoWallet;

@@ -1,4 +1,4 @@
-/** Waiting for what others do, but not for ever. */
+/** Waiting for what others do, for a limited time. */
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 

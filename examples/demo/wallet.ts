@@ -18,7 +18,7 @@ export interface UsdcTransfer {
   readonly amount: bigint;
 }
 
-/** Signs an unsigned transaction in base64 that somebody else has built. */
+/** Signs an unsigned transaction in base64 that another party has built. */
 export function signInWallet(unsignedTransaction: string, wallet: DemoWallet): string {
   const transaction = VersionedTransaction.deserialize(Buffer.from(unsignedTransaction, "base64"));
   transaction.sign([keypairOf(wallet)]);

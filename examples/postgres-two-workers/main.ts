@@ -1,7 +1,7 @@
 /**
  * Two processes on one PostgreSQL database, one of which is killed: `npx tsx examples/postgres-two-workers/main.ts URL`.
  *
- * Both take whatever work is due. When one dies its tasks are taken by the other as soon as their leases have run out, and
+ * Both take the work that is due. When one dies its tasks are taken by the other as soon as their leases have run out, and
  * every order ends.
  */
 import { fork } from "node:child_process";

@@ -22,7 +22,7 @@ function atWork(till: Signer, { ledger, log }: ProviderSurroundings): Swapper {
       log.info({ till: till.address, genesisHash }, "the money changer is open");
     },
 
-    // Its price depends on nobody, so any number of offers can be made at once.
+    // Its price depends on no other process, so any number of offers can be made at once.
     queueOf: () => null,
 
     async offer({ give, get, amount }, promised) {
@@ -31,7 +31,7 @@ function atWork(till: Signer, { ledger, log }: ProviderSurroundings): Swapper {
       const [most, open] = await Promise.all([held(get), promised(resource)]);
       const outputAmount = amount - feeOn(amount);
       if (open + outputAmount > most) throw tooLittle(wholeUnits(most - open, get));
-      // What is promised to one customer is promised to nobody else, whichever process is asked.
+      // What is promised to one customer is promised to no other, whichever process is asked.
       return { outputAmount, priceImpact: 0, reservations: [{ resource, amount: outputAmount, most }] };
     },
 

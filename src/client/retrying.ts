@@ -34,7 +34,7 @@ export async function retrying<T>(
         if (signal?.aborted === true || !mayPass(error)) return false;
         const wanted = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
         const pauseMs = Math.max(wanted, backoffMs(retriesConsumed, random));
-        // A caller that would have to wait for an hour is told at once.
+        // A caller that would have to wait for an hour gets the error at once.
         if (pauseMs > leftMs) return false;
         leftMs -= pauseMs;
         await clock.sleep(pauseMs, signal);

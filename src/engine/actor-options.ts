@@ -6,7 +6,7 @@ import type { AnyMigration } from "./migrations.ts";
 /** What may be said of a promise actor besides what the chart says. */
 export interface ActorOptions<Input> {
   /**
-   * How often a rejected promise is run again, with growing pauses, before the chart's `onError` is told. Default 0.
+   * How often a rejected promise is run again, with growing pauses, before the chart's `onError` is taken. Default 0.
    * Without an `onError` a rejected promise is run again until it resolves or its state is left.
    */
   readonly retries?: number;

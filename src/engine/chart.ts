@@ -57,7 +57,7 @@ export interface ActionScope {
 }
 
 /** Whom a chart sends an event to: itself, its parent, or the child of this id. */
-export type Address = "self" | "parent" | { readonly child: string };
+export type EventAddress = "self" | "parent" | { readonly child: string };
 
 /** One thing a step asks for, in the order in which the chart lists it. */
 export type ChartAction =
@@ -68,7 +68,7 @@ export type ChartAction =
       readonly timer: string | null;
       readonly delayMs: number;
       readonly event: EventObject;
-      readonly to: Address;
+      readonly to: EventAddress;
     }
   | { readonly kind: "disarm"; readonly timer: string }
   /** Starts a promise, or a machine when `run` is given. */
@@ -80,7 +80,7 @@ export type ChartAction =
       readonly run?: number;
     }
   | { readonly kind: "stopChild"; readonly id: string; readonly run?: number }
-  | { readonly kind: "send"; readonly to: Address; readonly event: EventObject }
+  | { readonly kind: "send"; readonly to: EventAddress; readonly event: EventObject }
   | { readonly kind: "log"; readonly label: string | undefined; readonly value: unknown }
   | { readonly kind: "emit"; readonly event: EventObject };
 

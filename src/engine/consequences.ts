@@ -1,7 +1,7 @@
 /** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
 import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
 import { childDone, STOP } from "./chart.ts";
-import type { Address, ChartAction, PlannedEffect } from "./chart.ts";
+import type { EventAddress, ChartAction, PlannedEffect } from "./chart.ts";
 import { childInstance, childWorkflow, linkedChild } from "./child-instances.ts";
 import type { ChildStart } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
@@ -164,7 +164,7 @@ class Collector {
   }
 
   /** Null for a promise, which takes no events. */
-  #recipient(to: Address): Recipient | null {
+  #recipient(to: EventAddress): Recipient | null {
     const { id, workflow, step, before } = this.#facts;
     if (to === "self") return { instance: id, workflow: workflow.key };
     if (to === "parent") return step.after.parent ?? null;

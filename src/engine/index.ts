@@ -21,9 +21,9 @@ export type { KindWatching, Look, Watcher, WatchEvent } from "./watcher.ts";
 export type { CommittedStep, Companions, SendResult } from "./steps.ts";
 export type {
   ActionScope,
-  Address as EventAddress,
   Arrival,
   ArrivalStep,
+  EventAddress,
   Chart,
   ChartAction,
   ChartSnapshot,

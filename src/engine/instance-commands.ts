@@ -18,8 +18,8 @@ export type RemoveResult = "removed" | "absent" | "active" | "pending";
 export interface InstanceCommands {
   /**
    * Ends an instance with the status `stopped`, in one commit: its timers and invocations are disarmed, its watches end,
-   * its children are told to stop, and no exit action runs. Effects that were begun or are due are still done. Its parent
-   * is told nothing.
+   * its children are stopped, and no exit action runs. Effects that were begun or are due are still done. Its parent
+   * gets no event.
    *
    * Rejects with `UnknownWorkflow` when this engine does not have the chart of the instance.
    */

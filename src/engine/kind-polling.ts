@@ -39,7 +39,7 @@ export class KindPolling {
   readonly #turnsToList = new Turns();
   readonly #stopping = new AbortController();
   readonly #looks = new Set<Promise<void>>();
-  /** Steps made because of what was told, so far. */
+  /** Steps made because of what looks found, so far. */
   #moves = 0;
   #shards: readonly number[] = [];
   #listAt = 0;
@@ -91,7 +91,7 @@ export class KindPolling {
     this.#stopping.abort();
   }
 
-  /** Waits for the looks under way until `patience` ends; after that nothing is told any more. */
+  /** Waits for the looks under way until `patience` ends; after that no event is handed over any more. */
   async close(patience: Promise<void>): Promise<void> {
     await Promise.race([this.#ended(), patience]);
     this.#isClosed = true;
@@ -171,7 +171,7 @@ export class KindPolling {
     return untold.flat();
   }
 
-  /** False when the instance could not be told. */
+  /** False when the instance could not take it. */
   async #handOver({ instance, event }: WatchEvent): Promise<boolean> {
     try {
       const { kind } = await this.#around.send(instance, event);

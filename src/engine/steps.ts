@@ -42,7 +42,7 @@ export type SendResult =
   /** A companion of the step was refused, and the step with it. */
   | { readonly kind: "refused"; readonly result: Exclude<CommitResult, { ok: true }> };
 
-/** A commit that is durable, as listeners are told of it. */
+/** A commit that is durable, as listeners get it. */
 export interface CommittedStep<W> {
   readonly commit: Commit<W>;
   /** What the charts of its steps have logged and emitted, in order. Told once; lost when the process dies before. */

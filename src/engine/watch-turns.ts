@@ -18,7 +18,7 @@ interface Turn {
 /** How a look ended for the watches that it was given. */
 export interface LookEnd {
   readonly batch: readonly WatchRecord[];
-  /** Instances that were told something. */
+  /** Instances that took an event. */
   readonly told: ReadonlySet<string>;
   readonly missed: ReadonlySet<WatchRecord>;
   /** The time of the look was over: what it missed is due again at once. */

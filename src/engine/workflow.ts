@@ -18,7 +18,7 @@ import { chartHash, readChartShape } from "./xstate/chart-shape.ts";
 import type { ActionBody, ChartShape } from "./xstate/chart-shape.ts";
 import { openChart } from "./xstate/open-chart.ts";
 
-/** What an effect handler is told besides its params. */
+/** What an effect handler gets besides its params. */
 export interface EffectRun {
   /** The same for every run of this effect, also after a crash: hand it as idempotency key to a service that must not act twice. */
   readonly key: string;

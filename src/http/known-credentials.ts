@@ -1,4 +1,4 @@
-/** Which API keys were good lately, so that they can be told from made-up ones without a look-up. */
+/** Which API keys were good lately, so that they can be distinguished from invented ones without a look-up. */
 import { sha256Hex } from "../payments/ids.ts";
 
 /** Beyond this the longest unused is forgotten; it is looked up like any other, unless its client has failed too often. */

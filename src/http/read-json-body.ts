@@ -4,7 +4,7 @@ import { duplicateField } from "./duplicate-field.ts";
 
 // A payroll of 500 recipients takes about 40 KiB.
 const MAX_BODY_BYTES = 64 * 1024;
-// A name that somebody made up is not said back at length.
+// An invented name is not repeated at length.
 const MAX_FIELD = 128;
 
 /** Throws `UNSUPPORTED_MEDIA_TYPE` for anything but plain, UTF-8 `application/json`. */
@@ -39,7 +39,7 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   return Buffer.concat(chunks, length);
 }
 
-/** Bytes that somebody before us has read; the limit holds for them too. */
+/** Bytes that were read before us; the limit holds for them too. */
 export function checkLength(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
   return bytes;
@@ -47,7 +47,7 @@ export function checkLength(bytes: Uint8Array): Uint8Array {
 
 /**
  * Parses the bytes or throws `VALIDATION_ERROR`; what the parser says about them is not repeated to anybody. A field that
- * is there twice is refused: which of two amounts is meant cannot be told.
+ * is there twice is refused: which of two amounts is meant is not known.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw malformed("the body is empty; expected JSON");

@@ -4,7 +4,7 @@ import { PaymentError } from "../errors.ts";
 
 /**
  * The parameters by name: digits are a number where the schema wants one, and text everywhere else. Throws
- * `VALIDATION_ERROR` for a parameter that is there twice: which of them is meant cannot be told.
+ * `VALIDATION_ERROR` for a parameter that is there twice: which of them is meant is not known.
  */
 export function readQuery(url: string, schema: z.ZodObject): Readonly<Record<string, unknown>> {
   const { searchParams } = new URL(url);

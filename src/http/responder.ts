@@ -112,7 +112,7 @@ export class Responder {
     const { service, authentication, windows } = this.#parts;
     const { request, site, parameters: path } = arrival;
     const caller = await authentication.callerOf(request, this.#clientOf(arrival), headers);
-    // Only now: somebody without a key learns nothing of what there is, not even a 405.
+    // Only now: a caller without a key learns nothing of what there is, not even a 405.
     const endpoint = site?.kind === "keyed" ? endpointFor(site.methods, request.method) : undefined;
     const mayBeReplay = endpoint?.method === "POST" && request.headers.has("idempotency-key");
     const counted = new CountedRequest({ service, windows, endpoint, caller, headers, mayBeReplay });

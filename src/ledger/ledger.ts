@@ -209,7 +209,7 @@ export interface Ledger extends RoutingLedger {
    * endpoint that could not be asked then is not believed later before it has told the same chain.
    */
   genesisHash(): Promise<string>;
-  /** The newest finalized slot, and who says so: a chain that stands still shows here. */
+  /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
   position(): Promise<Reading>;
   /** What `owner` holds, at commitment confirmed. */
   balances(owner: Address): Promise<Balances>;
@@ -263,7 +263,7 @@ export interface Ledger extends RoutingLedger {
   fates(attempts: readonly Attempt[]): Promise<readonly Fate[]>;
   /**
    * How each attempt landed, as soon as enough endpoints say that it is finalized in one block with one outcome; null
-   * before, and where one endpoint alone says so. The only method whose word ends a payment as made or as failed on the
+   * before, and where one endpoint alone has seen it. The only method whose word ends a payment as made or as failed on the
    * chain. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
    */
   landings(attempts: readonly Attempt[]): Promise<readonly (Landing | null)[]>;

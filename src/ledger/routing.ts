@@ -38,7 +38,7 @@ export type TokenProgram = "token" | "token-2022";
  * One thing that a transaction does, in the order of its instructions.
  *
  * The *marker* of `base` and `seed` is an account that only the key of `base` can make, once, and that anybody can read:
- * a wrapped-SOL token account at an address derived of both. Lamports that somebody sends there, before or after, hinder
+ * a wrapped-SOL token account at an address derived of both. Lamports that others send there, before or after, hinder
  * nothing. Nobody but `base` can change or close it.
  *
  * `mark` makes a marker at the rent of a token account, so of two transactions with the same mark at most one succeeds.
@@ -47,7 +47,7 @@ export type TokenProgram = "token" | "token-2022";
  * and takes away a delegate there, which a plan's marker does not have. `unmark` closes a marker, all of its lamports going to `to`: from then on it can be made
  * again. `transfer` pays from one owner to another, between their associated token accounts when there is a mint, or from
  * another token account of the payer's, `fromAccount`; with an `accountPayer` the recipient's account is created,
- * idempotently, at that payer's cost, and the whole fails when its owner handed that account over to somebody else.
+ * idempotently, at that payer's cost, and the whole fails when its owner handed that account over to another.
  * `close` closes an owner's empty token account, the associated one or `account`, its rent going to `to`. Both are of the
  * first token program where they name no `program`; a Token-2022 mint that calls a program of its own at each transfer
  * cannot be moved.
@@ -119,10 +119,10 @@ export interface UnsignedTransaction {
 }
 
 /**
- * Why a transaction of ours fails, told from the chain's error.
+ * Why a transaction of ours fails, read from the chain's error.
  *
  * - `payee`: the recipient of `moves[move]` cannot take it: its account is frozen, handed over to another owner, missing
- *   where nobody else pays for it, or would stay below the rent minimum. `move` is null when it is one of several
+ *   where no other party pays for it, or would stay below the rent minimum. `move` is null when it is one of several
  *   recipients whose accounts an owner itself was to pay for, and the error does not tell which.
  * - `marked`: a marker that `moves[move]`, a mark or a replacement, was to make exists already.
  * - `unplanned`: the plan that `moves[move]` follows was not made.
@@ -146,13 +146,13 @@ export interface TransactionFault {
 /**
  * What stands at a marker's address, finalized. `unmade`: no marker, lamports or not. An object: it was made; `delegate` is
  * the marker of the plan that replaced it, null where none did; `lamports` is all that closing it returns. `disputed`: the
- * endpoints that answered differ, or told of what no chain can hold: then nothing may be concluded.
+ * endpoints that answered differ, or answered what no chain can hold: then nothing may be concluded.
  */
 export type Marker = "unmade" | "disputed" | { readonly delegate: Address | null; readonly lamports: bigint };
 
-/** What several endpoints told of markers. The slot and the block time are the lowest that any of them told. */
+/** What several endpoints answered of markers. The slot and the block time are the lowest of their answers. */
 export interface MarkersReading extends Reading {
-  /** A finalized height that the reading is not older than, the lowest that any of the endpoints told. */
+  /** A finalized height that the reading is not older than, the lowest of the endpoints' answers. */
   readonly blockHeight: number;
   /** Unix seconds. */
   readonly blockTime: number;
@@ -206,8 +206,8 @@ export interface Inflow {
   /** Whose balance of this asset fell, as far as they are known by name. */
   readonly from: readonly InflowShare[];
   /**
-   * Base units that may have come from somebody who is not known by name: newly minted, out of a program's account, or
-   * out of an account that somebody else could close.
+   * Base units that may have come from a payer without a name: newly minted, out of a program's account, or
+   * out of an account that another key could close.
    */
   readonly unattributed: bigint;
   /** Who paid the network for the transaction; may have given nothing else. */
@@ -218,7 +218,7 @@ export interface Inflow {
 export interface Payers {
   /** One for each transaction and asset, in no order. What the owner moved between its own accounts is none. */
   readonly inflows: readonly Inflow[];
-  /** False when more transactions name an account than were looked through: then somebody may be missing. */
+  /** False when more transactions name an account than were looked through: then a payer may be missing. */
   readonly isWhole: boolean;
 }
 
@@ -262,7 +262,7 @@ export interface RoutingLedger {
    * parts may be of different blocks; the slot is that of the oldest. At `finalized` agreed on as in `funds`.
    */
   fundsOfOwner(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<Reading & Funds>;
-  /** Whether each owner's associated token account of this mint exists, at confirmed, so that nobody need pay for it. */
+  /** Whether each owner's associated token account of this mint exists, at confirmed, so that it need not be paid for. */
   haveTokenAccounts(owners: readonly Address[], mint: Address): Promise<readonly boolean[]>;
   /** The rent minimum of an account of so many bytes, in lamports, as the chain priced it ten seconds ago at most. */
   rentMinimum(bytes: number): Promise<bigint>;
@@ -304,7 +304,7 @@ export interface RoutingLedger {
   signedBy(address: Address): Promise<SignedHistory>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
-   * of it was signed by `base`: somebody else put lamports there. Null when the nodes tell neither, which proves nothing.
+   * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.
    */
   markedBy(base: Address, seed: string): Promise<OutgoingTransaction | "foreign" | null>;
   /**
@@ -318,7 +318,7 @@ export interface RoutingLedger {
     commitment: Commitment,
   ): Promise<Reading & { readonly accounts: readonly StrayAccount[] }>;
   /**
-   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each told from how balances changed. It looks
+   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed. It looks
    * through the newest 100 transactions that name `owner`, its associated token accounts of `mints`, each of `accounts`,
    * and each other token account of `mints` that the owner itself has paid from. An attribution and no proof: nodes have
    * left entries out, so compare its sum with what the accounts hold; and exchanges pay for many.

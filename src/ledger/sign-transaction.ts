@@ -94,7 +94,7 @@ export function keypairSigner(secretKey: Uint8Array): Signer {
  * hold more than are needed; these are not asked. `presigned` holds signatures that were made elsewhere over the same
  * message, such as a user's for a swap; all of them are verified before anybody is asked to sign.
  *
- * Rejects with `SigningFailed` for a signer that is missing and for a signature that does not verify, and with whatever a
+ * Rejects with `SigningFailed` for a signer that is missing and for a signature that does not verify, and with what a
  * signer rejects with.
  *
  * @example
@@ -136,7 +136,7 @@ export async function signTransaction(
     const signer = signers.find((each) => each.address === address);
     if (signer === undefined) throw new SigningFailed(`nobody signs for ${address}`);
     return async () => {
-      // A copy, since the bytes are used again after somebody else's code has had them.
+      // A copy, since the bytes are used again after foreign code has had them.
       const signature = await signer.sign(Uint8Array.from(message));
       expectSigned(address, message, signature);
       return signature;

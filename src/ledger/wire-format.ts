@@ -48,7 +48,7 @@ export function joinTransaction(message: Uint8Array, signatures: readonly (Uint8
   return Uint8Array.from(Buffer.concat([Uint8Array.of(filled.length), ...filled, message]));
 }
 
-/** Whether nobody has signed here yet. */
+/** Whether there is no signature here yet. */
 export function isBlank(signature: Uint8Array): boolean {
   return signature.every((byte) => byte === 0);
 }

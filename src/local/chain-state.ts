@@ -85,7 +85,7 @@ export class ChainState {
     this.#observers.push(observer);
   }
 
-  /** The slot that transactions are executed in now. A slot that was told survives the death of the process. */
+  /** The slot that transactions are executed in now. A slot that was answered survives the death of the process. */
   currentSlot(): number {
     return this.#slots.current();
   }

@@ -1,4 +1,4 @@
-/** The slot clock and the journal together: what was told survives the process, and time goes on from there. */
+/** The slot clock and the journal together: what was answered survives the process, and time goes on from there. */
 import type { GenesisEntry, Journal, JournalEntry } from "./journal.ts";
 import { SlotClock, type SlotMark } from "./slot-clock.ts";
 
@@ -20,7 +20,7 @@ export class JournaledSlots {
   readonly #journal: Journal;
   /** Duration of a slot in milliseconds, 0 when slots pass by `advance` only. */
   readonly slotMs: number;
-  /** The highest slot the journal allows to be told. */
+  /** The highest slot that the journal allows to be answered. */
   #seen: number;
   /** How the chain went on after its last stop; written with the first thing that happens. */
   #resumption: SlotMark | undefined;
@@ -73,7 +73,7 @@ export class JournaledSlots {
     this.#seen = Math.max(this.#seen, mark.slot);
   }
 
-  /** Replay: up to here slots were told. The last one counts, since a clean stop takes back what was ahead. */
+  /** Replay: up to here slots were answered. The last one counts, since a clean stop takes back what was ahead. */
   replaySeen(slot: number): void {
     this.#seen = slot;
   }

@@ -32,7 +32,7 @@ export function noticeWrites(
         id: derivedId("evt", transactionId, event),
         transactionId,
         event,
-        // Finalized before it was seen confirmed: both are told in one commit, each with its own status.
+        // Finalized before it was seen confirmed: both are announced in one commit, each with its own status.
         status: event === "transaction.confirmed" ? "confirmed" : shown.status,
         body: null,
         createdAt: at,

@@ -51,7 +51,7 @@ export interface NewestFirst {
   readonly limit: number;
 }
 
-/** A part of a list that is told apart by the order in which it grew: up to `limit` rows beyond one of them. */
+/** A part of a list that is distinguished by the order in which it grew: up to `limit` rows beyond one of them. */
 export interface InSequence {
   readonly order: "asc" | "desc";
   /** The id of a row, null to begin at the end that `order` begins with. */
@@ -147,7 +147,7 @@ export interface PaymentReads {
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
   /** Matters by their ids, in any order; absent ones are left out. */
   matters(ids: readonly string[]): Promise<readonly MatterRecord[]>;
-  /** Up to `limit` matters that are not over and told to be, the oldest first. */
+  /** Up to `limit` matters that are not reported as over, the oldest first. */
   openMatters(limit: number): Promise<readonly MatterRecord[]>;
   /** What operators have decided about a matter; null while nothing was. */
   decision(id: string): Promise<DecisionRecord | null>;

@@ -1,4 +1,4 @@
-/** The named reads of the payment service, over whatever storage holds its tables. */
+/** The named reads of the payment service, over any storage that holds its tables. */
 import type { Address } from "../address.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { withTables } from "../../storage/with-tables.ts";

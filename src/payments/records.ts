@@ -157,7 +157,7 @@ export interface PaymentRecord {
   readonly transactionId: string;
   /** The deposit address it pays from. */
   readonly address: Address;
-  /** `plan` pays nobody: it replaces a marker by the payments that take the place of what that marker stood for. */
+  /** `plan` pays no one: it replaces a marker by the payments that take the place of what that marker stood for. */
   readonly kind: "payout" | "swap" | "plan" | "refund" | "sweep" | "collect";
   readonly status: "planned" | "broadcast" | "confirmed" | "finalized" | "failed";
   /** Names the payment within its address, such as `order`, `refund 1`. Which marker it makes stands in its plan. */
@@ -184,7 +184,7 @@ export interface EntryRecord {
   readonly mint: string;
   /** Base units; always above zero, the kind tells the direction. */
   readonly amount: bigint;
-  /** The transaction that moved it, null for a deposit: those are told from balances. */
+  /** The transaction that moved it, null for a deposit: those are seen from balances. */
   readonly signature: string | null;
 }
 
@@ -227,7 +227,7 @@ export interface IdempotencyRecord {
   readonly createdAt: number;
 }
 
-/** One thing that webhooks are told, as it was when it happened. */
+/** One event for webhooks, as it was when it happened. */
 export interface NoticeRecord {
   readonly id: string;
   readonly transactionId: string;
@@ -244,7 +244,7 @@ export interface NoticeRecord {
 }
 
 /**
- * Names a notice that webhooks have been told of, in its account's list of events. `id` is the notice's. The list grows at
+ * Names a notice that was announced to webhooks, in its account's list of events. `id` is the notice's. The list grows at
  * its end only, so that who reads on from where he was misses nothing.
  */
 export interface AnnouncementRecord {
@@ -344,19 +344,19 @@ export interface VolumeRecord {
   readonly amount: bigint;
 }
 
-/** A matter that needs a person, as far as it has been told. `id` is the matter's. */
+/** A matter that needs a person, as far as it has been reported. `id` is the matter's. */
 export interface MatterRecord {
   readonly id: string;
   readonly version: number;
   readonly kind: string;
-  /** `waiting`: it needs a person. `ending`: it is over, which has not been told yet. `over`: that was told, too. */
+  /** `waiting`: it needs a person. `ending`: it is over, which has not been reported yet. `over`: that was reported, too. */
   readonly state: "waiting" | "ending" | "over";
   readonly transactionId: string | null;
   readonly accountId: string | null;
   readonly message: string;
   /** When it was first seen. */
   readonly since: number;
-  /** When its beginning was told; null while it was not. */
+  /** When its beginning was reported; null while it was not. */
   readonly toldAt: number | null;
   /** Until then one process is telling it, and others leave it alone. */
   readonly tellingUntil: number | null;

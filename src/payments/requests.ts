@@ -227,7 +227,7 @@ function unitOf(origin: string): string {
   return origin === "array" ? " entries" : "";
 }
 
-/** A field's path; a name that somebody made up is not said back at length. */
+/** A field's path; an invented name is not repeated at length. */
 function pathText(path: readonly PropertyKey[]): string {
   return path.map((part) => String(part).slice(0, MAX_NAME)).join(".");
 }

@@ -1,4 +1,4 @@
-/** What purses of the service's own have spent, told from the rows that each signature leaves behind. */
+/** What purses of the service's own have spent, counted from the rows that each signature leaves behind. */
 import type { SpendingRecord } from "./records.ts";
 import type { PaymentStorage, PaymentWrite } from "./payment-storage.ts";
 

@@ -78,7 +78,7 @@ export function openPrivateRouting(
 }
 
 /**
- * An address whose order is over is looked at this often: nobody waits for it, a refund takes ten minutes at the least,
+ * An address whose order is over is looked at this often: no caller waits for it, a refund takes ten minutes at the least,
  * and every order that ever was is one of these for a day.
  */
 const LATE_INTERVAL_MS = 5 * 60_000;
@@ -91,7 +91,7 @@ interface PrivateRoutingParts extends Omit<ServiceContext, "random"> {
   readonly keys: DepositKeys;
   readonly intervalMs: number;
   readonly announce: EffectHandler<AnnounceParams, never, PaymentTables>;
-  /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
+  /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "heights">;
   /** Null while no swap provider is configured. */
   readonly swapper: Swapper | null;

@@ -137,9 +137,9 @@ export interface PrivateRoutingOptions {
   /**
    * Whom to serve: asked of sender and recipients before an order is taken; of sender and of everybody who paid in before
    * anything is paid out or back; and of the recipients once more before they are paid. A refusal at first is
-   * VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Payers are told from how balances changed
+   * VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Payers are read from how balances changed
    * in the transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
-   * account or out of an account that somebody else closed) is held too, once it is as much as the smallest deposit.
+   * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit.
    * It is an attribution and no proof. Default: everybody is served.
    */
   readonly screen?: Screen;

@@ -130,7 +130,7 @@ export interface PaymentService extends ApiKeys {
     options?: RequestOptions,
   ): Promise<Answer<TestedWebhookBody>>;
   /**
-   * What webhooks were told since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
+   * What was announced to webhooks since the account exists, newest first, or with `order: "asc"` oldest first. The list grows at
    * its new end only: read on from the last id that was read, nothing is missed. Throws `VALIDATION_ERROR`.
    */
   events(caller: Caller, query?: EventsQuery): Promise<Page<EventBody>>;

@@ -45,7 +45,7 @@ export interface Health {
   readonly attention: number;
 }
 
-// A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both has nobody who does it.
+// A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker.
 const OVERDUE_MS = 20_000;
 const MAX_DEAD_LETTERS = 100;
 // Who asks how we are does not wait for what is ill: probes give up after seconds.

@@ -41,7 +41,7 @@ export interface Endpoint {
   /** Its word alone settles what the others have no history of. */
   readonly isArchive: boolean;
   readonly health: Health;
-  /** The chain it serves, once it has told. */
+  /** The chain it serves, once it has answered. */
   genesisHash: string | null;
 }
 

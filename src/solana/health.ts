@@ -21,7 +21,7 @@ export interface Patient {
   readonly health: Health;
 }
 
-/** By whose clock health is judged, and who is told when it changes. */
+/** By whose clock health is judged, and who is notified when it changes. */
 export interface HealthWatch {
   readonly clock: Clock;
   readonly log: Logger;

@@ -16,7 +16,7 @@ export type { EndpointOption } from "./endpoint.ts";
 export type { Fetch } from "./bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
-/** Where the nodes are, by whose clock to wait for them, and who is told how they are. */
+/** Where the nodes are, by whose clock to wait for them, and who is notified of their health. */
 export interface SolanaLedgerOptions {
   /**
    * JSON-RPC endpoints of one cluster, the preferred one first. Reads go to the first that answers, broadcasts to all.

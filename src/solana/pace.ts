@@ -5,7 +5,7 @@ import { EndpointFailure } from "./endpoint-failure.ts";
 // A second's worth of calls may be made at once, as providers allow, and at least one; a poll and a request of the API
 // then do not wait for each other.
 const BURST_MS = 1_000;
-// Past this the caller is better served by another endpoint, or by being told.
+// Past this the caller is better served by another endpoint, or by an error.
 const MAX_WAIT_MS = 4_000;
 
 /** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */

@@ -113,7 +113,7 @@ class Look {
     return first;
   }
 
-  /** Which of their blockhashes are still accepted: the last height was told by one endpoint, which may have lied. */
+  /** Which of their blockhashes are still accepted: the last height was answered by one endpoint, which may have lied. */
   async #stillValid(attempts: readonly Attempt[]): Promise<ReadonlySet<string>> {
     const alive = new Set<string>();
     for (const blockhash of new Set(attempts.map((attempt) => attempt.blockhash))) {

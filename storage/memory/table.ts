@@ -6,7 +6,7 @@ export class Journal {
   #undo: (() => void)[] = [];
   #depth = 0;
 
-  /** Notes how to take back what is being done. Taking back is noted by nobody. */
+  /** Notes how to take back what is being done. Taking back itself is not noted. */
   record(undo: () => void): void {
     if (this.#depth > 0) this.#undo.push(undo);
   }
@@ -35,7 +35,7 @@ export class Journal {
   }
 }
 
-/** What a table in memory is told of the rows it holds. */
+/** What a table in memory hears of the rows it holds. */
 export interface MemoryShape extends Described {
   /** The fields that identify a row; `id` alone unless said otherwise. */
   readonly key?: readonly string[];

@@ -29,7 +29,7 @@ const AGAIN = {
   maxRetryTime: 10_000,
 };
 
-/** Two transactions that met are told apart soon. */
+/** Two transactions that met are tried again soon. */
 const RACES = { retries: 8, factor: 2, minTimeout: 2, maxTimeout: 100, randomize: true };
 
 /** Without an answer for so much longer than a statement may take, the connection is half open. */

@@ -26,7 +26,7 @@ export class Writers {
     this.#database = database;
   }
 
-  /** A writer that nobody else uses until it is given back. */
+  /** A writer for one user until it is given back. */
   async take(): Promise<Writer> {
     const free = this.#free.pop();
     if (free !== undefined) return free;

@@ -1,4 +1,4 @@
-/** One of the caller's tables in SQL: the statement for whatever is read or written, with its values, compiled once each. */
+/** One of the caller's tables in SQL: the statement for what is read or written, with its values, compiled once each. */
 import type { Kysely } from "kysely";
 import { NotInstalled } from "../install-plan.ts";
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";

@@ -91,7 +91,7 @@ export class Connection {
     return inTurn(act);
   }
 
-  /** Reads several things of one moment, whatever other processes commit meanwhile. */
+  /** Reads several things of one moment, even while other processes commit. */
   snapshot<A>(act: () => A): Promise<A> {
     const { beginRead, rollback } = this.#control;
     return inTurn(() => {
@@ -134,7 +134,7 @@ export class Connection {
   }
 }
 
-/** Tries at once; only when somebody else holds the lock, again in a few milliseconds, for five seconds at most. */
+/** Tries at once; only when another process holds the lock, again in a few milliseconds, for five seconds at most. */
 export async function inTurn<A>(act: () => A | Promise<A>): Promise<A> {
   try {
     return await act();

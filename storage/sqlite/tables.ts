@@ -100,7 +100,7 @@ export class Tables {
     return Number(row?.["version"] ?? 0) === expectation.expectVersion;
   }
 
-  /** Looks under the write lock of the commit, so that nobody comes between the look and the insert. */
+  /** Looks under the write lock of the commit, so that no other commit comes between the look and the insert. */
   #hasRoom(
     { table, statements: { count, forget, parts } }: GivenTable,
     row: AnyRow,

@@ -49,7 +49,7 @@ function paidAmong(shares: readonly { readonly status?: string }[]): number {
   return shares.filter(({ status }) => status === "paid").length;
 }
 
-/** What the service says in the end: a payroll that is not whole has failed, whoever was paid. */
+/** What the service says in the end: a payroll that is not whole has failed, even when some were paid. */
 function showOutcome({ status, reason, recipients, refunds }: TransactionBody, frozen: string): void {
   const unpaid = recipients.filter((share) => share.status === "unpaid");
   step("reason", `${String(reason)}: ${paidAmong(recipients)} were paid, ${unpaid.length} was not`);

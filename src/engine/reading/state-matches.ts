@@ -1,4 +1,4 @@
-/** Whether a chart is in a state, told by the state's path. */
+/** Whether a chart is in a state, named by the state's path. */
 
 /**
  * `path` is a state's key, or the keys that lead to it with dots between them: `paying`, `paying.card`. In a chart with

@@ -51,7 +51,7 @@ export interface PendingChild {
   readonly status: ChartSnapshot["status"] | null;
 }
 
-/** What an instance waits for. Up to 1,000 tasks, 1,000 watches and 1,000 children are told. */
+/** What an instance waits for. Up to 1,000 tasks, 1,000 watches and 1,000 children are listed. */
 export interface PendingWork {
   /** Earliest first. */
   readonly timers: readonly PendingTask[];

@@ -213,7 +213,7 @@ function isFilled(record: object): boolean {
 }
 
 /**
- * The event as the chart may see it, or null when it is the last word of a child that has been replaced: the chart has
+ * The event as the chart may see it, or null when it is the end of a child that has been replaced: the chart has
  * stopped that one, and would take the news for that of its successor.
  */
 function withoutRun(event: EventObject, { children }: ChartSnapshot): EventObject | null {

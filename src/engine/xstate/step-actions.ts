@@ -1,6 +1,6 @@
 /** From the actions that XState lists for a step to those of the port. */
 import type { EventObject } from "xstate";
-import type { ActionScope, Address, ChartAction, ChildLink } from "../chart.ts";
+import type { ActionScope, EventAddress, ChartAction, ChildLink } from "../chart.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 
@@ -112,7 +112,7 @@ export class StepActions {
     return this.#children;
   }
 
-  #delayed({ id, delay, event }: DelayedEvent, to: Address): void {
+  #delayed({ id, delay, event }: DelayedEvent, to: EventAddress): void {
     // A delay of 0 is a timer; an undefined one is an event the chart has already worked off in this step.
     if (delay === undefined) return;
     this.actions.push({ kind: "arm", timer: id ?? null, delayMs: wholeDelay(delay, event), event, to });
@@ -124,7 +124,7 @@ export class StepActions {
     this.actions.push({ kind: "send", to, event: sent.event });
   }
 
-  #addressOf(to: InertActor | undefined): Address {
+  #addressOf(to: InertActor | undefined): EventAddress {
     if (to === undefined || to === this.#self) return "self";
     if (to === this.#parent) return "parent";
     // Entry actions come before the invocations of their state, so the child may be started later in this step.

@@ -26,7 +26,7 @@ export function encodeAccount(account: AccountState | null, config: CallConfig, 
 }
 
 /**
- * An account as subscribers are told of it. One that is gone is told as an empty one, and data too long for base58
+ * An account as subscribers get it. One that is gone is shown as an empty one, and data too long for base58
  * is told to be so, since a notification cannot be answered with an error.
  */
 export function encodeAccountForNews(account: AccountState | null, config: CallConfig, view: View): unknown {

@@ -37,7 +37,7 @@ export interface Subscriber {
   end(): void;
 }
 
-/** How far a subscriber was told: up to a slot, and up to a place among all transactions. */
+/** How far a subscriber was notified: up to a slot, and up to a place among all transactions. */
 interface Told {
   readonly slot: number;
   readonly position: number;

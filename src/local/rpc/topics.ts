@@ -6,7 +6,7 @@ import { readAddress, readCommitment, type RpcCall, withContext } from "./call.t
 import { invalidParams } from "./errors.ts";
 import type { Topic } from "./feed.ts";
 
-/** A jump over more slots than this is told by its end only: clients do not wait for the ones in between. */
+/** A jump over more slots than this is notified by its end only: clients do not wait for the ones in between. */
 const MAX_SLOTS_AT_ONCE = 512;
 
 function accountTopic(call: RpcCall): Topic {

@@ -1,4 +1,4 @@
-/** Token accounts of the service's own purses that cannot be used: somebody froze them, or they were handed over. */
+/** Token accounts of the service's own purses that cannot be used: they were frozen or handed over. */
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";

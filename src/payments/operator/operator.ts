@@ -68,7 +68,7 @@ export interface OperatorParts {
 
 /** What the operator's commands are made of. */
 export interface OperatorDeps extends ServiceContext {
-  /** The ledger with its own number of witnesses, whatever an operator has lowered it to. */
+  /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
   readonly configured: Pick<Ledger, "witnesses">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];

@@ -91,7 +91,7 @@ export class PaymentEffects {
     return this.#signAttempt(inHand, unsigned);
   }
 
-  /** Unknown is not failed: whatever this first send comes to, the watch sends the same bytes again and again. */
+  /** Unknown is not failed: after this first send the watch sends the same bytes again and again. */
   async broadcast(signature: string): Outcome {
     const { storage, ledger, log } = this.#with;
     const [attempt] = await storage.attempts([signature]);

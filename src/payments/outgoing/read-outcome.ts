@@ -41,7 +41,7 @@ interface Candidate {
   readonly proof: Proof;
 }
 
-/** Kinds whose words do not say the amount: which of several payments landed is told by its signature. */
+/** Kinds whose words do not say the amount: which of several payments landed is known by its signature. */
 const UNPRICED: ReadonlySet<PaymentRecord["kind"]> = new Set(["swap", "refund"]);
 
 interface OutcomeReading {
@@ -175,7 +175,7 @@ export class PaymentOutcomes {
 
   /**
    * The marker says that it landed. By which signature and when is told where a node has the history. The slot is that of
-   * the reading: balances from it on show the payment, whatever a receipt says.
+   * the reading: balances from it on show the payment, even where a receipt does not.
    */
   async #landing(
     { signature }: PaymentRecord,

@@ -64,7 +64,7 @@ export class Resending {
 
   /** Sends these, those sent longest ago first, until the signal aborts. A send that fails is tried again at the next look. */
   async send(attempts: readonly AttemptRecord[], signal: AbortSignal): Promise<void> {
-    // What the other side of a swap has not signed yet is nobody's to send.
+    // What the other side of a swap has not signed yet is not sent.
     const whole = attempts.filter(({ bytes }) => isWhole(bytes));
     const sendOf = ({ id }: AttemptRecord): number => this.#sent.get(id)?.send ?? 0;
     const inOrder = whole.toSorted((a, b) => sendOf(a) - sendOf(b));

@@ -54,12 +54,12 @@ const MAX_REMEMBERED = 10_000;
 
 /**
  * The same question, asked of the chain once per address and process. Once is enough: a database becomes old by being
- * restored, which no process at work on it lives to see, and whatever is signed after that is in it.
+ * restored, which no process at work on it lives to see, and what is signed after that is in it.
  *
  * It is asked before this process signs for an address, ends the wait of one for its deposit, or lets its order be
  * cancelled; planning payouts, refunds and sweeps look at the chain again each time. So every address of a restored copy is
- * checked before the first thing that could pay twice, or tell a caller that nobody was paid, and the hundred thousand
- * that nobody has anything to do with cost a start nothing. `reconcile` looks at all of them.
+ * checked before the first thing that could pay twice, or tell a caller that no recipient was paid, and the hundred thousand
+ * that are not used cost a start nothing. `reconcile` looks at all of them.
  */
 export function spendingCheck(asked: Asked): SpendingCheck {
   const clean = new Set<string>();
@@ -86,7 +86,7 @@ export async function holdAddress(storage: PaymentStorage, address: string, reas
   await storage.commit([{ writes: [{ table: "deposits", id: address, set: { heldReason: reason } }] }]);
 }
 
-/** Throws, and holds the address, when it has paid without us: nobody is paid by an old copy of a database. */
+/** Throws, and holds the address, when it has paid without us: an old copy of a database pays no one. */
 export async function refuseUnknownSpending(asked: Asked, address: Address): Promise<void> {
   const unknown = await unknownSpending(asked, address);
   if (unknown.length === 0) return;

@@ -18,7 +18,7 @@ interface AttemptWatching {
 /** What one call for statuses takes. */
 const SIGNATURES_A_LOOK = 256;
 
-/** What is told of an attempt. Only hints: the payment's marker decides. */
+/** What is reported of an attempt. Only hints: the payment's marker decides. */
 type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**

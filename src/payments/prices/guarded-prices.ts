@@ -83,7 +83,7 @@ export class GuardedPrices implements PriceSource {
     const silence = this.#clock.sleep(PATIENCE_MS, answered.signal).then((): never => {
       throw new PriceRefused(`the price source has not answered within ${PATIENCE_MS} ms`);
     });
-    // Once there is an answer, or an error, nobody waits for the silence any more.
+    // Once there is an answer, or an error, the silence is not waited for any more.
     silence.catch(() => undefined);
     try {
       return await Promise.race([this.#source.rate(giveMint, getMint), silence]);

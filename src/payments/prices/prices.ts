@@ -6,7 +6,7 @@ export interface Rate {
   readonly get: bigint;
   /**
    * When the market had this price, in milliseconds since the Unix epoch. Give it wherever the market tells it: without
-   * it a price that a cache has kept since yesterday cannot be told from a new one.
+   * it a price that a cache has kept since yesterday looks like a new one.
    */
   readonly at?: number;
 }

@@ -31,7 +31,7 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 /** Nothing of each asset: what an address holds before anybody has looked. */
 const NOTHING: readonly bigint[] = [];
 
-/** One that nobody has looked at yet. */
+/** One that was not looked at yet. */
 export function watchedAddress(deposit: DepositRecord, { tokens }: Assets): WatchedAddress {
   return {
     address: deposit.id,

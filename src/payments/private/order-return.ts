@@ -44,7 +44,7 @@ interface Shared {
 }
 
 /**
- * Has the tokens sent as soon as a service is at work, as a payment like all others, whatever happens to the process;
+ * Has the tokens sent as soon as a service is at work, as a payment like all others, also when the process dies;
  * ordered twice, it is done once. Works at any time later, but only once the order is over and nothing else is under way at its
  * address.
  *

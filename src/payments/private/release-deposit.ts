@@ -26,7 +26,7 @@ export class ReleaseRefused extends Error {
 
 /** How an address is let go of, and what belongs into the same commit. */
 export interface ReleaseOrder {
-  /** `REDIRECT`: what is there goes to another address, and nobody is paid out. */
+  /** `REDIRECT`: what is there goes to another address, and no recipient is paid. */
   readonly event: { readonly type: "RELEASE" } | { readonly type: "REDIRECT"; readonly to: string };
   readonly writes: readonly PaymentWrite[];
 }
@@ -42,7 +42,7 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
 }
 
 /**
- * Lets go of an address, whatever it is held for, and has it settled again, closed ones included. Works at any time later. Throws
+ * Lets go of an address, for each reason that it can be held for, and has it settled again, closed ones included. Works at any time later. Throws
  * `TRANSACTION_NOT_FOUND` for what is no private transaction, `LedgerUnavailable` when the chain cannot be read.
  *
  * The operator says by it that every transaction the address has signed was rightly signed, that the payers may be
@@ -81,7 +81,7 @@ export async function releaseDeposit(
   if (sent.kind === "unchanged") {
     throw new ReleaseRefused(`deposit address ${deposit.id} is at work: try again when it has come to rest`);
   }
-  // Refused: somebody else has released it between our two lines, and that is as good.
+  // Refused: another process has released it between our two lines, and that is as good.
   if (sent.kind !== "stepped" && sent.kind !== "refused") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
   }

@@ -13,7 +13,7 @@ import type { Screen, ScreenedParty } from "../recipients/screening.ts";
 /**
  * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that
  * came in came from payers who are not refused. False is final until an operator releases the address. Rejects when it
- * cannot be told now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
+ * is not known now: the host or the chain cannot be asked, or the nodes do not list yet where the money came from.
  */
 export type ScreenPayers = (address: string, transactionId: string) => Promise<boolean>;
 
@@ -23,7 +23,7 @@ export interface PayersScreening {
   readonly ledger: Ledger;
   readonly assets: Assets;
   readonly clock: Clock;
-  /** Null when the host screens nobody. */
+  /** Null when the host does not screen. */
   readonly screen: Screen | null;
 }
 
@@ -35,7 +35,7 @@ const PATIENCE_MS = 2 * 60_000;
 /**
  * `ours` are addresses whose money is our own: the sponsor lends, and pays for collecting.
  *
- * Of each asset less than the smallest deposit may remain unexplained or come from somebody who is refused: else anybody
+ * Of each asset less than the smallest deposit may remain unexplained or come from a payer who is refused: else anybody
  * could have an order held by a gift of one base unit.
  */
 export function payersScreening(
@@ -92,7 +92,7 @@ function isOurs({ from, feePayer, unattributed }: Inflow, ours: readonly string[
   );
 }
 
-/** Everybody who gave, and everybody who paid for a transaction in which somebody gave, once each. */
+/** Everybody who gave, and everybody who paid for a transaction in which money was given, once each. */
 function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
   const payers = new Set(
     inflows.flatMap(({ from, feePayer }) => [...from.map(({ payer }) => payer), feePayer]),
@@ -100,7 +100,7 @@ function payersIn(inflows: readonly Inflow[]): readonly ScreenedParty[] {
   return [...payers].map((address) => ({ address, role: "depositor" }));
 }
 
-/** Of one asset's inflows: what they come to, and how much of it is nobody's who is known and served. */
+/** Of one asset's inflows: what they come to, and how much of it has no payer who is known and served. */
 function sumsOf(
   inflows: readonly Inflow[],
   isRefused: ReadonlySet<string>,

@@ -5,13 +5,13 @@ import { refusedAmong, SCREENING } from "../recipients/screening.ts";
 import type { Screen } from "../recipients/screening.ts";
 
 /**
- * Resolves when nobody who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
+ * Resolves when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so
  * that nothing is planned until an operator has decided; what an operator has released is not held again for the same
  * recipients. Rejects too while the address is held, and when the host cannot tell.
  */
 export type ScreenRecipientsAgain = (transactionId: string) => Promise<void>;
 
-/** Does nothing when the host screens nobody. */
+/** Does nothing when the host does not screen. */
 export function recipientsScreening({
   storage,
   screen,

@@ -13,7 +13,7 @@ import type { SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
  * What an instance could not hear the first time is said again after so many looks: levels, so that hearing it twice
- * changes nothing. Empty addresses within their window have nothing to be told.
+ * changes nothing. Empty addresses within their window have no event.
  */
 const LOOKS_UNTIL_SAID_AGAIN = 30;
 /** Addresses in one look: one call takes as many accounts, and an answer that is slow or missing costs no others. */
@@ -42,7 +42,7 @@ interface Shown {
  * is to be said again, the address and all its token accounts are read in one block; that reading, and the block's own
  * clock, is what is told. It speaks only when an address holds something else than before, or its window has ended: a
  * thousand quiet addresses cost the database nothing. Of a held address it says nothing, and before it says that a window
- * has ended it makes sure that nobody has paid out of the address without us: an order that another self of this database
+ * has ended it makes sure that no one has paid out of the address without us: an order that another self of this database
  * has served did not fail. What has come in is told before any of these windows is looked into.
  */
 export class DepositWatch implements Watcher {

@@ -1,4 +1,4 @@
-/** Refuses options in which two purses are one wallet: it could not be told whose money is missing. */
+/** Refuses options in which two purses are one wallet: it would not be known whose money is missing. */
 import type { Address } from "../../address.ts";
 import { InvalidOptions } from "../../options.ts";
 

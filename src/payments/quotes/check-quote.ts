@@ -25,7 +25,7 @@ export function checkQuote(
       ...(quote !== null && reason === "expired" ? { expiresAt: isoTime(quote.expiresAt) } : {}),
     });
 
-  // Another account's quote is as good as none: its existence is nobody else's business.
+  // Another account's quote is as good as none: its existence is not shown to others.
   if (quote === null || quote.accountId !== declared.accountId) throw invalid("not_found");
   if (quote.usedBy !== null) throw invalid("used");
   if (quote.expiresAt <= now) throw invalid("expired");

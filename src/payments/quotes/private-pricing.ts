@@ -1,4 +1,4 @@
-/** The price of private mode: what routing an order costs, told in the asset that is deposited. */
+/** The price of private mode: what routing an order costs, in the asset that is deposited. */
 import type { Address } from "../../address.ts";
 import { SOL_MINT } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
@@ -29,7 +29,7 @@ export interface PrivateRoutingTerms {
   readonly lowBalance: bigint | null;
   /** Lamports; see `PrivateRoutingOptions`. */
   readonly maxMarkerRent: bigint;
-  /** Null when the host screens nobody. */
+  /** Null when the host does not screen. */
   readonly screen: Screen | null;
 }
 
@@ -76,7 +76,7 @@ export class PrivatePricing {
   }
 }
 
-/** How much of an asset a lamport is worth. Throws `ROUTING_UNAVAILABLE` while nobody can tell. */
+/** How much of an asset a lamport is worth. Throws `ROUTING_UNAVAILABLE` while no price is known. */
 export async function rateOfSol(prices: PriceSource, mint: string): ReturnType<PriceSource["rate"]> {
   if (mint === SOL_MINT) return { give: 1n, get: 1n };
   try {

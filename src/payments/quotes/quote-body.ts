@@ -39,7 +39,7 @@ export interface QuoteBody extends RefreshedQuoteBody {
   readonly createdAt: string;
 }
 
-/** A quote as it stands. The transaction to sign is told when the quote is made or refreshed, and not again. */
+/** A quote as it stands. The transaction to sign is answered when the quote is made or refreshed, and not again. */
 export interface ShownQuoteBody extends Omit<QuoteBody, "transaction"> {
   readonly status: "open" | "expired" | "used";
   /** The transaction that used it up; null while none has. */

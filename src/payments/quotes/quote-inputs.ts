@@ -1,4 +1,4 @@
-/** What a request for a quote asks for, in base units, and what the operator's rules are told of it. */
+/** What a request for a quote asks for, in base units, and what the operator's rules see of it. */
 import type { z } from "zod";
 import type { QuoteRecord } from "../records.ts";
 import { formatAmount } from "../../amount.ts";

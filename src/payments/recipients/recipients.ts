@@ -1,4 +1,4 @@
-/** Whether each recipient can be paid: the chain itself takes money for addresses that nobody can spend from. */
+/** Whether each recipient can be paid: the chain itself takes money for addresses that no key can spend from. */
 import { parseAddress } from "../../address.ts";
 import type { Address } from "../../address.ts";
 import { parseAmount } from "../../amount.ts";
@@ -54,7 +54,7 @@ const UNPAYABLE: Readonly<Partial<Record<AccountKind, ErrorDetails["INVALID_RECI
   token_account: "token_account",
   mint: "mint",
   program: "program",
-  // Data of some program: what is paid there is that program's to spend, or nobody's.
+  // Data of some program: what is paid there is that program's to spend, or lost.
   other: "program",
 };
 

@@ -9,12 +9,12 @@ export interface ScreenedAs {
 }
 
 /**
- * Whether an address may be served, such as a sanctions list's answer. Throwing means that it cannot be told now: then no
+ * Whether an address may be served, such as a sanctions list's answer. Throwing means that it is not known now: then no
  * order is taken, and a deposit waits.
  */
 export type Screen = (address: string, as: ScreenedAs) => Promise<"ok" | "refused">;
 
-/** Why an address is held when somebody who takes part is refused, or when it cannot be told who all paid in. */
+/** Why an address is held when a party is refused, or when it is not known who all paid in. */
 export const SCREENING = "screening";
 
 /** What ROUTING_UNAVAILABLE advises. */

@@ -9,10 +9,10 @@ import type { Examination, Examined } from "./examine-address.ts";
 import { areExplained, findingsOf, isSpentElsewhere } from "./findings.ts";
 import type { AddressFindings, Finding } from "./findings.ts";
 import { addTallies, EMPTY_TALLY } from "./tally.ts";
-import type { Tally } from "./tally.ts";
+import type { AddressTally } from "./tally.ts";
 
-/** All deposit addresses together, in one asset. Decimal strings in whole units; see `Tally` for what they add up to. */
-export type AssetSums = { readonly asset: string } & { readonly [K in keyof Tally]: string };
+/** All deposit addresses together, in one asset. Decimal strings in whole units; see `AddressTally` for what they add up to. */
+export type AssetSums = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };
 
 /** What became of every deposit. */
 export interface ReconciledAddresses {
@@ -50,7 +50,7 @@ const MAX_LOOKS = 3;
 export async function reconcileAddresses(deps: AddressReconciling): Promise<ReconciledAddresses> {
   const { storage, assets } = deps;
   const findings: AddressFindings[] = [];
-  let sums: readonly Tally[] = assets.tokens.map(() => EMPTY_TALLY);
+  let sums: readonly AddressTally[] = assets.tokens.map(() => EMPTY_TALLY);
   let addresses = 0;
   for (let after = ""; ;) {
     const page = await storage.depositsAfter(after, PAGE);
@@ -80,7 +80,7 @@ export async function reconcileAddresses(deps: AddressReconciling): Promise<Reco
 
 /** `sums` in the order of the token list. */
 interface SummedAddresses extends Pick<ReconciledAddresses, "addresses" | "findings"> {
-  readonly sums: readonly Tally[];
+  readonly sums: readonly AddressTally[];
 }
 
 function bodyOf(assets: Assets, { addresses, findings, sums }: SummedAddresses): ReconciledAddresses {

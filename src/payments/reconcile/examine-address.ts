@@ -13,7 +13,7 @@ import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
 import { recordedIn, tallyOf } from "./tally.ts";
-import type { Tally } from "./tally.ts";
+import type { AddressTally } from "./tally.ts";
 
 /** What examining needs. */
 export interface Examination {
@@ -46,7 +46,7 @@ export interface Contradiction {
 /** What was found. */
 export interface Examined {
   readonly facts: AddressFacts;
-  readonly tallies: readonly { readonly asset: Token; readonly tally: Tally }[];
+  readonly tallies: readonly { readonly asset: Token; readonly tally: AddressTally }[];
   /** What is on record of mints that are none of the service's assets, in raw units. */
   readonly otherMints: readonly { readonly mint: string; readonly units: bigint }[];
   /** Signatures of the address that landed and that this database does not know. */

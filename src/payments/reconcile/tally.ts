@@ -6,7 +6,7 @@ import type { EntryRecord } from "../records.ts";
  * Base units of one asset. Always: deposits + loans + arriving + lending − payouts − refunds − fees − dust − repayments −
  * leaving − vouched − missing = held.
  */
-export interface Tally {
+export interface AddressTally {
   /** On record: what came in. */
   readonly deposits: bigint;
   readonly loans: bigint;
@@ -42,7 +42,7 @@ const SUM_OF: Readonly<Record<EntryRecord["kind"], Recorded>> = {
 };
 
 /** Nothing at all. */
-export const EMPTY_TALLY: Tally = {
+export const EMPTY_TALLY: AddressTally = {
   deposits: 0n,
   loans: 0n,
   payouts: 0n,
@@ -75,7 +75,7 @@ export interface Shown {
 export function tallyOf(
   entries: readonly Pick<EntryRecord, "kind" | "amount">[],
   { unrecorded, held, isVouchedFor }: Shown,
-): Tally {
+): AddressTally {
   const sums = { ...sumsOf(entries), held };
   for (const { kind, amount } of unrecorded) sums[kind === "loan" ? "lending" : "leaving"] += BigInt(amount);
   const surplus = held - (recorded(sums) + sums.lending - sums.leaving);
@@ -88,20 +88,20 @@ export function recordedIn(entries: readonly Pick<EntryRecord, "kind" | "amount"
   return recorded(sumsOf(entries));
 }
 
-function sumsOf(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): Tally {
+function sumsOf(entries: readonly Pick<EntryRecord, "kind" | "amount">[]): AddressTally {
   const sums = { ...EMPTY_TALLY };
   for (const { kind, amount } of entries) sums[SUM_OF[kind]] += amount;
   return sums;
 }
 
-function recorded(tally: Pick<Tally, Recorded>): bigint {
+function recorded(tally: Pick<AddressTally, Recorded>): bigint {
   const { deposits, loans, payouts, refunds, fees, dust, repayments } = tally;
   return deposits + loans - payouts - refunds - fees - dust - repayments;
 }
 
 /** Both together. */
-export function addTallies(one: Tally, other: Tally): Tally {
+export function addTallies(one: AddressTally, other: AddressTally): AddressTally {
   const sums = { ...one };
-  for (const key of Object.keys(one) as (keyof Tally)[]) sums[key] += other[key];
+  for (const key of Object.keys(one) as (keyof AddressTally)[]) sums[key] += other[key];
   return sums;
 }

@@ -19,7 +19,7 @@ export interface DepositKeys {
   signer(key: DepositKey): Signer;
   /** The address itself. */
   address(key: DepositKey): Address;
-  /** The seed of the marker of these words: 32 characters that nobody else can guess. */
+  /** The seed of the marker of these words: 32 characters that others cannot guess. */
   seed(key: DepositKey, mark: string): string;
 }
 

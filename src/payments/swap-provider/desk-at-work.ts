@@ -68,7 +68,7 @@ export class DeskAtWork {
   readonly #terms: DeskTerms;
   readonly #surroundings: ProviderSurroundings;
   readonly #name: string;
-  /** Assets that the desk is known to have a token account for; nobody closes those but the operator. */
+  /** Assets that the desk is known to have a token account for; only the operator closes those. */
   readonly #taken = new Set<string>();
 
   constructor(terms: DeskTerms, surroundings: ProviderSurroundings) {

@@ -1,4 +1,4 @@
-/** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is told. */
+/** The default swap provider: a desk that trades out of the operator's own inventory, at a price it is given. */
 import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";

@@ -1,4 +1,4 @@
-/** Asking a swap provider: what it refuses is told as its own, and its silence as that of something behind us. */
+/** Asking a swap provider: what it refuses is reported as its own, and its silence as that of something behind us. */
 import { PaymentError } from "../../errors.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import { refuseTooLarge } from "../assets/largest-sum.ts";

@@ -7,7 +7,7 @@ import type { Promised, WantedReservation } from "./swap-provider.ts";
 export interface Promises {
   readonly promised: Promised;
   /**
-   * Releases what had lapsed of the resources that were asked for. It belongs into the commit that reserves: nobody has to
+   * Releases what had lapsed of the resources that were asked for. It belongs into the commit that reserves: no one has to
    * sweep, and what is kept at that very moment makes the commit fail instead.
    */
   readonly releaseLapsed: () => readonly PaymentWrite[];

@@ -10,7 +10,7 @@ import type { Token } from "../assets/assets.ts";
  * Where swaps come from. `deskProvider` is one: it trades out of the operator's own inventory. Another one quotes from a
  * market and hands its transactions over, as Jupiter does: `offer` would be its price, `build` its `GET /order`, whose
  * `transaction` is passed on and whose `requestId` is the `ticket`, `complete` its `POST /execute`, answered with null
- * because Jupiter sends the transaction itself; it would have no `direct`, since nobody else's transaction can begin with
+ * because Jupiter sends the transaction itself; it would have no `direct`, since a foreign transaction cannot begin with
  * our marker, so that it serves wallet mode only. Whatever a provider answers, a swap is settled by the chain alone: its
  * identity is the user's signature, and it has succeeded when that is finalized, and failed when it is proved dead.
  */

@@ -66,7 +66,7 @@ function tooLittle(
   });
 }
 
-/** The sender has enough, so whatever fails has another reason, and may be the provider's. */
+/** The sender has enough, so a failure has another reason, and may be the provider's. */
 function refusalOf(
   { kind, move, error }: TransactionFault,
   { plan, sender }: BuiltSwap & { sender: Address },
@@ -80,7 +80,7 @@ function refusalOf(
     case "payee": {
       const leg = plan?.moves[move ?? -1];
       const atFault = leg?.does !== "transfer" ? null : kind === "source" ? leg.from : leg.to;
-      // The desk has been emptied, or its account frozen, by somebody else than this service.
+      // The desk has been emptied, or its account frozen, by another party than this service.
       if (atFault !== null && atFault !== sender) {
         return new PaymentError("INSUFFICIENT_LIQUIDITY", { available: "0" });
       }

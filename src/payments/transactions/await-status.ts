@@ -13,7 +13,7 @@ export interface AwaitedStatus {
   /** The status that it has now. */
   readonly status: TransactionStatus;
   readonly forMs: number;
-  /** Ends the waiting, for instance when nobody is there any more to be answered. */
+  /** Ends the waiting, for instance when the caller has gone. */
   readonly signal?: AbortSignal;
 }
 

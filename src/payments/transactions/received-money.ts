@@ -11,7 +11,7 @@ export interface ReceivedBody {
   readonly mint: string;
   /** In whole units; of what is none of the service's assets, in raw units. */
   readonly amount: string;
-  /** Null: deposits are told from balances, which do not say which transaction changed them. */
+  /** Null: deposits are seen from balances, which do not say which transaction changed them. */
   readonly signature: string | null;
   /** Whether it counts towards what was asked for: the expected asset, in time. */
   readonly counted: boolean;
@@ -59,7 +59,7 @@ function counts({ transaction, deposit }: AwaitedDeposit, entry: EntryRecord): b
   return transaction.status !== "cancelled" && entry.mint === mint && isInTime;
 }
 
-/** How wrapped SOL is told from SOL in the ledger of an address. */
+/** How wrapped SOL is distinguished from SOL in the ledger of an address. */
 const WRAPPED = /^wrapped /;
 
 function shownAmount(

@@ -25,7 +25,7 @@ const OF_BYTES: Readonly<Partial<Record<TransactionRecord["status"], RecipientSt
   cancelled: "unpaid",
 };
 
-/** In wallet mode one transaction pays everybody or nobody, so its end is every recipient's. */
+/** In wallet mode one transaction pays all or none, so its end is every recipient's. */
 function ofBytes(transaction: TransactionRecord): RecipientOutcome {
   const { status: shown, signature, landedSignature, landedAfterCancel } = transaction;
   // Cancelled here and broadcast by its caller all the same.
@@ -49,7 +49,7 @@ function ofPayments(
     : { status: "confirmed", signature: landed.signature };
 }
 
-/** A payment that is final is still to be told to its order: until then its shares are confirmed. */
+/** A payment that is final is still to be reported to its order: until then its shares are confirmed. */
 function isSeen({ status }: PaymentRecord): boolean {
   return status === "confirmed" || status === "finalized";
 }

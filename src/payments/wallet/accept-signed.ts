@@ -25,7 +25,7 @@ export interface CreatedTransferBody {
 /** Signed bytes that the chain would carry out, with what goes into the commit that takes them. */
 export interface ExaminedTransaction {
   readonly verified: VerifiedPayment;
-  /** The key that it is listed by besides its accounts, null for a transaction that somebody else built. */
+  /** The key that it is listed by besides its accounts, null for a transaction that another party built. */
   readonly reference: Address | null;
   /** What stays set aside until it has landed or is proved dead. */
   readonly reservations: readonly string[];
@@ -48,7 +48,7 @@ export class SignedTransactions {
   }
 
   /**
-   * Throws `DUPLICATE_TRANSACTION` for bytes or a message that were taken before. The id of the other transaction is told
+   * Throws `DUPLICATE_TRANSACTION` for bytes or a message that were taken before. The id of the other transaction is shown
    * to its owner only.
    */
   async refuseKnown({ signature, messageHash }: VerifiedPayment, accountId: string): Promise<void> {

@@ -7,7 +7,7 @@ type Known =
   | { readonly is: "landed" }
   /** Its receipt was not there, this many times in a row; not to be asked for before this time. */
   | { readonly is: "without receipt"; readonly askAt: number; readonly times: number }
-  /** What its instance is to be told. */
+  /** The event for its instance. */
   | { readonly is: "read"; readonly event: SignatureEvent };
 
 /** More than are on their way at once; one that is dropped is only asked for again. */
@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 8_000;
 export class LandedSignatures {
   readonly #known = new Map<string, Known>();
 
-  /** The event of one whose receipt was read, and whose instance could not be told so far. */
+  /** The event of one whose receipt was read, and whose instance could not take it so far. */
   eventOf(signature: string): SignatureEvent | null {
     const known = this.#known.get(signature);
     return known?.is === "read" ? known.event : null;

@@ -175,7 +175,7 @@ class FollowedSignatures {
     return signatures.map((signature) => known.get(signature) ?? lostAttempt(signature));
   }
 
-  /** Tells those of them whose receipt was read; it is kept until the instance has been told. */
+  /** Tells those of them whose receipt was read; it is kept until the instance has taken it. */
   async #tellRead(watches: readonly WatchRecord[], look: Look): Promise<void> {
     const events = watches.flatMap(({ key, instance }) => {
       const event = this.#landed.eventOf(key);
@@ -189,7 +189,7 @@ class FollowedSignatures {
   }
 }
 
-/** Null for what is told later, or not at all. */
+/** Null for what is reported later, or not at all. */
 function eventOf(standing: Standing | undefined): WalletTransferEvent | null {
   switch (standing) {
     case "confirmed":
@@ -209,7 +209,7 @@ function groupsOf<T>(items: readonly T[], size: number): readonly (readonly T[])
   return groups;
 }
 
-/** Landings that cannot be had must not keep others from being told. */
+/** Landings that cannot be had must not hold up the others. */
 function unlessSilent(error: unknown): readonly null[] {
   if (error instanceof LedgerUnavailable) return [];
   throw error;

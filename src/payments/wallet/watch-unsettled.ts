@@ -16,7 +16,7 @@ export interface UnsettledWatching {
 const UNPROVABLE_INTERVAL_MS = 60_000;
 const EXPIRED_INTERVAL_MS = 5 * 60_000;
 
-/** Asks for all the evidence again and again. While the fate stays unprovable, or cannot be asked for, nothing is told. */
+/** Asks for all the evidence again and again. While the fate stays unprovable, or cannot be asked for, no event is sent. */
 export function watchUnprovable(watching: UnsettledWatching): Watcher {
   return {
     intervalMs: UNPROVABLE_INTERVAL_MS,

@@ -25,7 +25,7 @@ export function runIdOf({ id, runs }: Pick<DeliveryRecord, "id" | "runs">): stri
   return runs === 1 ? id : `${id}:${runs}`;
 }
 
-/** A notice that a webhook is to be told. */
+/** A notice for a webhook. */
 export interface DueNotice {
   readonly notice: NoticeRecord;
   readonly webhook: WebhookRecord;

@@ -1,4 +1,4 @@
-/** Lists what webhooks were told: all events of an account, or the timeline of one transaction. */
+/** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
 import type { NoticeRecord } from "../records.ts";
 import { noticeBody } from "./sending/notice-body.ts";
 import type { Notice } from "./sending/notice-body.ts";

@@ -16,7 +16,7 @@ import { readEvent } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
-/** How one attempt went, as the webhook's owner is told. */
+/** How one attempt went, as the webhook's owner sees it. */
 export interface TestedWebhookBody {
   readonly deliveryId: string;
   readonly webhookId: string;

@@ -1,7 +1,7 @@
 /** Combines finalized balances from several endpoints: an amount counts as far as enough of them show it. */
 import { MAX_SLOTS_BEHIND } from "../health.ts";
 
-/** Balances as one endpoint told them, and when they were so. */
+/** Balances as one endpoint answered them, and when they were so. */
 export interface ToldBalances {
   readonly slot: number;
   readonly endpoint: string;

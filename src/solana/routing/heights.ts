@@ -18,7 +18,7 @@ export async function heights(nodes: Nodes): Promise<Heights> {
   return { lowest: Math.min(...found), highest: Math.max(...found) };
 }
 
-/** Slot and height in one answer: told one after the other, they could be of two nodes behind one name. */
+/** Slot and height in one answer: asked one after the other, they could be of two nodes behind one name. */
 export async function finalizedEnd(connection: Connection): Promise<FinalizedEnd> {
   const { absoluteSlot, blockHeight } = await connection.getEpochInfo("finalized");
   expectShape(Number.isSafeInteger(absoluteSlot) && absoluteSlot >= 0, "slot");

@@ -11,7 +11,7 @@ const MAX_UNIT_PRICE = 1_000_000n;
 // Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.
 const QUARTILE = 0.75;
 
-/** Millionths of a lamport per compute unit, told by what recent blocks asked of those who write to the same accounts. */
+/** Millionths of a lamport per compute unit, from what recent blocks asked of those who write to the same accounts. */
 export async function unitPrice(nodes: Nodes, writable: readonly PublicKey[]): Promise<bigint> {
   const accounts = writable.map((key) => key.toBase58());
   const fees = await ask(nodes, async (_connection, { call }) => {

@@ -54,7 +54,7 @@ const keys: Readonly<Record<string, readonly string[]>> = {
   paystateTables: ["name"],
 };
 
-/** Tables whose rows of one time are told apart by the order in which they came. */
+/** Tables whose rows of one time are distinguished by the order in which they came. */
 const sequenced: ReadonlySet<string> = new Set(["tasks"]);
 
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [

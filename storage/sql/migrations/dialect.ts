@@ -57,7 +57,7 @@ export const sqliteSchema: SchemaDialect = {
 };
 
 const postgresTypes: SchemaDialect["types"] = {
-  // Compared byte by byte, whatever language the database is set to.
+  // Compared byte by byte, in every language that a database may be set to.
   text: 'text collate "C"',
   integer: "bigint",
   // Of any size and exact, and so are their sums.

@@ -1,4 +1,4 @@
-/** What webhooks are told, and the list of it. */
+/** Events as webhooks get them, and the list of them. */
 import { z } from "zod";
 import type { EventBody } from "../../../payments/webhooks/list-events.ts";
 import type { Page } from "../../../payments/page.ts";

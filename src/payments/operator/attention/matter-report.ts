@@ -1,11 +1,11 @@
-/** Looks twice a minute for what needs a person, and has the host told of it. */
+/** Looks twice a minute for what needs a person, and calls the host. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LookForMatters } from "./list-matters.ts";
 import { MatterTelling } from "./tell-matters.ts";
 import type { MatterTellingParts } from "./tell-matters.ts";
 
 const LOOK_MS = 30_000;
-/** Of each source; more are told as these are resolved. */
+/** Of each source; more follow as these are resolved. */
 const MAX_TOLD = 200;
 
 /** Where matters are found, and what telling them needs. */
@@ -38,7 +38,7 @@ export class MatterReport {
     void this.#keepLooking(this.#running.signal);
   }
 
-  /** Ends the looks, and waits up to `timeoutMs` for what the host is being told. */
+  /** Ends the looks, and waits up to `timeoutMs` for the calls of the host. */
   async stop(timeoutMs: number): Promise<void> {
     this.#running?.abort();
     this.#running = null;

@@ -46,7 +46,7 @@ export function attentionSources({
   ];
 }
 
-/** Sources of what only this process can know: listed, but not told to the host. */
+/** Sources of what only this process can know: listed, but not reported to the host. */
 export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
   return [stuckWatches(watching, clock)];
 }

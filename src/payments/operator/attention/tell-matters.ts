@@ -8,7 +8,7 @@ import type { DatedMatter, Look } from "./list-matters.ts";
 import { shownMatter } from "./list-matters.ts";
 import type { Matter, MatterKind } from "./matter.ts";
 
-/** What the host is told. */
+/** What the host gets. */
 export interface AttentionNews {
   /** `waiting`: a matter needs a person. `over`: it does not any more. */
   readonly state: "waiting" | "over";
@@ -23,7 +23,7 @@ export interface AttentionNews {
  */
 export type OnAttention = (news: AttentionNews) => void | Promise<void>;
 
-/** Where it is stored what the host was told, and how the host is told. */
+/** Where it is stored what was reported to the host, and how it is reported. */
 export interface MatterTellingParts {
   readonly storage: Pick<PaymentStorage, "matters" | "commit">;
   readonly clock: Clock;
@@ -94,7 +94,7 @@ export class MatterTelling {
     const now = this.#parts.clock.now();
     if ((row.tellingUntil ?? 0) > now) return;
     const { id, version } = row;
-    // The host was never told of its beginning, so there is no end to tell.
+    // Its beginning was never reported to the host, so there is no end to tell.
     const isSilent = row.state === "waiting" && row.toldAt === null;
     const over = { state: "over" as const, tellingUntil: null };
     if (isSilent) {

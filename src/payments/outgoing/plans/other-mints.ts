@@ -4,7 +4,7 @@ import { LedgerUnavailable } from "../../../ledger/ledger.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
 
-/** Anybody can invent mints and send them here; more than a few tell nobody anything. */
+/** Anybody can invent mints and send them here; more than a few are of no use. */
 const MAX_MINTS = 10;
 
 /** How a mint is written down. Wrapped SOL is a token like any other; by its mint alone it would be counted as lamports. */
@@ -13,7 +13,7 @@ export function nameOfMint(mint: string): string {
 }
 
 /**
- * Raw units by mint, Token-2022 included, of whatever is none of the service's assets (recorded, and
+ * Raw units by mint, Token-2022 included, of what is none of the service's assets (recorded, and
  * released by the operator). Best effort: an address that was sent thousands of mints may not be readable at all, and its
  * refunds do not wait for that.
  */

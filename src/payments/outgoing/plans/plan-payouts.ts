@@ -10,7 +10,7 @@ import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 
 /**
- * Recipients of one transaction at most, so that it fits 1,232 bytes whatever the addresses are: where it pays a whole
+ * Recipients of one transaction at most, so that it fits 1,232 bytes with any addresses: where it pays a whole
  * order, and where it is one of several and names the plan that it belongs to. A change of these changes how stored orders
  * are split: two versions of this software would then disagree about who is paid with whom.
  */
@@ -44,7 +44,7 @@ export interface PaidShares {
 
 /**
  * The sponsor makes only so many token accounts as the quote has priced. Everybody else's is at the cost of the deposit
- * address, which has nothing to spare: who closed an account after the quote fails alone and costs nobody anything.
+ * address, which has nothing to spare: who closed an account after the quote fails alone and costs no one else anything.
  */
 export async function payeesOf(
   ledger: RoutingLedger,

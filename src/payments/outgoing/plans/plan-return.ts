@@ -34,7 +34,7 @@ interface Source {
 
 const MARK = "return ";
 
-/** Whether a payment was ordered by an operator, and nobody but the operator would order it again. */
+/** Whether a payment was ordered by an operator, and only the operator would order it again. */
 export function isReturn({ mark }: Pick<PaymentRecord, "mark">): boolean {
   return mark.startsWith(MARK);
 }

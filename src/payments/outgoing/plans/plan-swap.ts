@@ -8,7 +8,7 @@ import type { StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /**
- * Every swap of an order is made under the same marker, whatever its price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
+ * Every swap of an order is made under the same marker, at every price, so that only one of them lands. What leaves the deposit address is a payout of what was deposited; what the payee gets was never there. */
 export function swapPlan(
   terms: RoutingTerms,
   give: Token,

@@ -47,7 +47,7 @@ export function followOf({ address }: RoutingTerms, planWords: string | null): r
 }
 
 /**
- * What lets an address pay in SOL whatever it holds: the sponsor lends it the rent minimum, so that no remainder can
+ * What lets an address pay in SOL whichever asset it holds: the sponsor lends it the rent minimum, so that no remainder can
  * fall below it, not even after one lamport more has just come in. Empty for tokens.
  */
 export function loanOf({ address, sponsor, rentMinimum }: RoutingTerms, asset: Token): readonly Transfer[] {

@@ -1,6 +1,6 @@
 /**
  * The words of markers. With the key of the deposit address they make the seed of an account that the chain creates once:
- * what is paid under the same words is paid once, whatever else is read, lost or restored. Words never change once a
+ * what is paid under the same words is paid once, no matter what else is read, lost or restored. Words never change once a
  * transaction with them was signed, and follow from the stored order alone, so that two copies of a database find the same.
  */
 import { createHash } from "node:crypto";
