@@ -1,8 +1,7 @@
 /** The invariants I9 and I14 at deposit addresses that have come to rest: nothing twice, and every base unit explained. */
 import type { EntryRecord } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import type { Address } from "../../src/address.ts";
-import { SOL_MINT } from "../../src/address.ts";
+import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 
 /** Where the money is looked for. */
@@ -21,7 +20,7 @@ export async function brokenMoney(
   const deposits = await storage.deposits(addresses);
   for (const { id, transactionId } of deposits) {
     const entries = await storage.entries(id);
-    const { funds } = await ledger.funds([id as Address], mints, "finalized");
+    const { funds } = await ledger.funds([id], mints, "finalized");
     const held = [
       [SOL_MINT, funds[0]?.lamports ?? 0n],
       ...mints.map((mint, index) => [mint, funds[0]?.tokens[index] ?? 0n] as const),
@@ -33,7 +32,7 @@ export async function brokenMoney(
       }
     }
 
-    const { transactions } = await ledger.signedBy(id as Address);
+    const { transactions } = await ledger.signedBy(id);
     const landed = transactions.filter(({ error }) => error === null).map(({ signature }) => signature);
     const payments = (await storage.transaction(transactionId))?.payments ?? [];
     const finished = payments.filter(({ status }) => status === "finalized");

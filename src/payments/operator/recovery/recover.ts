@@ -1,24 +1,20 @@
 /** Brings deposit addresses back from the ids of their orders, where the database that knew them is lost. */
-import type { PaymentTables } from "../../records.ts";
-import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Address } from "../../../address.ts";
 import { formatAmount } from "../../../amount.ts";
-import type { Engine } from "../../../engine/index.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
-import type { Clock } from "../../../runtime.ts";
 import { ledgerMint } from "../../assets/assets.ts";
-import type { Assets } from "../../assets/assets.ts";
 import { strayDeposits } from "../../private/collect-strays.ts";
 import { otherMints } from "../../outgoing/plans/other-mints.ts";
-import type { PrivateRouting } from "../../private/private-routing.ts";
 import { readActedBy } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
-import type { WriteAct } from "../act.ts";
 import { RECOVERED } from "../attention/held-addresses.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import type { RecoveryEntry } from "./entry.ts";
-import { RECOVERED_ACCOUNT, restoreAddress } from "./restore-address.ts";
-import type { DerivedAddress } from "./restore-address.ts";
+import {
+  RECOVERED_ACCOUNT,
+  restoreAddress,
+  type DerivedAddress,
+  type RestoringParts,
+} from "./restore-address.ts";
 
 /** What lies at a recovered address. */
 export interface RecoveredHolding {
@@ -52,16 +48,9 @@ export type Recover = (
 const ID_SHAPE = /^tx_[0-9a-f]{32}$/;
 
 /** What recovering needs. */
-export interface RecoveryParts {
-  readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
-  readonly engine: Engine<PaymentTables>;
-  readonly clock: Clock;
-  readonly assets: Assets;
-  readonly routing: PrivateRouting;
+export interface RecoveryParts extends RestoringParts {
   /** The versions of the master secret that are given, the newest first. */
   readonly masterVersions: readonly number[];
-  readonly writeAct: WriteAct;
 }
 
 /** A derived address, and what it holds of SOL and of each token of the service, in base units. */
