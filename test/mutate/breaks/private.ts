@@ -16,15 +16,15 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "unknown spending is looked for before a refund or a sweep is planned",
     file: SETTLE,
-    text: "if ((await unknownSpending({ storage, ledger }, address)).length > 0) return held(UNKNOWN_SPENDING);",
+    text: "if ((await unknownSpending({ storage, ledger }, deposit.id)).length > 0) return held(UNKNOWN_SPENDING);",
     replacement: "",
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
     property: "refunds are counted from finalized money only",
     file: SETTLE,
-    text: 'ledger.funds([address as Address], this.#mints, "finalized")',
-    replacement: 'ledger.funds([address as Address], this.#mints, "confirmed")',
+    text: 'ledger.funds([deposit.id], this.#mints, "finalized")',
+    replacement: 'ledger.funds([deposit.id], this.#mints, "confirmed")',
     tests: ["payments/private/private-promises.test.ts"],
   },
   {
