@@ -7,11 +7,14 @@ export { MigrationFailed } from "./migrations.ts";
 export { UnknownWorkflow } from "./registered-workflows.ts";
 export type {
   AnyMigration,
+  AnyMigrations,
+  CountableVersion,
   InstanceBefore,
   Migrated,
   Migration as InstanceMigration,
   Migrations as InstanceMigrations,
   MigrationStep,
+  VersionBefore,
 } from "./migrations.ts";
 export { systemClock } from "../runtime.ts";
 export type { Engine } from "./engine.ts";

@@ -42,27 +42,52 @@ export interface Migrated<Value = StateValue, Context = object, W = unknown> {
  */
 export type Migration<Result> = {
   // A method's parameter may be narrowed: `(before: InstanceBefore<OldContext>) => …`.
-  migrate(before: InstanceBefore): Result;
+  migrate(before: InstanceBefore<object>): Result;
 }["migrate"];
 
 /** A migration with its types laid aside. */
 export type AnyMigration = Migration<Migrated<StateValue, object, never>>;
 
 /** What leads to the newest version, from a version whose number the compiler does not know. */
-type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
+export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateValue, object, W>>>>;
 
 /** Versions that the compiler can count, and the one before each. */
-type Countable = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
-type Before = readonly [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+export type CountableVersion =
+  1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
+export type VersionBefore = readonly [
+  0,
+  0,
+  1,
+  2,
+  3,
+  4,
+  5,
+  6,
+  7,
+  8,
+  9,
+  10,
+  11,
+  12,
+  13,
+  14,
+  15,
+  16,
+  17,
+  18,
+  19,
+];
 
 /**
  * By the version that each leads away from, to the one after it. The last one answers a value and a context of the chart,
  * and is typed by it where the version is written as a number up to 20.
  */
-export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends Countable
+export type Migrations<M extends AnyStateMachine, W, V extends number> = V extends CountableVersion
   ? {
-      readonly [K in Countable]?: Migration<
-        K extends Before[V] ? Migrated<StateValueFrom<M>, ContextFrom<M>, W> : Migrated<StateValue, object, W>
+      readonly [K in CountableVersion]?: Migration<
+        K extends VersionBefore[V]
+          ? Migrated<StateValueFrom<M>, ContextFrom<M>, W>
+          : Migrated<StateValue, object, W>
       >;
     }
   : AnyMigrations<W>;

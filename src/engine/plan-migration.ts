@@ -7,7 +7,7 @@ import { invocationName } from "./invocation-task.ts";
 import { MigrationFailed } from "./migrations.ts";
 import type { InstanceBefore, Migrated, MigrationStep } from "./migrations.ts";
 import { planArrival } from "./plan-step.ts";
-import type { StepCommit } from "./plan-step.ts";
+import type { PlannedArrival, StepCommit } from "./plan-step.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
@@ -50,7 +50,7 @@ type Result = Required<Omit<Migrated, "writes">> & {
 };
 
 /** An instance on its way. */
-export class MovedInstance {
+class MovedInstance implements PlannedArrival {
   readonly id: string;
   readonly workflow: AnyWorkflow;
   readonly expectedVersion: number;
@@ -59,7 +59,6 @@ export class MovedInstance {
   readonly step: ArrivalStep;
   readonly writes: readonly Write<never>[];
   readonly amends: readonly TaskAmendment[];
-  /** Watches of before, which end unless the chart names them again. */
   readonly unwatches: PendingRecords["watches"];
   readonly #step: MigrationStep;
   readonly #tasks: readonly PendingTask[];
@@ -158,7 +157,7 @@ export class MovedInstance {
     if (typeof context !== "object" || context === null) {
       throw this.#failed(`migrate.${version}.context`, "expected an object");
     }
-    return answer as Migrated<StateValue, object, never>;
+    return answer;
   }
 
   /** What a function leaves out stays. Renamed twice, a thing has the later name. */

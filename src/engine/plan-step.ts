@@ -5,16 +5,17 @@ import type {
   HistoryRecord,
   InstanceRecord,
   StepRecord,
+  TaskAmendment,
   TaskRecord,
   WatchRecord,
+  Write,
 } from "../../storage/storage.ts";
 import { childFailed, MIGRATED } from "./chart.ts";
-import type { ChartSnapshot, ParentLink } from "./chart.ts";
+import type { ChartSnapshot, ChartStep, ParentLink } from "./chart.ts";
 import type { ChildStart } from "./child-instances.ts";
 import { consequencesOf } from "./consequences.ts";
 import type { Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
-import type { MovedInstance } from "./plan-migration.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import type { StepFacts } from "./step-facts.ts";
@@ -45,6 +46,21 @@ export interface ArrivedEvent {
   readonly version: number;
   readonly snapshot: ChartSnapshot;
   readonly event: EventObject;
+}
+
+/** An instance that comes from another version of its chart. */
+export interface PlannedArrival {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  readonly expectedVersion: number;
+  /** The version that it comes from, as `name@version`. */
+  readonly from: string;
+  readonly before: ChartSnapshot;
+  readonly step: ChartStep;
+  readonly writes: readonly Write<never>[];
+  readonly amends: readonly TaskAmendment[];
+  /** Watches of before, which end unless the chart names them again. */
+  readonly unwatches: readonly WatchRecord[];
 }
 
 /** The first step of a new instance, and those of the children it starts. */
@@ -102,7 +118,7 @@ export function planStep(
 }
 
 /** The step with which an instance arrives in another version of its chart, with those of the children it starts. */
-export function planArrival(moved: MovedInstance, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+export function planArrival(moved: PlannedArrival, at: number, workflows: RegisteredWorkflows): StepCommit[] {
   const { workflow, id, expectedVersion, before, step, writes, amends } = moved;
   const { key, hash } = workflow;
   const { after } = step;

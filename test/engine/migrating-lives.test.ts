@@ -61,7 +61,7 @@ function shipment(notes: Notes, isLater: boolean) {
               src: "packing",
               onDone: {
                 target: "done",
-                actions: assign({ parcels: ({ event }) => event.output as unknown }),
+                actions: assign({ parcels: ({ event }) => event.output }),
               },
             },
           },
@@ -101,7 +101,9 @@ const now = (notes: Notes) =>
     },
     actors: {
       packing: {
-        migrate: { 1: ({ context }) => ({ value: "working", context: { boxes: context["parcels"] } }) },
+        migrate: {
+          1: ({ context }: InstanceBefore) => ({ value: "working", context: { boxes: context["parcels"] } }),
+        },
       },
     },
   });

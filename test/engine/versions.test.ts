@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { currentRun, MigrationFailed, UnknownWorkflow, workflow } from "paystate/engine";
 import type { InstanceBefore, TellParams } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
+import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
 
 const MINUTE = 60_000;
@@ -85,7 +86,7 @@ const third = (charge?: Charge) =>
   workflow(orderThree(charge))({
     version: 3,
     migrate: {
-      1: ({ value, context }) => ({
+      1: ({ value, context }: InstanceBefore) => ({
         value,
         context: { prices: [context["amount"]], receipt: context["receipt"] },
       }),
@@ -283,10 +284,17 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
     }));
 });
 
+const memory = {
+  make: async () => {
+    const storage = memoryStorage();
+    return { open: async () => storage, destroy: async () => {} };
+  },
+};
+
 describe("a migration is refused, naming chart and path", () => {
   const refused = (answer: unknown): Promise<string> =>
     new Promise((resolve, reject) => {
-      inWorld({ make: adapters[0]!.make }, async ({ engine }) => {
+      inWorld(memory, async ({ engine }) => {
         const old = first();
         const before = await engine({ workflows: [old] });
         before.run();

@@ -45,14 +45,10 @@ function checkState(node: Node, value: unknown, path: string): void {
   }
   for (const [key, inner] of entries) {
     const child = stateOf(node, key, `${path}.${key}`);
-    const isEmpty = typeof inner === "object" && inner !== null && !isFilled(inner);
+    const isEmpty = JSON.stringify(inner) === "{}";
     // A region without states of its own has an empty value.
     if (!isEmpty || Object.keys(child.states).length > 0) checkState(child, inner, `${path}.${key}`);
   }
-}
-
-function isFilled(value: object): boolean {
-  return Object.keys(value).length > 0;
 }
 
 function stateOf(node: Node, key: string, path: string): Node {

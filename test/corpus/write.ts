@@ -1,0 +1,44 @@
+/**
+ * Writes the lives that the tests replay, for versions of charts that have no file yet: `npx tsx test/corpus/write.ts`. To
+ * be run once for each new version, before it is released; the files of older versions are never written again.
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
+import { privateFixture, units } from "../kit/private-fixture.ts";
+import { webhookWorld } from "../payments/webhooks/webhook-world.ts";
+import { CORPUS, livesIn } from "./lives.ts";
+import type { StoredLives } from "./lives.ts";
+
+/** A send with its deliveries. */
+async function sends(): Promise<readonly StoredLives[]> {
+  const world = await webhookWorld(await issueLoopbackCertificate());
+  await world.register();
+  await world.sendOne();
+  await world.fixture.finalize();
+  await world.fixture.pass(60_000);
+  const lives = await livesIn(world.fixture.storage);
+  await world.close();
+  return lives;
+}
+
+/** A private order, its deposit address and its payments. */
+async function privateOrders(): Promise<readonly StoredLives[]> {
+  const world = await privateFixture();
+  const caller = await world.caller();
+  const sender = world.wallet("alice", { lamports: 1_000_000_000n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n });
+  const { body } = await world.order(caller, { sender, to: [{ address: bob.address, amount: "5" }] });
+  await world.deposit(body.ephemeralAddress, { usdc: units(body.depositAmount, 6) });
+  await world.settle();
+  await world.sweep();
+  const lives = await livesIn(world.storage);
+  await world.close();
+  return lives;
+}
+
+mkdirSync(CORPUS, { recursive: true });
+for (const lives of [...(await sends()), ...(await privateOrders())]) {
+  const file = join(CORPUS, `${lives.workflow}.json`);
+  if (!existsSync(file)) writeFileSync(file, `${JSON.stringify(lives, null, 1)}\n`);
+}
