@@ -22,6 +22,8 @@ export interface StoredTask {
   readonly dueAt: number;
   readonly lane: string | null;
   readonly cap: number | null;
+  /** The group of its lane. */
+  readonly laneGroup: string | null;
   /** When it may next be claimed: its due time, or the end of its lease while it is held. */
   readonly visibleAt: number;
   readonly holder: string | null;
@@ -88,6 +90,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       dueAt: "integer",
       lane: "text?",
       cap: "integer?",
+      laneGroup: "text?",
       visibleAt: "integer",
       holder: "text?",
       token: "integer",

@@ -36,7 +36,7 @@ export function memoryStorage(): EngineStorage {
       const instance = instances.get(id);
       return instance === undefined ? null : instances.copy(instance);
     },
-    nextDue: async (workflows, queues) => tasks.nextDue(workflows, queues),
+    nextDue: async (...asked) => tasks.nextDue(...asked),
     history: async (instance, { after, limit }) =>
       history
         .under("instance", instance)

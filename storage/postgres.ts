@@ -129,7 +129,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       return isReleased;
     },
     load: async (id) => (await database.read(instances.load, { id }))[0] ?? null,
-    nextDue: (workflows, queues) => tasks.nextDue(workflows, queues),
+    nextDue: (...asked) => tasks.nextDue(...asked),
     history: (instance, { after, limit }) => database.read(instances.history, { instance, after, limit }),
     claimShards: (request) => watches.claim(request),
     releaseShards: (holder) => watches.release(holder),

@@ -87,7 +87,7 @@ function storageOn(
     heartbeat: (request) => tasks.heartbeat(request),
     release: (request) => tasks.release(request),
     load: (id) => connection.read(() => instances.load.get({ id }) ?? null),
-    nextDue: (workflows, queues) => tasks.nextDue(workflows, queues),
+    nextDue: (...asked) => tasks.nextDue(...asked),
     history: (instance, { after, limit }) =>
       connection.read(() => instances.history.all({ instance, after, limit })),
     claimShards: (request) => watches.claim(request),

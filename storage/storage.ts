@@ -49,6 +49,23 @@ export type QueueName = "steps" | "free" | "laned";
 export interface Lane {
   readonly key: string;
   readonly cap: number;
+  /**
+   * Lanes of one group share the places of each holder with other groups: see `GroupPlaces`. A lane is armed with the same
+   * group each time. Without one a lane takes any place that is free.
+   */
+  readonly group?: string;
+}
+
+/**
+ * How a holder shares out its places for tasks with a lane. Groups that hold less than `share` come first, earliest task
+ * first; a group above it gets a place only that none of them waits for. And no group ever holds more places than it
+ * leaves free (of 64: one alone 32, two 21 each), so that a group which comes new finds a place at once, however
+ * long the others keep theirs. Places are counted by the holder: what other processes hold takes none of them.
+ */
+export interface GroupPlaces {
+  readonly share: number;
+  /** How many of its places each group holds now; 0 for a group that is left out. */
+  readonly held: readonly { readonly group: string; readonly count: number }[];
 }
 
 /** Work due at a time. */
@@ -368,6 +385,8 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly laned: number;
+  /** Which of the holder's places groups of lanes hold. Default: none, and each may have all of `laned` as its share. */
+  readonly groups?: GroupPlaces;
   /** A task whose holders vanished this often is set aside as a dead letter instead of being claimed. */
   readonly maxCrashes: number;
 }
@@ -427,10 +446,15 @@ export interface EngineStorage {
   load(id: string): Promise<InstanceRecord | null>;
   /**
    * When the earliest task of these workflows becomes claimable, null when there is none: a held task at the end of its
-   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot. With `queues`, only their tasks
-   * count: a holder that has no place for the others asks so. Default: all.
+   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot. With `queues`, only
+   * their tasks count, and with `fullGroups`, none whose lane is in one of these groups: a holder that has no place for
+   * the others asks so. Default: all.
    */
-  nextDue(workflows: readonly string[], queues?: readonly QueueName[]): Promise<number | null>;
+  nextDue(
+    workflows: readonly string[],
+    queues?: readonly QueueName[],
+    fullGroups?: readonly string[],
+  ): Promise<number | null>;
   /** Committed steps of an instance, oldest first, from version `after + 1`. */
   history(
     instance: string,

@@ -5,7 +5,7 @@ import type { StoredTask } from "./engine-tables.ts";
 /**
  * The row of a newly armed task.
  *
- * @throws TypeError when its lane lets nobody in: the task would never run.
+ * @throws TypeError when its lane lets no task in, which would never run, or names a group without a name.
  *
  * @example
  * ```ts
@@ -28,6 +28,7 @@ import type { StoredTask } from "./engine-tables.ts";
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
   const { lane } = task;
   if (lane !== null && !(lane.cap >= 1)) throw new TypeError(`lane ${lane.key} has a cap of ${lane.cap}`);
+  if (lane?.group === "") throw new TypeError(`lane ${lane.key} has a group without a name`);
   return {
     id: task.id,
     instance: task.instance,
@@ -38,6 +39,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     dueAt: task.dueAt,
     lane: lane?.key ?? null,
     cap: lane?.cap ?? null,
+    laneGroup: lane?.group ?? null,
     visibleAt: lease?.until ?? task.dueAt,
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
@@ -70,7 +72,8 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
  * ```
  */
 export function taskRecord(task: StoredTask): TaskRecord {
-  const { id, instance, workflow, kind, name, payload, dueAt, lane, cap } = task;
+  const { id, instance, workflow, kind, name, payload, dueAt, lane, cap, laneGroup } = task;
+  const group = laneGroup === null ? {} : { group: laneGroup };
   return {
     id,
     instance,
@@ -79,7 +82,7 @@ export function taskRecord(task: StoredTask): TaskRecord {
     name,
     payload,
     dueAt,
-    lane: lane === null || cap === null ? null : { key: lane, cap },
+    lane: lane === null || cap === null ? null : { key: lane, cap, ...group },
   };
 }
 

@@ -18,7 +18,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     heartbeat: (request) => storage.heartbeat(request),
     release: (request) => storage.release(request),
     load: (id) => storage.load(id),
-    nextDue: (workflows, queues) => storage.nextDue(workflows, queues),
+    nextDue: (...asked) => storage.nextDue(...asked),
     history: (instance, page) => storage.history(instance, page),
     claimShards: (request) => storage.claimShards(request),
     releaseShards: (holder) => storage.releaseShards(holder),

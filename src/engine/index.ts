@@ -112,6 +112,7 @@ export type {
   CommitResult,
   EngineStorage,
   Expectation,
+  GroupPlaces,
   HistoryRecord,
   Insert,
   InstancePage,

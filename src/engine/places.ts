@@ -1,5 +1,6 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
-import type { ClaimedTask, QueueName, TaskRecord } from "../../storage/storage.ts";
+import { fullGroups } from "../../storage/share-places.ts";
+import type { ClaimedTask, GroupPlaces, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { Reservation } from "./hands.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
@@ -11,6 +12,9 @@ export interface PlaceLimits {
   /** Tasks with a lane, so that slow receivers never take the places of payments. */
   readonly lanedSlots: number;
 }
+
+/** What of the places for tasks with a lane a group of lanes is given before others that have less. */
+const SHARE_OF_GROUP = 1 / 4;
 
 /** Keeps no place. */
 export const NO_PLACES: Reservation = { taken: [], free: [], ending: undefined };
@@ -36,6 +40,17 @@ export class Places {
   /** The queues that have a free place. */
   get open(): readonly QueueName[] {
     return QUEUES.filter((queue) => this.#free(queue) > 0);
+  }
+
+  /** How the places for tasks with a lane are shared out. */
+  get groups(): GroupPlaces {
+    const held = [...this.#inHand.takenByGroups].map(([group, count]) => ({ group, count }));
+    return { share: Math.ceil(this.#limits.laned * SHARE_OF_GROUP), held };
+  }
+
+  /** The groups of lanes that get no place now. */
+  get fullGroups(): readonly string[] {
+    return fullGroups({ laned: this.#free("laned"), groups: this.groups });
   }
 
   get hasReserved(): boolean {

@@ -172,6 +172,7 @@ export class Worker implements Hands {
       leaseMs: limits.leaseMs,
       workflows: workflowKeys,
       ...free,
+      groups: this.#places.groups,
       maxCrashes: limits.maxCrashes,
     });
     if (this.#stopping === null) {
@@ -187,12 +188,12 @@ export class Worker implements Hands {
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
     const { storage, clock, workflowKeys, limits } = this.#around;
-    const { open } = this.#places;
-    this.#isFull = open.length < QUEUES.length;
+    const { open, fullGroups } = this.#places;
+    this.#isFull = open.length < QUEUES.length || fullGroups.length > 0;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(workflowKeys, open);
+      const found = await storage.nextDue(workflowKeys, open, fullGroups);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found;
     }

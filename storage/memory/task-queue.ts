@@ -21,6 +21,7 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { FreePlaces } from "../share-places.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -39,6 +40,8 @@ interface HeldTask {
   readonly id: string;
   readonly token: number;
 }
+
+const isDead = ({ deadAt }: StoredTask): boolean => deadAt !== null;
 
 export class TaskQueue {
   readonly #tasks: MemoryTable<SequencedTask>;
@@ -124,23 +127,18 @@ export class TaskQueue {
     return true;
   }
 
-  claim({ holder, now, leaseMs, workflows, maxCrashes, ...places }: ClaimRequest): ClaimedTask[] {
-    const slots = this.#freeSlots(now);
-    const taken: ClaimedTask[] = [];
-    const hands: Record<QueueName, number> = places;
-    for (const task of this.#due(workflows, now)) {
-      const queue = queueOf(taskRecord(task));
-      const laneSlots = task.lane === null ? Infinity : (slots.get(task.lane) ?? 0);
-      if (hands[queue] < 1 || laneSlots < 1) continue;
-      const next = { ...task, ...claimed(task, { holder, now, leaseMs, maxCrashes }) };
-      this.#tasks.put(next);
-      if (next.deadAt !== null) continue;
-      hands[queue] -= 1;
-      if (task.lane !== null) slots.set(task.lane, laneSlots - 1);
-      const { token, crashes, failures } = next;
-      taken.push({ ...taskRecord(next), token, crashes, failures });
+  claim(request: ClaimRequest): ClaimedTask[] {
+    let due = this.#due(request).map((task) => ({ ...task, ...claimed(task, request) }));
+    // The dead took places that the living wait for.
+    for (let dead = due.filter(isDead); dead.length > 0; dead = due.filter(isDead)) {
+      for (const task of dead) this.#tasks.put(task);
+      due = this.#due(request).map((task) => ({ ...task, ...claimed(task, request) }));
     }
-    return taken;
+    return due.map((task) => {
+      this.#tasks.put(task);
+      const { token, crashes, failures } = task;
+      return { ...taskRecord(task), token, crashes, failures };
+    });
   }
 
   /** Extends the lease; false when it is lost. */
@@ -159,11 +157,16 @@ export class TaskQueue {
     return true;
   }
 
-  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): number | null {
+  nextDue(
+    workflows: readonly string[],
+    queues: readonly QueueName[] = QUEUES,
+    full: readonly string[] = [],
+  ): number | null {
     const slotAt = this.#nextSlots();
     const times = [...this.#tasks.all()]
       .filter((task) => task.deadAt === null && workflows.includes(task.workflow))
       .filter((task) => queues.includes(queueOf(taskRecord(task))))
+      .filter(({ laneGroup }) => laneGroup === null || !full.includes(laneGroup))
       .map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
     return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
   }
@@ -197,10 +200,23 @@ export class TaskQueue {
     return task !== undefined && task.token > 0 && task.token === token ? task : undefined;
   }
 
-  #due(workflows: readonly string[], now: number): SequencedTask[] {
-    return [...this.#tasks.all()]
+  /** What gets a place, earliest first. */
+  #due(request: ClaimRequest): SequencedTask[] {
+    const { workflows, now, steps, free } = request;
+    const due = [...this.#tasks.all()]
       .filter((task) => task.deadAt === null && task.visibleAt <= now && workflows.includes(task.workflow))
       .toSorted(earliestFirst);
+    const slots = this.#freeSlots(now);
+    const inSlot = ({ lane }: SequencedTask): boolean => {
+      if (lane === null) return false;
+      const left = slots.get(lane) ?? 0;
+      slots.set(lane, left - 1);
+      return left > 0;
+    };
+    const of = (queue: QueueName): SequencedTask[] =>
+      due.filter((task) => queueOf(taskRecord(task)) === queue);
+    const laned = new FreePlaces(request).give(due.filter(inSlot));
+    return [...of("steps").slice(0, steps), ...of("free").slice(0, free), ...laned].toSorted(earliestFirst);
   }
 
   /** How many more tasks of each lane may be leased now. */

@@ -42,11 +42,12 @@ declare
 begin
   if cardinality(changed) = 0 then return; end if;
   perform paystate_lock_@((select jsonb_agg('lane/' || l) from unnest(changed) l where l is not null));
-  for each in select l->>'lane' as lane, l->>'workflow' as workflow, (l->>'cap')::bigint as cap
+  for each in select l->>'lane' as lane, l->>'workflow' as workflow, (l->>'cap')::bigint as cap,
+      coalesce(l->>'laneGroup', '') as in_group
     from jsonb_array_elements(armed) l
   loop
-    insert into lanes (lane, workflow, cap, "nextAt") values (each.lane, each.workflow, each.cap, 0)
-      on conflict (lane, workflow) do nothing;
+    insert into lanes (lane, workflow, cap, "laneGroup", "nextAt")
+      values (each.lane, each.workflow, each.cap, each.in_group, 0) on conflict (lane, workflow) do nothing;
     update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
   end loop;
   for each in select l.* from lanes l where l.lane = any(changed) loop
@@ -94,7 +95,7 @@ begin
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null
       where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
-      returning lane, workflow, cap into found_task;
+      returning lane, workflow, cap, "laneGroup" into found_task;
     if not found then raise exception using errcode = '${REFUSED}', message = place; end if;
     if found_task.lane is not null then
       changed := changed || found_task.lane;
@@ -274,7 +275,65 @@ const dueWithoutLane = (limit: string, kinds: string): string => `array(
       order by t."visibleAt", t.seq limit ${limit}
     )`;
 
-/** Due tasks, leased to one holder: those without a lane, and those with one as far as its slots allow. */
+/** So many lanes more than are needed are looked at before one looks from group to group. */
+const LOOK_AHEAD = 128;
+
+/** How many of the places a group could get if no other group took one, as in `FreePlaces`. */
+const mostOf = (group: string): string =>
+  `greatest(0, (laned - coalesce((held->>${group})::int, 0) + 1) / 2)`;
+
+/** The lanes that may give a task now: of groups below their share first, and of each group no more than it could get. */
+const dueLanes = `
+create or replace function paystate_lanes_@(knows text[], at bigint, laned int, share int, held jsonb)
+returns text[] language plpgsql as $body$
+#variable_conflict use_variable
+declare
+  known text;
+  seen bigint;
+  rivals bigint;
+  chosen text[] := '{}';
+  in_sight text[];
+begin
+  foreach known in array knows loop
+    select count(*), count(distinct case when l."laneGroup" = '' then 'lane ' || l.lane
+        when coalesce((held->>l."laneGroup")::int, 0) = 0 then 'group ' || l."laneGroup" end), array_agg(l.lane)
+      into seen, rivals, in_sight
+      from (select * from lanes n where n.workflow = known and n."nextAt" <= at
+        order by n."nextAt" limit laned + ${LOOK_AHEAD}) l;
+    if seen < laned + ${LOOK_AHEAD} or rivals >= laned then
+      chosen := chosen || in_sight;
+      continue;
+    end if;
+    chosen := chosen
+      || array(select l.lane from lanes l where l.workflow = known and l."laneGroup" = '' and l."nextAt" <= at
+        order by l."nextAt" limit laned)
+      || array(
+        with recursive groups(name) as (
+          (select l."laneGroup" from lanes l where l.workflow = known and l."laneGroup" > ''
+            order by l."laneGroup" limit 1)
+          union all
+          select n.name from groups g cross join lateral (
+            select l."laneGroup" as name from lanes l where l.workflow = known and l."laneGroup" > g.name
+              order by l."laneGroup" limit 1) n
+        )
+        select d.lane from groups g cross join lateral (
+          select l.lane from lanes l where l.workflow = known and l."laneGroup" = g.name and l."nextAt" <= at
+            order by l."nextAt" limit ${mostOf("g.name")}) d
+      );
+  end loop;
+  if cardinality(chosen) = 0 then return '{}'; end if;
+  return array(
+    select r.lane from (
+      select l.lane, l."laneGroup", l."nextAt",
+          row_number() over (partition by l."laneGroup" order by l."nextAt", l.lane) as turn
+        from lanes l where l.lane = any(chosen) and l.workflow = any(knows) and l."nextAt" <= at
+    ) r
+    where r."laneGroup" = '' or r.turn <= ${mostOf('r."laneGroup"')}
+    order by r."laneGroup" <> '' and coalesce((held->>r."laneGroup")::int, 0) + r.turn > share, r."nextAt" limit laned
+  );
+end $body$;`;
+
+/** Due tasks, leased to one holder: those without a lane, and those with one as far as slots and shares allow. */
 const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -285,16 +344,18 @@ declare
   free int := (request->>'free')::int;
   laned int := (request->>'laned')::int;
   most bigint := (request->>'maxCrashes')::bigint;
+  share int := coalesce((request->>'share')::int, laned);
+  held jsonb := coalesce(request->'held', '{}');
+  candidate record;
+  has_now int;
+  free_places int;
   in_lanes text[] := '{}';
   due text[];
   poison text[];
   tasks_claimed jsonb;
 begin
   if laned > 0 then
-    in_lanes := array(
-      select l.lane from unnest(knows) w cross join lateral
-        (select * from lanes where workflow = w and "nextAt" <= at order by "nextAt" limit laned) l
-    );
+    in_lanes := paystate_lanes_@(knows, at, laned, share, held);
     if cardinality(in_lanes) > 0 then
       perform paystate_lock_@((select jsonb_agg('lane/' || l) from unnest(in_lanes) l));
     end if;
@@ -303,7 +364,9 @@ begin
     due := ${dueWithoutLane("steps", "'timer', 'message'")}
       || ${dueWithoutLane("free", "'effect', 'invocation'")};
     if cardinality(in_lanes) > 0 then
-      due := due || array(
+      free_places := laned;
+      held := coalesce(request->'held', '{}');
+      for candidate in
         with open as (
           select l.lane, l.workflow, greatest(0, l.cap - (
             select count(*) from tasks t
@@ -313,12 +376,24 @@ begin
         ), candidates as (
           select t.*, o.slots, row_number() over (partition by t.lane order by t."visibleAt", t.seq) as turn
           from open o cross join lateral
-            (select id, lane, "visibleAt", seq from tasks
+            (select id, lane, "laneGroup", "visibleAt", seq from tasks
               where "deadAt" is null and lane = o.lane and workflow = o.workflow and "visibleAt" <= at
               order by "visibleAt", seq limit least(laned, o.slots) for update skip locked) t
+        ), placed as (
+          select id, "laneGroup" as name, "visibleAt", seq,
+              row_number() over (partition by "laneGroup" order by "visibleAt", seq) as place
+            from candidates where turn <= slots
         )
-        select id from candidates where turn <= slots order by "visibleAt", seq limit laned
-      );
+        select id, name from placed
+          order by name is not null and coalesce((held->>name)::int, 0) + place > share, "visibleAt", seq
+      loop
+        exit when free_places < 1;
+        has_now := case when candidate.name is null then 0 else coalesce((held->>candidate.name)::int, 0) end;
+        continue when has_now >= free_places;
+        due := due || candidate.id;
+        free_places := free_places - 1;
+        if candidate.name is not null then held := held || jsonb_build_object(candidate.name, has_now + 1); end if;
+      end loop;
     end if;
     -- The dead take places that the living wait for, so they go first.
     poison := array(select id from tasks where id = any(due) and holder is not null and crashes + 1 >= most
@@ -395,7 +470,7 @@ const armedColumns = taskColumns.replace(
         then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
 );
 
-const source = [...[lockAll, settleLanes, applyItem, commitGroup, claimTasks, extendLeases, releaseTask]]
+const source = [lockAll, settleLanes, applyItem, commitGroup, dueLanes, claimTasks, extendLeases, releaseTask]
   .join("\n")
   .replaceAll("@taskColumns@", taskColumns)
   .replaceAll("@armedColumns@", armedColumns);

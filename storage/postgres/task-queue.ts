@@ -2,6 +2,7 @@
 import type { Kysely } from "kysely";
 import type { StoredTask } from "../engine-tables.ts";
 import type { Schema } from "../sql/schema.ts";
+import type { Statement } from "../sql/statement.ts";
 import { laneStatements, taskStatements } from "../sql/task-statements.ts";
 import { pendingTask, taskRecord, troubledTask } from "../stored-task.ts";
 import type {
@@ -41,7 +42,10 @@ export class TaskQueue {
   /** Writes nothing while nothing is due. Where the answer is lost the leases run out by themselves. */
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const now = this.#clock.now(request.now);
-    const answer = await this.#once(functionNames.claim, { ...request, now });
+    const { groups, ...asked } = request;
+    const held = groups?.held.map(({ group, count }) => [group, count] as const) ?? [];
+    const shared = groups === undefined ? {} : { share: groups.share, held: Object.fromEntries(held) };
+    const answer = await this.#once(functionNames.claim, { ...asked, ...shared, now });
     const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
     this.#clock.learn(request.now, at);
     return tasks.map((task) => {
@@ -79,15 +83,24 @@ export class TaskQueue {
     return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
   }
 
-  async nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
+  async nextDue(
+    workflows: readonly string[],
+    queues: readonly QueueName[] = QUEUES,
+    full: readonly string[] = [],
+  ): Promise<number | null> {
     const { nextSteps, nextFree } = this.#tasks;
-    const nextOf = { steps: nextSteps, free: nextFree, laned: this.#lanes.next };
+    const nextOf = {
+      steps: nextSteps,
+      free: nextFree,
+      laned: full.length === 0 ? this.#lanes.next : NEXT_OF_OTHERS,
+    };
+    const values = { full: JSON.stringify(full) };
     const found = await Promise.all(
       workflows.flatMap((workflow) =>
-        queues.map((queue) => this.#database.read(nextOf[queue], { workflow })),
+        queues.map((queue) => this.#database.read(nextOf[queue], { workflow, ...values })),
       ),
     );
-    const times = found.flat().map(({ at }) => at);
+    const times = found.flat().flatMap(({ at }) => (at === null ? [] : [at]));
     return times.length === 0 ? null : this.#clock.told(Math.min(...times));
   }
 
@@ -116,6 +129,20 @@ const firstOfEach = (name: string, kinds: string): string => `${name} (workflow,
           and t.kind in (${kinds}) and t.workflow > ${name}.workflow
           order by t.workflow, t."visibleAt" limit 1) next
     )`;
+
+/** When the first lane of a workflow can give a task that is in none of some groups: from group to group by one seek each. */
+const NEXT_OF_OTHERS: Statement<{ workflow: string; full: string }, { at: number | null }> = {
+  sql: `with recursive groups(name, at) as (
+      (select "laneGroup", "nextAt" from lanes where workflow = $1 order by "laneGroup", "nextAt" limit 1)
+      union all
+      select n.* from groups g cross join lateral (
+        select l."laneGroup", l."nextAt" from lanes l where l.workflow = $1 and l."laneGroup" > g.name
+          order by l."laneGroup", l."nextAt" limit 1) n
+    )
+    select min(at) as at from groups
+    where name <> all(array(select jsonb_array_elements_text($2::text::jsonb)))`,
+  parameters: ["workflow", "full"],
+};
 
 const EARLIEST = {
   sql: `with recursive ${firstOfEach("steps", "'timer', 'message'")},

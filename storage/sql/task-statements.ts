@@ -280,10 +280,10 @@ function withoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
 
 export function laneStatements(db: Kysely<Schema>) {
   return {
-    open: statement<LaneRow>()(({ lane, workflow, cap, nextAt }) =>
+    open: statement<LaneRow>()(({ lane, workflow, cap, laneGroup, nextAt }) =>
       db
         .insertInto("lanes")
-        .values({ lane, workflow, cap, nextAt })
+        .values({ lane, workflow, cap, laneGroup, nextAt })
         .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
     ),
     recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>
@@ -306,6 +306,28 @@ export function laneStatements(db: Kysely<Schema>) {
         .where("nextAt", "<=", now)
         .orderBy("nextAt")
         .limit(limit),
+    ),
+    dueOfGroup: statement<{ workflow: string; laneGroup: string; now: number; limit: number }>()(
+      ({ workflow, laneGroup, now, limit }) =>
+        db
+          .selectFrom("lanes")
+          .selectAll()
+          .where("workflow", "=", workflow)
+          .where("laneGroup", "=", laneGroup)
+          .where("nextAt", "<=", now)
+          .orderBy("nextAt")
+          .limit(limit),
+    ),
+    /** The earliest lane of the group after this one: from group to group by one seek each. */
+    nextGroup: statement<{ workflow: string; after: string }>()(({ workflow, after }) =>
+      db
+        .selectFrom("lanes")
+        .select(["laneGroup", "nextAt as at"])
+        .where("workflow", "=", workflow)
+        .where("laneGroup", ">", after)
+        .orderBy("laneGroup")
+        .orderBy("nextAt")
+        .limit(sql.lit(1)),
     ),
     next: statement<{ workflow: string }>()(({ workflow }) =>
       db

@@ -2,11 +2,18 @@
 import type { Kysely, Selectable } from "kysely";
 import type { LaneRow, Schema } from "../sql/schema.ts";
 import { laneStatements, taskStatements } from "../sql/task-statements.ts";
+import { FreePlaces } from "../share-places.ts";
 import type { ClaimRequest, Lane } from "../storage.ts";
 import { earliestFirst } from "../stored-task.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
+
+/** So many lanes more than are needed are looked at before one looks from group to group. */
+const LOOK_AHEAD = 128;
+
+/** In no group. */
+const UNGROUPED = "";
 
 export class Lanes {
   readonly #lanes: PreparedAll<ReturnType<typeof laneStatements>>;
@@ -18,8 +25,8 @@ export class Lanes {
   }
 
   /** Makes sure the lane has its row and this cap; `settle` it afterwards. */
-  open({ key: lane, cap }: Lane, workflow: string, nextAt: number): void {
-    this.#lanes.open.run({ lane, workflow, cap, nextAt });
+  open({ key: lane, cap, group: laneGroup = UNGROUPED }: Lane, workflow: string, nextAt: number): void {
+    this.#lanes.open.run({ lane, workflow, cap, laneGroup, nextAt });
     this.#lanes.recap.run({ lane, cap });
   }
 
@@ -41,30 +48,88 @@ export class Lanes {
     }
   }
 
-  /** When the first lane of a workflow has a task and a slot for it. */
-  next(workflow: string): number | null {
-    return this.#lanes.next.get({ workflow })?.at ?? null;
+  /** When the first lane of a workflow that is in none of these groups has a task and a slot for it. */
+  next(workflow: string, full: readonly string[]): number | null {
+    if (full.length === 0) return this.#lanes.next.get({ workflow })?.at ?? null;
+    const isFull = new Set(full);
+    const first = this.#lanes.due.all({ workflow, now: Number.MAX_SAFE_INTEGER, limit: LOOK_AHEAD });
+    const found = first.find(({ laneGroup }) => !isFull.has(laneGroup));
+    if (found !== undefined || first.length < LOOK_AHEAD) return found?.nextAt ?? null;
+    const [ungrouped] = this.#ofGroup(workflow, UNGROUPED, { now: Number.MAX_SAFE_INTEGER, limit: 1 });
+    let earliest = ungrouped?.nextAt ?? Infinity;
+    for (const { laneGroup, at } of this.#groups(workflow)) {
+      if (!isFull.has(laneGroup)) earliest = Math.min(earliest, at);
+    }
+    return earliest === Infinity ? null : earliest;
   }
 
-  /** Due tasks, earliest first, as many as the hands and the slots of their lanes allow. */
-  dueTasks({ workflows, laned, now }: ClaimRequest): TaskRow[] {
+  /** Due tasks, as many as the places, the shares of their groups and the slots of their lanes allow. */
+  dueTasks(request: ClaimRequest): TaskRow[] {
+    const { workflows, laned, now } = request;
     if (laned < 1) return [];
+    const places = new FreePlaces(request);
     const lanes = [...new Set(workflows)]
-      .flatMap((workflow) => this.#lanes.due.all({ workflow, now, limit: laned }))
+      .flatMap((workflow) => this.#dueLanes(workflow, request, places))
       .toSorted((a, b) => a.nextAt - b.nextAt);
     const slots = new Map(lanes.map((row) => [row.lane, this.#freeSlots(row, now)]));
     const candidates = lanes.flatMap(({ lane, workflow }) =>
       this.#tasks.dueLaned.all({ lane, workflow, now, limit: Math.min(laned, slots.get(lane) ?? 0) }),
     );
-    return candidates
-      .toSorted(earliestFirst)
-      .filter(({ lane }) => takeSlot(slots, lane))
-      .slice(0, laned);
+    return places.give(candidates.toSorted(earliestFirst).filter(({ lane }) => takeSlot(slots, lane)));
+  }
+
+  /** The lanes among which the places are given, for each group no more than it could get. */
+  #dueLanes(workflow: string, { now, laned }: ClaimRequest, places: FreePlaces): LaneRow[] {
+    const limit = laned + LOOK_AHEAD;
+    const first = this.#lanes.due.all({ workflow, now, limit });
+    // Where each place could go to another group, or to a lane without one, no later lane gets any.
+    const rivals = new Set(first.map(({ lane, laneGroup }) => rivalOf(lane, laneGroup, places)));
+    rivals.delete(null);
+    if (first.length < limit || rivals.size >= laned) return mostOfEach(first, places);
+    const found = this.#ofGroup(workflow, UNGROUPED, { now, limit: laned });
+    for (const { laneGroup, at } of this.#groups(workflow)) {
+      const most = places.most(laneGroup);
+      if (at <= now && most > 0) found.push(...this.#ofGroup(workflow, laneGroup, { now, limit: most }));
+    }
+    return found;
+  }
+
+  #ofGroup(
+    workflow: string,
+    laneGroup: string,
+    due: { readonly now: number; readonly limit: number },
+  ): LaneRow[] {
+    return this.#lanes.dueOfGroup.all({ workflow, laneGroup, ...due });
+  }
+
+  /** Each group of a workflow, and when its first lane can give a task: one seek each, however many lanes it has. */
+  *#groups(workflow: string): Generator<{ readonly laneGroup: string; readonly at: number }> {
+    let group = this.#lanes.nextGroup.get({ workflow, after: UNGROUPED });
+    while (group !== undefined) {
+      yield group;
+      group = this.#lanes.nextGroup.get({ workflow, after: group.laneGroup });
+    }
   }
 
   #freeSlots({ lane, cap }: LaneRow, now: number): number {
     return Math.max(0, cap - (this.#tasks.heldInLane.get({ lane, now })?.count ?? 0));
   }
+}
+
+/** By what lanes rival for places: those of a group by the group; null for a group that may get none. */
+function rivalOf(lane: string, laneGroup: string, places: FreePlaces): string | null {
+  if (laneGroup === UNGROUPED) return `lane ${lane}`;
+  return places.isNew(laneGroup) ? `group ${laneGroup}` : null;
+}
+
+/** Of each group the earliest, as many as it could get. */
+function mostOfEach(lanes: readonly LaneRow[], places: FreePlaces): LaneRow[] {
+  const left = new Map<string, number>();
+  return lanes.filter(({ laneGroup }) => {
+    const most = left.get(laneGroup) ?? places.most(laneGroup === UNGROUPED ? null : laneGroup);
+    left.set(laneGroup, most - 1);
+    return most > 0;
+  });
 }
 
 /** A lane with tasks of two workflows has two rows but one cap. */

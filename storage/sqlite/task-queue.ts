@@ -23,6 +23,7 @@ import {
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
+import { fullGroups } from "../share-places.ts";
 import { QUEUES } from "../task-queues.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
@@ -90,7 +91,8 @@ export class TaskQueue {
       const next = task === undefined ? null : retried(task, dueAt);
       if (next === null) return false;
       this.#tasks.retry.run({ ...next, dueAt });
-      if (next.lane !== null) this.#lanes.open({ key: next.lane, cap: next.cap ?? 1 }, next.workflow, dueAt);
+      const { lane } = taskRecord(next);
+      if (lane !== null) this.#lanes.open(lane, next.workflow, dueAt);
       this.#lanes.settle(new Set([next.lane]));
     }
     return drops.every((id) => this.#tasks.drop.run({ id }) === 1);
@@ -102,16 +104,18 @@ export class TaskQueue {
     return isDue ? this.#connection.write(() => this.#claim(request)) : [];
   }
 
-  #isDue({ workflows, now, ...places }: ClaimRequest): boolean {
-    const queues = QUEUES.filter((queue) => places[queue] > 0);
+  #isDue(request: ClaimRequest): boolean {
+    const { workflows, now } = request;
+    const queues = QUEUES.filter((queue) => request[queue] > 0);
+    const full = fullGroups(request);
     return workflows.some((workflow) =>
-      queues.some((queue) => (this.#nextOf(queue, workflow) ?? Infinity) <= now),
+      queues.some((queue) => (this.#nextOf(queue, workflow, full) ?? Infinity) <= now),
     );
   }
 
   /** When the first task of this queue can be claimed. */
-  #nextOf(queue: QueueName, workflow: string): number | null {
-    if (queue === "laned") return this.#lanes.next(workflow);
+  #nextOf(queue: QueueName, workflow: string, full: readonly string[]): number | null {
+    if (queue === "laned") return this.#lanes.next(workflow, full);
     const next = queue === "steps" ? this.#tasks.nextSteps : this.#tasks.nextFree;
     return next.get({ workflow })?.at ?? null;
   }
@@ -185,10 +189,14 @@ export class TaskQueue {
     return this.#tasks.ofInstance.all({ instance, limit }).map(pendingTask);
   }
 
-  nextDue(workflows: readonly string[], queues: readonly QueueName[] = QUEUES): Promise<number | null> {
+  nextDue(
+    workflows: readonly string[],
+    queues: readonly QueueName[] = QUEUES,
+    full: readonly string[] = [],
+  ): Promise<number | null> {
     return this.#connection.read(() => {
       const times = workflows
-        .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow)))
+        .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow, full)))
         .filter((at) => at !== null);
       return times.length === 0 ? null : Math.min(...times);
     });

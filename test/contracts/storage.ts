@@ -11,6 +11,7 @@ import type { StorageContractCase } from "./storage/contract.ts";
 import { givenTableCases } from "./storage/given-tables.ts";
 import { instanceListCases } from "./storage/instance-lists.ts";
 import { instanceCases } from "./storage/instances.ts";
+import { groupCases } from "./storage/groups.ts";
 import { laneCases } from "./storage/lanes.ts";
 import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
@@ -46,6 +47,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...queueCases,
   ...adoptionCases,
   ...laneCases,
+  ...groupCases,
   ...watchCases,
   ...givenTableCases,
   ...tableCases,

@@ -33,6 +33,10 @@ const instance = one(...instances);
 const token = number(3);
 const taskId = number(20).map((index) => `t${index}`);
 
+/** A lane is armed with the same group each time; one of them has none. */
+const groupOf = (key: string): { readonly group?: string } =>
+  key === "L" ? {} : { group: key === "M" ? "G" : "H" };
+
 /** A task of a lane belongs to the one workflow of that lane or to another: lanes are shared. */
 const task: fc.Arbitrary<TaskRecord> = fc
   .record({
@@ -42,7 +46,11 @@ const task: fc.Arbitrary<TaskRecord> = fc
     kind: one<TaskRecord["kind"]>("timer", "effect"),
     name: one("x", "y"),
     dueAt: number(60),
-    lane: fc.option(fc.record({ key: one("L", "M"), cap: fc.integer({ min: 1, max: 3 }) })),
+    lane: fc.option(
+      fc
+        .record({ key: one("L", "M", "N", "O"), cap: fc.integer({ min: 1, max: 3 }) })
+        .map((lane) => ({ ...lane, ...groupOf(lane.key) })),
+    ),
   })
   .map((changes) => taskOf(changes.id, changes));
 
@@ -148,6 +156,15 @@ const commit = fc
   .array(part, { minLength: 1, maxLength: 3 })
   .map((parts): PaymentCommit => Object.fromEntries(parts.flatMap((each) => Object.entries(each))));
 
+/** What a holder says of its places. */
+const sharing = fc.record({
+  share: fc.integer({ min: 1, max: 4 }),
+  held: fc.uniqueArray(fc.record({ group: one("G", "H"), count: fc.integer({ min: 1, max: 21 }) }), {
+    maxLength: 2,
+    selector: ({ group }) => group,
+  }),
+});
+
 const known = one(workflows, workflows.slice(1), workflows.slice(0, 1), []);
 
 /** Calls, and how each shows in a counterexample. Time is part of them, and may even run backwards. */
@@ -171,6 +188,11 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
           laned: one(0, 20),
           maxCrashes: one(1, 2, 5),
         })
+        .chain((request) =>
+          fc
+            .option(sharing, { nil: undefined })
+            .map((groups) => ({ ...request, ...(groups ? { groups } : {}) })),
+        )
         .map((request) => ["claim", request] as const),
     },
     {
@@ -233,6 +255,7 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   due: await Promise.all(
     workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
   ),
+  dueBeside: await Promise.all(["G", "H"].map((group) => storage.nextDue(workflows, ["laned"], [group]))),
   facts: await Promise.all(["f", "g", "h"].map((id) => storage.fact(id))),
   webhooks: await storage.webhooks("a"),
   window: await storage.limitWindow("a", "requests", -1),

@@ -28,6 +28,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     dueAt: "integer",
     lane: "text?",
     cap: "integer?",
+    laneGroup: "text?",
     visibleAt: "integer",
     holder: "text?",
     token: "integer",
@@ -37,7 +38,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     failingSince: "integer?",
     deadAt: "integer?",
   },
-  lanes: { lane: "text", workflow: "text", cap: "integer", nextAt: "integer" },
+  lanes: { lane: "text", workflow: "text", cap: "integer", laneGroup: "text", nextAt: "integer" },
   watches: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
   watchShards: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
   history: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
@@ -59,6 +60,7 @@ const sequenced: ReadonlySet<string> = new Set(["tasks"]);
 
 const lookups: readonly (readonly [table: string, ...columns: string[]])[] = [
   ["lanes", "workflow", "nextAt"],
+  ["lanes", "workflow", "laneGroup", "nextAt"],
   ["watches", "kind", "shard", "key"],
   ["watches", "instance", "kind", "key"],
   ["instances", "workflow", "status", "id"],

@@ -67,6 +67,12 @@ export const taskOf = (id: string, changes: Partial<TaskRecord> = {}): TaskRecor
 export const inLane = (id: string, key: string, cap: number, changes: Partial<TaskRecord> = {}): TaskRecord =>
   taskOf(id, { lane: { key, cap }, ...changes });
 
+export const inGroup = (
+  id: string,
+  lane: { readonly key: string; readonly group: string },
+  changes: Partial<TaskRecord> = {},
+): TaskRecord => taskOf(id, { lane: { cap: 4, ...lane }, ...changes });
+
 export const watchOf = (key: string, changes: Partial<WatchRecord> = {}): WatchRecord => ({
   kind: "signature",
   key,
