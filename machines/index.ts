@@ -13,6 +13,7 @@ export type {
   WalletTransferInput,
 } from "./wallet-transfer.ts";
 export type {
+  WebhookAttempt,
   WebhookDeliveryContext,
   WebhookDeliveryEvent,
   WebhookDeliveryInput,

@@ -6,6 +6,8 @@ export interface WebhookDeliveryInput {
   readonly deliveryId: string;
   readonly webhookId: string;
   readonly noticeId: string;
+  /** The webhook's owner. */
+  readonly accountId: string;
   /** The delivery of the same transaction's notice before this one to the same webhook, null when there is none. */
   readonly follows: string | null;
   /** The id of this run, where it is not the delivery's own: a redelivery. */
@@ -41,6 +43,15 @@ export type WebhookDeliveryEvent =
   /** What follows from giving up was decided. */
   | { readonly type: "GIVEN_UP" };
 
+/** Which attempt of which delivery is due. */
+export interface WebhookAttempt extends Pick<
+  WebhookDeliveryInput,
+  "deliveryId" | "webhookId" | "noticeId" | "accountId"
+> {
+  /** Counted from 1, over all runs of the delivery. */
+  readonly number: number;
+}
+
 /** What params are made of. @inline */
 interface ContextOnly {
   readonly context: WebhookDeliveryContext;
@@ -74,7 +85,7 @@ export const webhookDelivery = setup({
     events: {} as WebhookDeliveryEvent,
   },
   actions: {
-    attempt: (_, _params: { deliveryId: string; webhookId: string; noticeId: string; number: number }) => {},
+    attempt: (_, _params: WebhookAttempt) => {},
     giveUp: (_, _params: { deliveryId: string; webhookId: string }) => {},
     tell: (
       _,
@@ -134,11 +145,12 @@ export const webhookDelivery = setup({
     attempting: {
       entry: {
         type: "attempt",
-        params: ({ context: { deliveryId, webhookId, noticeId, attempts, attemptsBefore = 0 } }) => ({
-          deliveryId,
-          webhookId,
-          noticeId,
-          number: attemptsBefore + attempts + 1,
+        params: ({ context }) => ({
+          deliveryId: context.deliveryId,
+          webhookId: context.webhookId,
+          noticeId: context.noticeId,
+          accountId: context.accountId,
+          number: (context.attemptsBefore ?? 0) + context.attempts + 1,
         }),
       },
       on: {

@@ -10,43 +10,44 @@ interface Candidate {
   readonly laneGroup: string | null;
 }
 
+/** A group leaves so many places free for each that it holds: with two of them, no two groups have more than half of all. */
+const FREE_PER_HELD = 2;
+
 /** The places of one claim. */
 export class FreePlaces {
   #free: number;
-  readonly #share: number;
   readonly #held: Map<string, number>;
 
-  constructor({ laned, groups }: PlaceRequest) {
+  constructor({ laned, groups = [] }: PlaceRequest) {
     this.#free = laned;
-    this.#share = groups?.share ?? laned;
-    this.#held = new Map(groups?.held.map(({ group, count }) => [group, count]));
+    this.#held = new Map(groups.map(({ group, count }) => [group, count]));
   }
 
-  /** How many of these places a group could get if no other group took one: as many as stay free beside it. */
+  /** How many of these places a group would get if no other group took one; a lane without a group, all of them. */
   most(group: string | null): number {
-    return group === null ? this.#free : Math.max(0, Math.ceil((this.#free - this.#heldBy(group)) / 2));
+    if (group === null) return this.#free;
+    const beyond = this.#free - FREE_PER_HELD * this.#heldBy(group);
+    return Math.max(0, Math.ceil(beyond / (FREE_PER_HELD + 1)));
   }
 
-  /** Whether the group could get a place whatever the others take before it. */
+  /** Whether the group holds no place, and so comes before all that hold one. */
   isNew(group: string): boolean {
     return this.#heldBy(group) === 0;
   }
 
-  /**
-   * The tasks that get a place, of those given earliest first. Groups below their share come first, then those above it; a
-   * group never gets more places than it leaves free.
-   */
+  /** The tasks that get a place, of those given earliest first. A lane without a group comes before all groups that hold one. */
   give<T extends Candidate>(tasks: readonly T[]): T[] {
-    const turns = new Map<string, number>();
-    const below: T[] = [];
-    const above: T[] = [];
-    for (const task of tasks) {
+    const next = new Map<string, number>();
+    const turns = tasks.map((task) => {
       const { laneGroup } = task;
-      const turn = laneGroup === null ? 0 : (turns.get(laneGroup) ?? this.#heldBy(laneGroup));
-      if (laneGroup !== null) turns.set(laneGroup, turn + 1);
-      (laneGroup === null || turn < this.#share ? below : above).push(task);
-    }
-    return [...below, ...above].filter(({ laneGroup }) => this.#take(laneGroup));
+      if (laneGroup === null) return { task, turn: 0 };
+      const turn = next.get(laneGroup) ?? this.#heldBy(laneGroup);
+      next.set(laneGroup, turn + 1);
+      return { task, turn };
+    });
+    // Sorting is stable: of one turn the earliest comes first.
+    const inTurn = turns.toSorted((one, other) => one.turn - other.turn);
+    return inTurn.flatMap(({ task }) => (this.#take(task.laneGroup) ? [task] : []));
   }
 
   #heldBy(group: string): number {
@@ -55,7 +56,7 @@ export class FreePlaces {
 
   #take(group: string | null): boolean {
     const held = group === null ? 0 : this.#heldBy(group);
-    if (held >= this.#free) return false;
+    if (isFull(held, this.#free)) return false;
     this.#free -= 1;
     if (group !== null) this.#held.set(group, held + 1);
     return true;
@@ -63,7 +64,10 @@ export class FreePlaces {
 }
 
 /** The groups that get no place of these. */
-export function fullGroups({ laned, groups }: PlaceRequest): string[] {
-  const held = groups?.held ?? [];
-  return held.filter(({ count }) => count >= laned).map(({ group }) => group);
+export function fullGroups({ laned, groups = [] }: PlaceRequest): string[] {
+  return groups.filter(({ count }) => isFull(count, laned)).map(({ group }) => group);
+}
+
+function isFull(held: number, free: number): boolean {
+  return FREE_PER_HELD * held >= free;
 }

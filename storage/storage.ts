@@ -50,22 +50,21 @@ export interface Lane {
   readonly key: string;
   readonly cap: number;
   /**
-   * Lanes of one group share the places of each holder with other groups: see `GroupPlaces`. A lane is armed with the same
+   * Lanes of one group share the places of each holder with other groups: see `HeldPlaces`. A lane is armed with the same
    * group each time. Without one a lane takes any place that is free.
    */
   readonly group?: string;
 }
 
 /**
- * How a holder shares out its places for tasks with a lane. Groups that hold less than `share` come first, earliest task
- * first; a group above it gets a place only that none of them waits for. And no group ever holds more places than it
- * leaves free (of 64: one alone 32, two 21 each), so that a group which comes new finds a place at once, however
- * long the others keep theirs. Places are counted by the holder: what other processes hold takes none of them.
+ * How many of a holder's places for tasks with a lane a group of lanes holds. A claim gives its places one by one to the
+ * group that holds the fewest, the earliest task first among those that hold as many; and no group gets one when it holds half as
+ * many as are free already. So of 64 places one group alone has 22, two have 16 each, and one that comes new finds a free
+ * place at once, however long the others keep theirs. What other holders have takes none of these places.
  */
-export interface GroupPlaces {
-  readonly share: number;
-  /** How many of its places each group holds now; 0 for a group that is left out. */
-  readonly held: readonly { readonly group: string; readonly count: number }[];
+export interface HeldPlaces {
+  readonly group: string;
+  readonly count: number;
 }
 
 /** Work due at a time. */
@@ -385,8 +384,8 @@ export interface ClaimRequest {
   readonly steps: number;
   readonly free: number;
   readonly laned: number;
-  /** Which of the holder's places groups of lanes hold. Default: none, and each may have all of `laned` as its share. */
-  readonly groups?: GroupPlaces;
+  /** What groups of lanes hold of this holder's places besides; a group that is left out holds none. Default: none does. */
+  readonly groups?: readonly HeldPlaces[];
   /** A task whose holders vanished this often is set aside as a dead letter instead of being claimed. */
   readonly maxCrashes: number;
 }

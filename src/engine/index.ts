@@ -112,7 +112,7 @@ export type {
   CommitResult,
   EngineStorage,
   Expectation,
-  GroupPlaces,
+  HeldPlaces,
   HistoryRecord,
   Insert,
   InstancePage,

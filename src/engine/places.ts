@@ -1,6 +1,6 @@
 /** The places of this process for tasks: each is taken by a task in hand, kept for a commit on its way, or free. */
 import { fullGroups } from "../../storage/share-places.ts";
-import type { ClaimedTask, GroupPlaces, QueueName, TaskRecord } from "../../storage/storage.ts";
+import type { ClaimedTask, HeldPlaces, QueueName, TaskRecord } from "../../storage/storage.ts";
 import { QUEUES, queueOf } from "../../storage/task-queues.ts";
 import type { Reservation } from "./hands.ts";
 import type { TasksInHand } from "./tasks-in-hand.ts";
@@ -12,9 +12,6 @@ export interface PlaceLimits {
   /** Tasks with a lane, so that slow receivers never take the places of payments. */
   readonly lanedSlots: number;
 }
-
-/** What of the places for tasks with a lane a group of lanes is given before others that have less. */
-const SHARE_OF_GROUP = 1 / 4;
 
 /** Keeps no place. */
 export const NO_PLACES: Reservation = { taken: [], free: [], ending: undefined };
@@ -42,10 +39,9 @@ export class Places {
     return QUEUES.filter((queue) => this.#free(queue) > 0);
   }
 
-  /** How the places for tasks with a lane are shared out. */
-  get groups(): GroupPlaces {
-    const held = [...this.#inHand.takenByGroups].map(([group, count]) => ({ group, count }));
-    return { share: Math.ceil(this.#limits.laned * SHARE_OF_GROUP), held };
+  /** What groups of lanes have of the places for tasks with a lane. */
+  get groups(): readonly HeldPlaces[] {
+    return [...this.#inHand.takenByGroups].map(([group, count]) => ({ group, count }));
   }
 
   /** The groups of lanes that get no place now. */

@@ -278,13 +278,14 @@ const dueWithoutLane = (limit: string, kinds: string): string => `array(
 /** So many lanes more than are needed are looked at before one looks from group to group. */
 const LOOK_AHEAD = 128;
 
-/** How many of the places a group could get if no other group took one, as in `FreePlaces`. */
-const mostOf = (group: string): string =>
-  `greatest(0, (laned - coalesce((held->>${group})::int, 0) + 1) / 2)`;
+const heldBy = (group: string): string => `coalesce((held->>${group})::int, 0)`;
 
-/** The lanes that may give a task now: of groups below their share first, and of each group no more than it could get. */
+/** How many of the places a group would get if no other group took one, as in `FreePlaces`. */
+const mostOf = (group: string): string => `greatest(0, ceil((laned - 2 * ${heldBy(group)}) / 3.0))`;
+
+/** The lanes that may give a task now: those first whose group holds the fewest places, and of each group no more than it could get. */
 const dueLanes = `
-create or replace function paystate_lanes_@(knows text[], at bigint, laned int, share int, held jsonb)
+create or replace function paystate_lanes_@(knows text[], at bigint, laned int, held jsonb)
 returns text[] language plpgsql as $body$
 #variable_conflict use_variable
 declare
@@ -296,7 +297,7 @@ declare
 begin
   foreach known in array knows loop
     select count(*), count(distinct case when l."laneGroup" = '' then 'lane ' || l.lane
-        when coalesce((held->>l."laneGroup")::int, 0) = 0 then 'group ' || l."laneGroup" end), array_agg(l.lane)
+        when ${heldBy('l."laneGroup"')} = 0 then 'group ' || l."laneGroup" end), array_agg(l.lane)
       into seen, rivals, in_sight
       from (select * from lanes n where n.workflow = known and n."nextAt" <= at
         order by n."nextAt" limit laned + ${LOOK_AHEAD}) l;
@@ -329,7 +330,7 @@ begin
         from lanes l where l.lane = any(chosen) and l.workflow = any(knows) and l."nextAt" <= at
     ) r
     where r."laneGroup" = '' or r.turn <= ${mostOf('r."laneGroup"')}
-    order by r."laneGroup" <> '' and coalesce((held->>r."laneGroup")::int, 0) + r.turn > share, r."nextAt" limit laned
+    order by case when r."laneGroup" = '' then 0 else ${heldBy('r."laneGroup"')} + r.turn - 1 end, r."nextAt" limit laned
   );
 end $body$;`;
 
@@ -344,7 +345,6 @@ declare
   free int := (request->>'free')::int;
   laned int := (request->>'laned')::int;
   most bigint := (request->>'maxCrashes')::bigint;
-  share int := coalesce((request->>'share')::int, laned);
   held jsonb := coalesce(request->'held', '{}');
   candidate record;
   has_now int;
@@ -355,7 +355,7 @@ declare
   tasks_claimed jsonb;
 begin
   if laned > 0 then
-    in_lanes := paystate_lanes_@(knows, at, laned, share, held);
+    in_lanes := paystate_lanes_@(knows, at, laned, held);
     if cardinality(in_lanes) > 0 then
       perform paystate_lock_@((select jsonb_agg('lane/' || l) from unnest(in_lanes) l));
     end if;
@@ -385,11 +385,11 @@ begin
             from candidates where turn <= slots
         )
         select id, name from placed
-          order by name is not null and coalesce((held->>name)::int, 0) + place > share, "visibleAt", seq
+          order by case when name is null then 0 else ${heldBy("name")} + place - 1 end, "visibleAt", seq
       loop
         exit when free_places < 1;
-        has_now := case when candidate.name is null then 0 else coalesce((held->>candidate.name)::int, 0) end;
-        continue when has_now >= free_places;
+        has_now := case when candidate.name is null then 0 else ${heldBy("candidate.name")} end;
+        continue when 2 * has_now >= free_places;
         due := due || candidate.id;
         free_places := free_places - 1;
         if candidate.name is not null then held := held || jsonb_build_object(candidate.name, has_now + 1); end if;

@@ -43,9 +43,8 @@ export class TaskQueue {
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const now = this.#clock.now(request.now);
     const { groups, ...asked } = request;
-    const held = groups?.held.map(({ group, count }) => [group, count] as const) ?? [];
-    const shared = groups === undefined ? {} : { share: groups.share, held: Object.fromEntries(held) };
-    const answer = await this.#once(functionNames.claim, { ...asked, ...shared, now });
+    const held = Object.fromEntries(groups?.map(({ group, count }) => [group, count]) ?? []);
+    const answer = await this.#once(functionNames.claim, { ...asked, held, now });
     const { now: at, tasks } = answer as { readonly now: number; readonly tasks: readonly StoredTask[] };
     this.#clock.learn(request.now, at);
     return tasks.map((task) => {

@@ -94,6 +94,7 @@ export async function benchDeliver(report: Report): Promise<void> {
               deliveryId: id,
               webhookId,
               noticeId: "evt_bench",
+              accountId: webhookId,
               follows: null,
               pausesMs: [],
             }),

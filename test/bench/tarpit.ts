@@ -76,7 +76,14 @@ async function deliverySeconds(
     const common = { accountId: webhookId, webhookId, noticeId: "evt_1", transactionId: "tx_1" };
     await engine.commit({
       starts: ids.map((id) =>
-        startOf(workflow, id, { deliveryId: id, webhookId, noticeId: "evt_1", follows: null, pausesMs: [] }),
+        startOf(workflow, id, {
+          deliveryId: id,
+          webhookId,
+          noticeId: "evt_1",
+          accountId: webhookId,
+          follows: null,
+          pausesMs: [],
+        }),
       ),
       writes: ids.map((id) => ({
         table: "deliveries" as const,

@@ -145,7 +145,14 @@ const subjects: readonly Subject[] = [
   },
   ...[null, "d0"].map((follows) => ({
     machine: webhookDelivery,
-    input: { deliveryId: "d1", webhookId: "w", noticeId: "n", follows, pausesMs: [1_000, 2_000] },
+    input: {
+      deliveryId: "d1",
+      webhookId: "w",
+      noticeId: "n",
+      accountId: "a",
+      follows,
+      pausesMs: [1_000, 2_000],
+    },
     events: [
       { type: "TURN_CAME" },
       { type: "FOLLOWED", by: "d2" } as EventObject,

@@ -63,6 +63,7 @@ function done(moment: Moment, work: Work): Moment[] {
         deliveryId: id,
         webhookId: "w",
         noticeId: id,
+        accountId: "a",
         follows: before[id] ?? null,
         pausesMs,
       });

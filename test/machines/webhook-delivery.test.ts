@@ -13,7 +13,14 @@ type Snapshot = SnapshotFrom<typeof webhookDelivery>;
 
 const MINUTE = 60_000;
 const pausesMs = [MINUTE, 5 * MINUTE, 15 * MINUTE, 60 * MINUTE, 360 * MINUTE];
-const input = { deliveryId: "d2", webhookId: "w", noticeId: "n", follows: null, pausesMs };
+const input = {
+  deliveryId: "d2",
+  webhookId: "w",
+  noticeId: "n",
+  accountId: "a",
+  follows: null,
+  pausesMs,
+};
 const timer = "xstate.after.pause.webhook-delivery.pausing";
 const events = {
   PAUSE_OVER: { type: timer } as unknown as Event,
@@ -28,7 +35,7 @@ const events = {
 type EventName = keyof typeof events;
 
 const attempt = (number: number): string =>
-  `attempt {"deliveryId":"d2","webhookId":"w","noticeId":"n","number":${number}}`;
+  `attempt {"deliveryId":"d2","webhookId":"w","noticeId":"n","accountId":"a","number":${number}}`;
 const giveUp = 'giveUp {"deliveryId":"d2","webhookId":"w"}';
 const turnTo = (id: string): string =>
   `tell {"machine":"webhook-delivery","id":"${id}","event":{"type":"TURN_CAME"}}`;

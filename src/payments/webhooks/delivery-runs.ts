@@ -39,10 +39,9 @@ export function firstRun(
   { notice, webhook, follows }: DueNotice,
 ): BegunRun {
   const id = deliveryIdOf(notice, webhook);
-  const about = { webhookId: webhook.id, noticeId: notice.id };
+  const about = { webhookId: webhook.id, noticeId: notice.id, accountId: webhook.accountId };
   const insert: DeliveryRecord = {
     id,
-    accountId: webhook.accountId,
     ...about,
     transactionId: notice.transactionId,
     status: "pending",
@@ -62,10 +61,10 @@ export function nextRun(
   delivery: DeliveryRecord,
   follows: string | null,
 ): BegunRun {
-  const { id, webhookId, noticeId, attempts: attemptsBefore } = delivery;
+  const { id, webhookId, noticeId, accountId, attempts: attemptsBefore } = delivery;
   const runs = delivery.runs + 1;
   const run = runIdOf({ id, runs });
-  const about = { deliveryId: id, webhookId, noticeId, follows, pausesMs: RETRY_PAUSES_MS };
+  const about = { deliveryId: id, webhookId, noticeId, accountId, follows, pausesMs: RETRY_PAUSES_MS };
   return {
     start: startOf(workflow, run, { ...about, run, attemptsBefore }),
     write: { table: "deliveries", id, set: { status: "pending", runs } },

@@ -1,6 +1,6 @@
-/** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time per webhook. */
+/** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time per webhook, and the webhooks of an account share places. */
 import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
-import type { WebhookDeliveryEvent } from "../../../machines/webhook-delivery.ts";
+import type { WebhookAttempt, WebhookDeliveryEvent } from "../../../machines/webhook-delivery.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { workflow } from "../../engine/index.ts";
@@ -40,7 +40,11 @@ export function webhookDeliveryWorkflow(parts: DeliveringParts): WebhookDelivery
     version: 1,
     effects: {
       attempt: {
-        lane: ({ webhookId }) => ({ key: webhookId, cap: MAX_IN_FLIGHT_PER_WEBHOOK }),
+        lane: ({ webhookId, accountId }) => ({
+          key: webhookId,
+          cap: MAX_IN_FLIGHT_PER_WEBHOOK,
+          group: accountId,
+        }),
         run: (due, run) => makeAttempt(parts, due, run),
       },
       giveUp: async ({ webhookId }) => ({
@@ -58,16 +62,10 @@ export function webhookDeliveryWorkflow(parts: DeliveringParts): WebhookDelivery
   });
 }
 
-/** What the effect `attempt` is given. */
-interface DueAttempt extends Pick<DeliveryAttemptRecord, "deliveryId" | "number"> {
-  readonly webhookId: string;
-  readonly noticeId: string;
-}
-
 /** Makes one attempt, and records it together with those that crashed before it. */
 async function makeAttempt(
   { storage, clock, sealing, delivery }: DeliveringParts,
-  { deliveryId, webhookId, noticeId, number }: DueAttempt,
+  { deliveryId, webhookId, noticeId, number }: WebhookAttempt,
   { signal, dueAt, crashes }: EffectRun,
 ): Promise<EffectOutcome<WebhookDeliveryEvent, PaymentTables>> {
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);

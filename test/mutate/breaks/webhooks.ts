@@ -31,6 +31,13 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     tests: ["payments/webhooks/deliveries.test.ts"],
   },
   {
+    property: "the webhooks of an account share places",
+    file: "src/payments/webhooks/webhook-delivery-workflow.ts",
+    text: "group: accountId,",
+    replacement: "group: webhookId,",
+    tests: ["payments/webhooks/fair-deliveries.test.ts"],
+  },
+  {
     property: "a delivery has six attempts and no more",
     file: "machines/webhook-delivery.ts",
     text: "context.attempts <= context.pausesMs.length",

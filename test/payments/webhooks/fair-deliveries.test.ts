@@ -1,0 +1,110 @@
+/** H25: receivers of one account that keep their places delay no notice of another account. */
+import { afterEach, describe, expect, test } from "vitest";
+import { adapters } from "../../kit/adapters.ts";
+import { type DeliveringEngines, deliveringEngines, type Manner } from "./delivering-engines.ts";
+
+/** Places of one engine. */
+const PLACES = 64;
+const WITHIN_MS = 1_000;
+
+let world: DeliveringEngines | undefined;
+
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+/** So many webhooks of an account that behave like this, each with notices queued. */
+async function hostile(
+  { register, behave, queue }: DeliveringEngines,
+  accountId: string,
+  { webhooks, manner, notices }: { webhooks: number; manner: (index: number) => Manner; notices: number },
+): Promise<void> {
+  for (let index = 0; index < webhooks; index++) {
+    const id = `${accountId}-${index}`;
+    await register(id, accountId);
+    behave(id, manner(index));
+    await queue(id, notices);
+  }
+}
+
+/** Queues one notice for a webhook of its own; answers how long it waited for its first attempt. */
+async function waitOf(engines: DeliveringEngines, webhookId: string): Promise<number> {
+  const { clock, register, queue, quiet, begunAt, pass } = engines;
+  await register(webhookId, `owner-of-${webhookId}`);
+  const queuedAt = clock.now();
+  await queue(webhookId, 1);
+  await quiet();
+  for (let tries = 0; begunAt(webhookId).length === 0 && tries < 400; tries++) await pass(50);
+  return (begunAt(webhookId)[0] ?? Infinity) - queuedAt;
+}
+
+const dead = { webhooks: 50, manner: (): Manner => "times_out", notices: 12 };
+
+describe.each(adapters)("on $name", (adapter) => {
+  const counts = adapter.name === "memory" ? [1] : [1, 2];
+
+  test.each(counts)(
+    "H25: beside fifty dead receivers of one account another's first attempt starts within a second (%i engines)",
+    { timeout: 60_000 },
+    async (engines) => {
+      world = await deliveringEngines(adapter, engines);
+      await hostile(world, "hostile", dead);
+      // Another process sees by its next poll what was queued here.
+      await world.pass(1_500);
+      const isHostile = (id: string): boolean => id.startsWith("hostile");
+      // Half as many as stay free beside them, in each engine: it is alone, and has more than a quarter.
+      expect(world.inFlight(isHostile)).toBe(engines * 22);
+      // Also in the middle of their attempts, and after each of them has timed out a few times.
+      for (const [index, later] of [0, 3_000, 9_000, 31_000].entries()) {
+        await world.pass(later);
+        expect(world.inFlight(isHostile)).toBeGreaterThan(0);
+        expect(await waitOf(world, `honest-${index}`)).toBeLessThanOrEqual(WITHIN_MS);
+      }
+    },
+  );
+
+  test("H25: beside ten accounts with dead receivers, too", { timeout: 60_000 }, async () => {
+    world = await deliveringEngines(adapter, 1);
+    for (let index = 0; index < 10; index++) {
+      await hostile(world, `hostile${index}`, { ...dead, webhooks: 10 });
+    }
+    // The first of them came alone; since its attempts have ended nine others wait beside it.
+    await world.pass(11_000);
+    for (let index = 0; index < 10; index++) {
+      const of = world.inFlight((id) => id.startsWith(`hostile${index}-`));
+      expect(of).toBeGreaterThan(0);
+      expect(of).toBeLessThanOrEqual(PLACES / 4);
+    }
+    expect(await waitOf(world, "honest")).toBeLessThanOrEqual(WITHIN_MS);
+  });
+
+  test(
+    "H25: beside hundreds of dead, slow and resetting receivers of one hostile account every notice of an honest one starts within a second",
+    { timeout: 120_000 },
+    async () => {
+      world = await deliveringEngines(adapter, 1);
+      const manners = ["times_out", "answers", "resets"] as const;
+      const manner = (index: number): Manner => manners[index % manners.length] ?? "times_out";
+      await hostile(world, "hostile", { webhooks: 300, manner, notices: 2 });
+      const waits: number[] = [];
+      for (let index = 0; index < 10; index++) {
+        waits.push(await waitOf(world, `honest-${index}`));
+        await world.pass(700);
+      }
+      expect(Math.max(...waits)).toBeLessThanOrEqual(WITHIN_MS);
+    },
+  );
+
+  test("an account that is alone has a third of the places, and less beside another that has as much to send", async () => {
+    world = await deliveringEngines(adapter, 1);
+    const busy = { webhooks: 30, manner: (): Manner => "answers", notices: 20 };
+    await hostile(world, "one", busy);
+    await world.quiet();
+    expect(world.inFlight((id) => id.startsWith("one-"))).toBe(22);
+    await hostile(world, "two", busy);
+    await world.pass(500);
+    const shares = ["one-", "two-"].map((owner) => world?.inFlight((id) => id.startsWith(owner)));
+    expect(shares).toEqual([PLACES / 4, PLACES / 4]);
+  });
+});
