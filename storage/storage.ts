@@ -67,6 +67,12 @@ export interface HeldPlaces {
   readonly count: number;
 }
 
+/** What a commit does to the cap of a lane: a whole number from 1, or null for the one it is armed with. */
+export interface NarrowedLane {
+  readonly lane: string;
+  readonly cap: number | null;
+}
+
 /** Work due at a time. */
 export interface TaskRecord {
   /** `instance:version:index` of the step that armed it. */
@@ -357,6 +363,11 @@ export interface CommitParts {
   readonly disarms?: readonly { readonly instance: string; readonly timer: string }[];
   /** Instances that have ended: all their timers and invocations are disarmed. */
   readonly ends?: readonly string[];
+  /**
+   * Lanes that from now on give at most `cap` tasks at once, whatever cap they are armed with, also after they were empty;
+   * null ends it. What is leased already stays leased.
+   */
+  readonly narrows?: readonly NarrowedLane[];
   readonly watches?: readonly WatchRecord[];
   readonly unwatches?: readonly { readonly kind: string; readonly key: string; readonly instance: string }[];
   readonly history?: readonly HistoryRecord[];

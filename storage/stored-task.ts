@@ -1,5 +1,12 @@
 /** A task as it is kept: with its lease, its token and its counts. */
-import type { ArmLease, ClaimRequest, PendingTask, TaskRecord, TroubledTask } from "./storage.ts";
+import type {
+  ArmLease,
+  ClaimRequest,
+  NarrowedLane,
+  PendingTask,
+  TaskRecord,
+  TroubledTask,
+} from "./storage.ts";
 import type { StoredTask } from "./engine-tables.ts";
 
 /**
@@ -49,6 +56,24 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     failingSince: null,
     deadAt: null,
   };
+}
+
+/**
+ * What a commit narrows a lane to, checked.
+ *
+ * @throws TypeError when the lane would let no task in.
+ *
+ * @example
+ * ```ts
+ * import { checkedNarrow } from "paystate/storage";
+ *
+ * console.log(checkedNarrow({ lane: "webhook-1", cap: 1 }).cap); // 1
+ * ```
+ */
+export function checkedNarrow(narrowed: NarrowedLane): NarrowedLane {
+  const { lane, cap } = narrowed;
+  if (cap !== null && !(cap >= 1)) throw new TypeError(`lane ${lane} is narrowed to ${cap}`);
+  return narrowed;
 }
 
 /**

@@ -118,6 +118,7 @@ export type {
   InstancePage,
   InstanceRecord,
   Lane,
+  NarrowedLane,
   NewestPage,
   PendingRecords,
   PendingTask,

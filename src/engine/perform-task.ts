@@ -59,8 +59,9 @@ async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold
   let refused: Refusal | null = null;
   for (let look = 0; look < MAX_LOOKS; look++) {
     const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
-    const { event, starts = [], writes = [] } = outcome;
-    refused = await endTask(steps, task, { event, starts, writes });
+    const { event, starts = [], writes = [], narrowLaneTo: cap } = outcome;
+    const narrows = task.lane === null || cap === undefined ? [] : [{ lane: task.lane.key, cap }];
+    refused = await endTask(steps, task, { event, starts, writes, narrows });
     if (refused === null) return;
   }
   throwRefusal(refused);

@@ -25,7 +25,7 @@ import { Turns } from "./turns.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** What goes into the same commit as a step besides the step itself. */
-export type Companions<W> = Pick<Commit<W>, "consumes" | "writes"> & {
+export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
 };
@@ -176,7 +176,7 @@ export class Steps<W> {
   }
 
   async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
-    const { consumes, writes = [], starts = [], arms: companionArms = [] } = companions;
+    const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [] } = companions;
     const begun = starts.map(({ workflow, id, input }) =>
       planStart({ workflow, id, input }, at, this.#workflows),
     );
@@ -200,6 +200,7 @@ export class Steps<W> {
       writes: [...writes, ...(follows.writes as readonly Write<W>[])],
       ...movesOf(parts),
       ...(ends.length === 0 ? {} : { ends }),
+      ...(narrows.length === 0 ? {} : { narrows }),
       ...(next === null ? {} : { step: next }),
       ...(consumes === undefined ? {} : { consumes }),
     };

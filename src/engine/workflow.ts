@@ -45,6 +45,11 @@ export interface EffectOutcome<Event, W> {
   readonly event?: Event;
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Write<W>[];
+  /**
+   * From now on the lane of this effect runs at most so many at a time, whatever cap `lane` gives it; null ends that.
+   * Left out, nothing changes. Without a lane it has no meaning.
+   */
+  readonly narrowLaneTo?: number | null;
 }
 
 /**

@@ -206,6 +206,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       disabledAt: "integer?",
       disabledReason: "text?",
       enabledAt: "integer",
+      timeouts: "integer",
       createdAt: "integer",
       deletedAt: "integer?",
     },

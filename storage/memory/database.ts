@@ -103,6 +103,7 @@ export class MemoryDatabase {
     adopts = [],
     amends = [],
     arms = [],
+    narrows = [],
     unwatches = [],
     watches = [],
     history = [],
@@ -116,6 +117,7 @@ export class MemoryDatabase {
       const task = target === undefined ? given : { ...given, workflow: target.workflow };
       if (!this.tasks.arm(task, lease)) throw new Error(`task ${task.id} was armed before`);
     }
+    for (const narrowed of narrows) this.tasks.narrow(narrowed);
     for (const watch of unwatches) this.watches.unwatch(watch);
     for (const watch of watches) this.watches.watch(watch);
     for (const row of history) {

@@ -4,6 +4,7 @@ import type {
   ArmLease,
   ClaimRequest,
   ClaimedTask,
+  NarrowedLane,
   PendingTask,
   QueueName,
   TaskAmendment,
@@ -11,6 +12,7 @@ import type {
   TroubledTask,
 } from "../storage.ts";
 import {
+  checkedNarrow,
   claimed,
   earliestFirst,
   pendingTask,
@@ -48,6 +50,9 @@ export class TaskQueue {
   /** The cap each lane was last armed with. */
   readonly #lanes: MemoryTable<LaneCap>;
 
+  /** Lanes that give fewer. */
+  readonly #narrowed: MemoryTable<LaneCap>;
+
   #armed = 0;
 
   constructor(journal: Journal) {
@@ -59,6 +64,17 @@ export class TaskQueue {
       { columns: { lane: "text", cap: "integer" }, key: ["lane"] },
       journal,
     );
+    this.#narrowed = new MemoryTable<LaneCap>(
+      { columns: { lane: "text", cap: "integer" }, key: ["lane"] },
+      journal,
+    );
+  }
+
+  narrow(narrowed: NarrowedLane): void {
+    const { lane, cap } = checkedNarrow(narrowed);
+    const before = this.#narrowed.get(lane);
+    if (cap !== null) this.#narrowed.put({ lane, cap });
+    else if (before !== undefined) this.#narrowed.remove(before);
   }
 
   /** False when the id is taken. */
@@ -222,7 +238,7 @@ export class TaskQueue {
   /** How many more tasks of each lane may be leased now. */
   #freeSlots(now: number): Map<string, number> {
     const leaseEnds = this.#leaseEnds();
-    const slots = [...this.#lanes.all()].map(({ lane, cap }): [string, number] => {
+    const slots = this.#caps().map(({ lane, cap }): [string, number] => {
       const held = (leaseEnds.get(lane) ?? []).filter((end) => end > now);
       return [lane, cap - held.length];
     });
@@ -232,11 +248,17 @@ export class TaskQueue {
   /** When each full lane has a slot, going by its leases: at the end of the cap-th last of them. */
   #nextSlots(): Map<string | null, number> {
     const leaseEnds = this.#leaseEnds();
-    const slots = [...this.#lanes.all()].map(({ lane, cap }): [string, number] => {
+    const slots = this.#caps().map(({ lane, cap }): [string, number] => {
       const latestFirst = (leaseEnds.get(lane) ?? []).toSorted((a, b) => b - a);
       return [lane, latestFirst[cap - 1] ?? -Infinity];
     });
     return new Map(slots);
+  }
+
+  #caps(): LaneCap[] {
+    return [...this.#lanes.all()].map(({ lane, cap }) => {
+      return { lane, cap: Math.min(cap, this.#narrowed.get(lane)?.cap ?? cap) };
+    });
   }
 
   #leaseEnds(): Map<string, number[]> {

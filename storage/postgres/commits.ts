@@ -4,7 +4,7 @@ import { engineTables } from "../engine-tables.ts";
 import { encodeRow } from "../sql/codecs.ts";
 import type { GivenTables } from "../sql/given-table.ts";
 import type { AnyCommit, CommitResult } from "../storage.ts";
-import { storedTask } from "../stored-task.ts";
+import { checkedNarrow, storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isGivenUp, isLocked, isLost } from "./explain.ts";
@@ -127,6 +127,7 @@ export class Commits {
         const row = encodeRow(engineTables.tasks, storedTask(task, lease));
         return { ...row, visibleAt: clock.stored(Number(row["visibleAt"])) };
       }),
+      narrows: commit.narrows?.map(checkedNarrow),
       watches: commit.watches?.map((watch) => encodeRow(engineTables.watches, watch)),
       history: commit.history?.map((row) => encodeRow(engineTables.history, row)),
     };

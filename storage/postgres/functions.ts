@@ -50,7 +50,9 @@ begin
       values (each.lane, each.workflow, each.cap, each.in_group, 0) on conflict (lane, workflow) do nothing;
     update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
   end loop;
-  for each in select l.* from lanes l where l.lane = any(changed) loop
+  for each in select l.lane, l.workflow, l."nextAt", least(l.cap, n.cap) as cap
+    from lanes l left join "narrowedLanes" n on n.lane = l.lane where l.lane = any(changed)
+  loop
     select t."visibleAt" into slot_at from tasks t
       where t."deadAt" is null and t.lane = each.lane and t.holder is not null
       order by t."visibleAt" desc offset each.cap - 1 limit 1;
@@ -200,6 +202,15 @@ begin
       end if;
     end loop;
   end if;
+  for each in select * from jsonb_array_elements(item->'narrows') loop
+    if each->>'cap' is null then
+      delete from "narrowedLanes" where lane = each->>'lane';
+    else
+      insert into "narrowedLanes" (lane, cap) values (each->>'lane', (each->>'cap')::bigint)
+        on conflict (lane) do update set cap = excluded.cap;
+    end if;
+    changed := changed || (each->>'lane');
+  end loop;
   for each in select * from jsonb_array_elements(item->'unwatches') loop
     delete from watches where kind = each->>'kind' and key = each->>'key' and instance = each->>'instance';
   end loop;
@@ -368,11 +379,12 @@ begin
       held := coalesce(request->'held', '{}');
       for candidate in
         with open as (
-          select l.lane, l.workflow, greatest(0, l.cap - (
+          select l.lane, l.workflow, greatest(0, least(l.cap, n.cap) - (
             select count(*) from tasks t
             where t."deadAt" is null and t.lane = l.lane and t.holder is not null and t."visibleAt" > at
           )) as slots
-          from lanes l where l.lane = any(in_lanes) and l.workflow = any(knows) and l."nextAt" <= at
+          from lanes l left join "narrowedLanes" n on n.lane = l.lane
+          where l.lane = any(in_lanes) and l.workflow = any(knows) and l."nextAt" <= at
         ), candidates as (
           select t.*, o.slots, row_number() over (partition by t.lane order by t."visibleAt", t.seq) as turn
           from open o cross join lateral

@@ -22,6 +22,12 @@ export interface LaneRow {
   nextAt: number;
 }
 
+/** A lane that gives fewer tasks at once than it is armed to; kept also while it is empty. */
+export interface NarrowedLaneRow {
+  lane: string;
+  cap: number;
+}
+
 /** Tells rows of one time apart: the order in which they came to be. */
 interface Sequenced {
   seq: Generated<number>;
@@ -36,6 +42,7 @@ export interface InstalledTable {
 
 export type Schema = { [T in keyof EngineTables]: Encode<EngineTables[T]> } & {
   lanes: LaneRow;
+  narrowedLanes: NarrowedLaneRow;
   tasks: Sequenced;
   paystateTables: InstalledTable;
 };

@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder } from "kysely";
 import { sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
-import type { Encode, LaneRow, Schema } from "./schema.ts";
+import type { Encode, LaneRow, NarrowedLaneRow, Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 
 type TaskRow = Encode<StoredTask>;
@@ -288,6 +288,20 @@ export function laneStatements(db: Kysely<Schema>) {
     ),
     recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>
       db.updateTable("lanes").set({ cap }).where("lane", "=", lane).where("cap", "<>", cap),
+    ),
+    narrow: statement<NarrowedLaneRow>()(({ lane, cap }) =>
+      db
+        .insertInto("narrowedLanes")
+        .values({ lane, cap })
+        .onConflict((conflict) =>
+          conflict.column("lane").doUpdateSet({ cap: (eb) => eb.ref("excluded.cap") }),
+        ),
+    ),
+    widen: statement<{ lane: string }>()(({ lane }) =>
+      db.deleteFrom("narrowedLanes").where("lane", "=", lane),
+    ),
+    narrowed: statement<{ lane: string }>()(({ lane }) =>
+      db.selectFrom("narrowedLanes").select("cap").where("lane", "=", lane),
     ),
     of: statement<{ lane: string }>()(({ lane }) =>
       db.selectFrom("lanes").selectAll().where("lane", "=", lane),

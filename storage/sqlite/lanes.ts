@@ -3,8 +3,8 @@ import type { Kysely, Selectable } from "kysely";
 import type { LaneRow, Schema } from "../sql/schema.ts";
 import { laneStatements, taskStatements } from "../sql/task-statements.ts";
 import { FreePlaces } from "../share-places.ts";
-import type { ClaimRequest, Lane } from "../storage.ts";
-import { earliestFirst } from "../stored-task.ts";
+import type { ClaimRequest, Lane, NarrowedLane } from "../storage.ts";
+import { checkedNarrow, earliestFirst } from "../stored-task.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
@@ -30,6 +30,13 @@ export class Lanes {
     this.#lanes.recap.run({ lane, cap });
   }
 
+  /** Changes how many tasks the lane gives at once; `settle` it afterwards. */
+  narrow(narrowed: NarrowedLane): void {
+    const { lane, cap } = checkedNarrow(narrowed);
+    if (cap === null) this.#lanes.widen.run({ lane });
+    else this.#lanes.narrow.run({ lane, cap });
+  }
+
   /** Brings the rows of lanes whose tasks have changed in line with them: two seeks each. */
   settle(changed: ReadonlySet<string | null>): void {
     for (const lane of changed) if (lane !== null) this.#settle(lane);
@@ -37,7 +44,7 @@ export class Lanes {
 
   #settle(lane: string): void {
     const rows = this.#lanes.of.all({ lane });
-    const cap = rows[0]?.cap ?? 1;
+    const cap = rows[0] === undefined ? 1 : this.#capOf(rows[0]);
     const slotAt = this.#tasks.nextSlot.get({ lane, others: cap - 1 })?.at ?? -Infinity;
     for (const row of rows) {
       const { workflow } = row;
@@ -111,8 +118,13 @@ export class Lanes {
     }
   }
 
-  #freeSlots({ lane, cap }: LaneRow, now: number): number {
-    return Math.max(0, cap - (this.#tasks.heldInLane.get({ lane, now })?.count ?? 0));
+  #capOf({ lane, cap }: LaneRow): number {
+    return Math.min(cap, this.#lanes.narrowed.get({ lane })?.cap ?? cap);
+  }
+
+  #freeSlots(row: LaneRow, now: number): number {
+    const { lane } = row;
+    return Math.max(0, this.#capOf(row) - (this.#tasks.heldInLane.get({ lane, now })?.count ?? 0));
   }
 }
 

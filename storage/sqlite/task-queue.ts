@@ -30,7 +30,7 @@ import { Lanes } from "./lanes.ts";
 
 type TaskRow = Selectable<Schema["tasks"]>;
 type DueOfQueue = PreparedAll<ReturnType<typeof taskStatements>>["dueFree"];
-type TaskChanges = Pick<AnyCommit, "disarms" | "ends" | "adopts" | "amends" | "arms">;
+type TaskChanges = Pick<AnyCommit, "disarms" | "ends" | "adopts" | "amends" | "narrows" | "arms">;
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
 
@@ -53,7 +53,7 @@ export class TaskQueue {
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
-  replace({ disarms = [], ends = [], adopts = [], amends = [], arms = [] }: TaskChanges): void {
+  replace({ disarms = [], ends = [], adopts = [], amends = [], narrows = [], arms = [] }: TaskChanges): void {
     const changed = new Set<string | null>();
     for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) changed.add(lane);
     for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
@@ -65,6 +65,10 @@ export class TaskQueue {
       this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
       if (task.lane !== null) this.#lanes.open(task.lane, task.workflow, row.visibleAt);
       changed.add(row.lane);
+    }
+    for (const narrowed of narrows) {
+      this.#lanes.narrow(narrowed);
+      changed.add(narrowed.lane);
     }
     this.#lanes.settle(changed);
   }

@@ -31,7 +31,8 @@ test("a host commits its own row with a step and reads it back, and its file has
     .prepare("select name from sqlite_master where type = 'table' order by name")
     .pluck();
   expect(tables.all()).toEqual([
-    ...["history", "instances", "lanes", "parcels", "paystateMigrationLock", "paystateMigrations"],
+    ...["history", "instances", "lanes", "narrowedLanes", "parcels"],
+    ...["paystateMigrationLock", "paystateMigrations"],
     ...["paystateTables", "tasks", "watchShards", "watches"],
   ]);
   database.close();

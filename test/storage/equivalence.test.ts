@@ -147,6 +147,12 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     arbitrary: some(fc.record({ task: taskId, dueAt: number(60) })).map((retries) => ({ retries })),
   },
   { weight: 1, arbitrary: some(taskId).map((drops) => ({ drops })) },
+  {
+    weight: 1,
+    arbitrary: some(fc.record({ lane: one("L", "M", "N"), cap: one(1, 2, null) })).map((narrows) => ({
+      narrows,
+    })),
+  },
   { weight: 1, arbitrary: some(instance).map((removes) => ({ removes })) },
   { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
 );

@@ -11,6 +11,7 @@ import { signatureHeaders } from "./sending/signature.ts";
 import { disablingWrites } from "./disable-failing-webhook.ts";
 import type { DisableAfter } from "./disable-failing-webhook.ts";
 import type { Sealing } from "../secrets/sealing.ts";
+import { narrowingAfter } from "./narrow-timing-out.ts";
 import { secretsOf } from "./webhook-secret.ts";
 
 /** The registered chart of deliveries. */
@@ -71,7 +72,7 @@ async function makeAttempt(
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
   const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
   if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
-    return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+    return { event: { type: "WEBHOOK_GONE" }, writes: crashed, narrowLaneTo: null };
   }
   if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
   const { url } = webhook;
@@ -86,9 +87,11 @@ async function makeAttempt(
   // A wall clock may be set back meanwhile.
   const durationMs = Math.max(0, clock.now() - startedAt);
   const insert = { ...endedAttempt({ deliveryId, number, startedAt }, result), durationMs };
+  const { writes, ...narrowing } = await narrowingAfter(storage, webhook, result.error === "timeout");
   return {
     event: result.ok ? { type: "DELIVERED" } : { type: "ATTEMPT_FAILED", durationMs },
-    writes: [...crashed, { table: "deliveryAttempts", insert }],
+    writes: [...crashed, { table: "deliveryAttempts", insert }, ...writes],
+    ...narrowing,
   };
 }
 

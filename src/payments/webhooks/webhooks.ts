@@ -64,6 +64,7 @@ async function decideRegistration(
     disabledAt: null,
     disabledReason: null,
     enabledAt: createdAt,
+    timeouts: 0,
     createdAt,
     deletedAt: null,
   };

@@ -39,6 +39,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     deadAt: "integer?",
   },
   lanes: { lane: "text", workflow: "text", cap: "integer", laneGroup: "text", nextAt: "integer" },
+  narrowedLanes: { lane: "text", cap: "integer" },
   watches: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
   watchShards: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
   history: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
@@ -49,6 +50,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
 /** Primary keys other than `id`. */
 const keys: Readonly<Record<string, readonly string[]>> = {
   lanes: ["lane", "workflow"],
+  narrowedLanes: ["lane"],
   watches: ["kind", "key", "instance"],
   watchShards: ["kind", "shard"],
   history: ["instance", "version"],

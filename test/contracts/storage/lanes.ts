@@ -120,6 +120,29 @@ export const laneCases: readonly StorageContractCase[] = [
     assert.equal((await claim(storage, 10)).length, 1);
     await assert.rejects(storage.commit([{ arms: [{ task: inLane("never", "b", 0) }] }]));
   }),
+  promise(
+    "a narrowed lane gives no more than it was narrowed to, whatever it is armed with, until that ends",
+    async ({ storage, other }) => {
+      await arm(storage, ...backlog("a", 4, 9));
+      assert.deepEqual(ids(await claim(storage, 10, { laned: 2 })), ["a0", "a1"]);
+      await put(storage, { consumes: { task: "a0", token: 1 }, narrows: [{ lane: "a", cap: 1 }] });
+      assert.deepEqual(await claim(storage, 10), [], "a1 has its one slot");
+      assert.equal(await storage.nextDue([WORKFLOW]), 10 + LEASE);
+      await put(storage, { consumes: { task: "a1", token: 1 } });
+      await arm(storage, inLane("again", "a", 4, { dueAt: 1 }));
+      assert.equal((await claimOne(other, 10)).id, "again");
+      await put(storage, { consumes: { task: "again", token: 1 }, narrows: [{ lane: "a", cap: null }] });
+      assert.deepEqual(ids(await claim(storage, 10)), ["a2", "a3", "a4", "a5"]);
+    },
+  ),
+  promise("a lane stays narrowed while it is empty; of a refused commit it is not", async ({ storage }) => {
+    await put(storage, { narrows: [{ lane: "a", cap: 1 }] });
+    const refused = { consumes: { task: "none", token: 1 }, narrows: [{ lane: "a", cap: null }] };
+    assert.deepEqual(await commit(storage, refused), { ok: false, conflict: "token" });
+    await arm(storage, ...backlog("a", 4, 3));
+    assert.equal((await claim(storage, 10)).length, 1);
+    await assert.rejects(storage.commit([{ narrows: [{ lane: "a", cap: 0 }] }]));
+  }),
   promise("G6: poison in a lane is set aside without taking its slot", async ({ storage }) => {
     await arm(storage, inLane("a0", "a", 1));
     await claimOne(storage, 0);

@@ -104,6 +104,7 @@ export const webhookOf = (
   disabledAt: null,
   disabledReason: null,
   enabledAt: 1,
+  timeouts: 0,
   createdAt: 1,
   deletedAt: null,
   ...changes,

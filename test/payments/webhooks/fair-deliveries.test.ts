@@ -107,4 +107,46 @@ describe.each(adapters)("on $name", (adapter) => {
     const shares = ["one-", "two-"].map((owner) => world?.inFlight((id) => id.startsWith(owner)));
     expect(shares).toEqual([PLACES / 4, PLACES / 4]);
   });
+
+  test("a webhook whose last three attempts timed out has one place at a time, until one does not", async () => {
+    world = await deliveringEngines(adapter, 1);
+    const { register, behave, queue, quiet, pass, inFlight } = world;
+    await register("tarpit", "acct");
+    behave("tarpit", "times_out");
+    await queue("tarpit", 40);
+    const most: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      await quiet();
+      most.push(inFlight(() => true));
+      await pass(10_050);
+    }
+    expect(most[0]).toBe(4);
+    expect(most.at(-1)).toBe(1);
+    await queue("tarpit", 4);
+    await quiet();
+    expect(
+      inFlight(() => true),
+      "more that is queued does not widen it",
+    ).toBe(1);
+    behave("tarpit", "answers");
+    // The one under way times out; the next does not.
+    await pass(10_100);
+    await queue("tarpit", 40);
+    await quiet();
+    expect(inFlight(() => true)).toBe(4);
+  });
+
+  test("a webhook that fails without a timeout keeps its four places", async () => {
+    world = await deliveringEngines(adapter, 1);
+    const { register, behave, queue, quiet, pass, inFlight, begunAt } = world;
+    await register("broken", "acct");
+    behave("broken", "resets");
+    await queue("broken", 12);
+    await pass(500);
+    expect(begunAt("broken").length).toBe(12);
+    behave("broken", "times_out");
+    await queue("broken", 8);
+    await quiet();
+    expect(inFlight(() => true)).toBe(4);
+  });
 });
