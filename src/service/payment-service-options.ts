@@ -18,6 +18,7 @@ import type { MasterSecret } from "../payments/secrets/sealing.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { denyList, readHostName, readNetwork } from "../payments/webhooks/sending/deny-list.ts";
+import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
 /** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */
 export interface PaymentServiceOptions {
@@ -70,6 +71,13 @@ export interface PaymentServiceOptions {
     readonly deny?: { readonly addresses?: readonly string[]; readonly hosts?: readonly string[] };
     /** Certificate authorities in PEM to trust instead of Node's own. Default: Node's and NODE_EXTRA_CA_CERTS. */
     readonly ca?: string | readonly string[];
+    /**
+     * Sends everything through this egress proxy by HTTP CONNECT, such as `"http://user:password@proxy.example:3128"`
+     * (`http:` or `https:`). TLS is verified end to end, from here to the receiver. Names are still looked up and judged
+     * here first; which address the proxy then connects to, only the proxy can guard. A proxy that does not answer, or
+     * refuses, fails the attempt with `connect`; it is repeated like any. Default: none.
+     */
+    readonly proxy?: string;
     /** Takes 200 to 299 as received instead of exactly 200. Default false. */
     readonly acceptAny2xx?: boolean;
     /** How long deliveries are signed with the secret before, too, once a new one is set. Default 24 hours, at most 30 days. */
@@ -250,6 +258,7 @@ export const paymentServiceOptions = z.strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),
       deny: denyOption.optional(),
       ca: z.union([z.string(), z.array(z.string())]).optional(),
+      proxy: readAs(readProxyUrl, 'the URL of a proxy, such as "http://proxy.example:3128"').optional(),
       acceptAny2xx: z.boolean().optional(),
       secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
       disableAfter: disableAfterOption.prefault({}),

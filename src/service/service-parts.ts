@@ -137,7 +137,7 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
 
 function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {
   const { storage, clock } = context;
-  const { allowAddress, deny, ca, acceptAny2xx, disableAfter } = options.webhooks;
+  const { allowAddress, deny, ca, proxy, acceptAny2xx, disableAfter } = options.webhooks;
   const rules = {
     ...(allowAddress === undefined ? {} : { allowAddress }),
     ...(deny === undefined ? {} : { deny }),
@@ -147,6 +147,7 @@ function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext)
     clock,
     ...rules,
     ...(ca === undefined ? {} : { ca }),
+    ...(proxy === undefined ? {} : { proxy }),
     ...(acceptAny2xx === undefined ? {} : { acceptAny2xx }),
   });
   const deliveries = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter });

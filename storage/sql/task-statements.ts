@@ -279,6 +279,11 @@ function withoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
 }
 
 export function laneStatements(db: Kysely<Schema>) {
+  return { ...keptLaneStatements(db), ...foundLaneStatements(db) };
+}
+
+/** How rows of lanes are kept. */
+function keptLaneStatements(db: Kysely<Schema>) {
   return {
     open: statement<LaneRow>()(({ lane, workflow, cap, laneGroup, nextAt }) =>
       db
@@ -312,6 +317,12 @@ export function laneStatements(db: Kysely<Schema>) {
     close: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
       db.deleteFrom("lanes").where("lane", "=", lane).where("workflow", "=", workflow),
     ),
+  };
+}
+
+/** Which lane can give a task, now or next. */
+function foundLaneStatements(db: Kysely<Schema>) {
+  return {
     due: statement<{ workflow: string; now: number; limit: number }>()(({ workflow, now, limit }) =>
       db
         .selectFrom("lanes")

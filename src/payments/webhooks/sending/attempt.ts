@@ -65,6 +65,8 @@ export interface DeliveryOptions {
   readonly acceptAny2xx?: boolean;
   /** Certificate authorities in PEM that replace Node's own (and NODE_EXTRA_CA_CERTS). For development. */
   readonly ca?: string | readonly string[];
+  /** An egress proxy, from `readProxyUrl`, that all connections go through by CONNECT. */
+  readonly proxy?: URL;
 }
 
 /** Delivers notices. Keeps nothing between two attempts but idle connections, each for one URL. */
@@ -98,12 +100,13 @@ class GuardedDelivery implements Delivery {
     deny,
     acceptAny2xx = false,
     ca,
+    proxy,
   }: DeliveryOptions) {
     this.#clock = clock;
     this.#acceptAny2xx = acceptAny2xx;
     // Without `ca` these are Node's own authorities and those of NODE_EXTRA_CA_CERTS.
     const secureContext = createSecureContext(ca === undefined ? {} : { ca: [ca].flat() });
-    this.#connections = new ReceiverConnections({ clock, lookup, allowAddress, deny, secureContext });
+    this.#connections = new ReceiverConnections({ clock, lookup, allowAddress, deny, secureContext, proxy });
   }
 
   async attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {

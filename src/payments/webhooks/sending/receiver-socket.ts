@@ -4,6 +4,7 @@ import { connect as connectTls, type SecureContext, type TLSSocket } from "node:
 import type { Clock } from "../../../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
 import type { DenyList } from "./deny-list.ts";
+import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
 
 /** The stage of opening a connection that failed. */
@@ -28,6 +29,8 @@ export interface SocketOptions {
   /** Whom certificates are verified against; one context serves all connections. */
   readonly secureContext: SecureContext;
   readonly clock: Clock;
+  /** Where all connections go through; undefined for none. */
+  readonly proxy: URL | undefined;
 }
 
 /** A connection, and how many milliseconds each stage took. */
@@ -48,13 +51,17 @@ const NEXT_ADDRESS_AFTER_MS = 1_500;
  * name that answers differently the next time gains nothing. Certificates are verified whatever
  * NODE_TLS_REJECT_UNAUTHORIZED says. The caller owns the socket.
  *
+ * Through a proxy the addresses of the name are judged before the proxy is asked. It then resolves the name by itself, so
+ * where it connects to is its own duty to guard. TLS is verified through it, from here to the receiver.
+ *
  * Rejects with {@link ReceiverConnectError}, also when `signal` aborts: look at the signal first.
  */
 export async function openReceiverSocket(
   url: URL,
-  { lookup, allowAddress, deny, secureContext, clock }: SocketOptions,
+  options: SocketOptions,
   signal: AbortSignal,
 ): Promise<OpenedSocket> {
+  const { lookup, allowAddress, deny, secureContext, clock, proxy } = options;
   const stages = [clock.now()];
   const literal = literalAddress(url.hostname);
   const addresses = literal === null ? await lookUp(url.hostname, lookup, signal) : [literal];
@@ -63,20 +70,10 @@ export async function openReceiverSocket(
   }
   stages.push(clock.now());
 
-  const tcp = connectTcp({
-    host: literal ?? url.hostname,
-    port: url.port === "" ? 443 : Number(url.port),
-    // Node asks this instead of DNS and tries the answers in turn; a literal is not asked about.
-    lookup: (_hostname, _options, answer) => answer(null, candidates(addresses)),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
-    noDelay: true,
-  });
-  await opened(tcp, "connect", signal);
-  if (tcp.remoteAddress === undefined || refusedAddress(tcp.remoteAddress, allowAddress, deny)) {
-    tcp.destroy();
-    throw new ReceiverConnectError(tcp.remoteAddress === undefined ? "connect" : "blocked_address");
-  }
+  const tcp =
+    proxy === undefined
+      ? await connectedTo(url, { addresses, allowAddress, deny }, signal)
+      : await tunnelledTo(url, proxy, signal);
   stages.push(clock.now());
 
   const tls = connectTls({
@@ -95,6 +92,42 @@ export async function openReceiverSocket(
     .slice(1)
     .map((at, index) => Math.max(0, at - (stages[index] ?? at)));
   return { socket, opening: { dns, connect, tls: tlsMs } };
+}
+
+/** Which addresses may be connected to. */
+interface JudgedAddresses extends Pick<SocketOptions, "allowAddress" | "deny"> {
+  readonly addresses: readonly string[];
+}
+
+/** Connects to one of these addresses, and judges the one that answered. */
+async function connectedTo(
+  url: URL,
+  { addresses, allowAddress, deny }: JudgedAddresses,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const tcp = connectTcp({
+    host: literalAddress(url.hostname) ?? url.hostname,
+    port: url.port === "" ? 443 : Number(url.port),
+    // Node asks this instead of DNS and tries the answers in turn; a literal is not asked about.
+    lookup: (_hostname, _options, answer) => answer(null, candidates(addresses)),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+    noDelay: true,
+  });
+  await opened(tcp, "connect", signal);
+  if (tcp.remoteAddress === undefined || refusedAddress(tcp.remoteAddress, allowAddress, deny)) {
+    tcp.destroy();
+    throw new ReceiverConnectError(tcp.remoteAddress === undefined ? "connect" : "blocked_address");
+  }
+  return tcp;
+}
+
+async function tunnelledTo(url: URL, proxy: URL, signal: AbortSignal): Promise<Socket> {
+  try {
+    return await openTunnel(proxy, url, signal);
+  } catch (cause) {
+    throw new ReceiverConnectError("connect", cause);
+  }
 }
 
 async function lookUp(hostname: string, lookup: Lookup, signal: AbortSignal): Promise<readonly string[]> {

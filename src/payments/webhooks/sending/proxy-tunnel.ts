@@ -1,0 +1,70 @@
+/** A connection to a receiver through the host's egress proxy: HTTP CONNECT, then the bytes go through as they are. */
+import { type ClientRequest, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { Socket } from "node:net";
+
+/** Reads the URL of a proxy: `http:` or `https:`, with or without credentials, and nothing after the port. Null for anything else. */
+export function readProxyUrl(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  const isBare = url.pathname === "/" && url.search === "" && url.hash === "";
+  return isBare && (url.protocol === "http:" || url.protocol === "https:") ? url : null;
+}
+
+/**
+ * Asks the proxy to connect to `target` and resolves with the socket that leads there. The proxy resolves the name. Rejects
+ * when the proxy cannot be reached, or answers anything but 2xx; with the signal's reason when it aborts. The caller owns the socket.
+ */
+export async function openTunnel(proxy: URL, target: URL, signal: AbortSignal): Promise<Socket> {
+  signal.throwIfAborted();
+  const asked = ask(proxy, target);
+  const abandon = (): void => void asked.destroy(signal.reason as Error);
+  signal.addEventListener("abort", abandon, { once: true });
+  try {
+    return await answered(asked);
+  } finally {
+    signal.removeEventListener("abort", abandon);
+  }
+}
+
+function ask(proxy: URL, target: URL): ClientRequest {
+  const authority = `${target.hostname}:${target.port === "" ? "443" : target.port}`;
+  const hostname = proxy.hostname.replaceAll(/[[\]]/g, "");
+  const options = {
+    method: "CONNECT",
+    host: hostname,
+    ...(proxy.port === "" ? {} : { port: proxy.port }),
+    path: authority,
+    headers: { host: authority, ...authorization(proxy) },
+    agent: false,
+  } as const;
+  // Node gives up verifying when an environment variable says so; this does not.
+  return proxy.protocol === "https:"
+    ? requestHttps({ ...options, rejectUnauthorized: true })
+    : requestHttp(options);
+}
+
+function authorization({ username, password }: URL): { readonly "proxy-authorization"?: string } {
+  if (username === "" && password === "") return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
+}
+
+function answered(asked: ClientRequest): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    asked.on("error", reject);
+    asked.once("connect", ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
+      // Without a listener an error of the socket would end the process; TLS over it tells of the end.
+      socket.on("error", () => {});
+      if (statusCode < 200 || statusCode >= 300) {
+        socket.destroy();
+        reject(new Error(`the proxy answered CONNECT with ${statusCode}`));
+        return;
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    asked.once("close", () => reject(new Error("the proxy ended the connection")));
+    asked.end();
+  });
+}
