@@ -59,7 +59,7 @@ export default {
       "^src/engine/",
       "^src/engine/",
       "^src/(runtime|options|redacting-log|diagnostics)\\.ts$",
-      "^storage/(storage|table|with-tables|task-queues)\\.ts$",
+      "^storage/(storage|table|with-tables|task-queues|share-places)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),
     never(
