@@ -5,7 +5,7 @@ import type { ClaimRequest } from "./storage.ts";
 export type PlaceRequest = Pick<ClaimRequest, "laned" | "groups">;
 
 /** A due task with a lane that has a slot for it. */
-interface Candidate {
+export interface LanedTask {
   /** Null where its lane is in no group. */
   readonly laneGroup: string | null;
 }
@@ -13,7 +13,18 @@ interface Candidate {
 /** A group leaves so many places free for each that it holds: with two of them, no two groups have more than half of all. */
 const FREE_PER_HELD = 2;
 
-/** The places of one claim. */
+/**
+ * The places of one claim.
+ *
+ * @example
+ * ```ts
+ * import { FreePlaces } from "paystate/storage";
+ *
+ * const due = ["a", "a", "b"].map((laneGroup) => ({ laneGroup }));
+ * const given = new FreePlaces({ laned: 3, groups: [{ group: "a", count: 1 }] }).give(due);
+ * console.log(given.map(({ laneGroup }) => laneGroup)); // [ 'b' ]
+ * ```
+ */
 export class FreePlaces {
   #free: number;
   readonly #held: Map<string, number>;
@@ -36,7 +47,7 @@ export class FreePlaces {
   }
 
   /** The tasks that get a place, of those given earliest first. A lane without a group comes before all groups that hold one. */
-  give<T extends Candidate>(tasks: readonly T[]): T[] {
+  give<T extends LanedTask>(tasks: readonly T[]): T[] {
     const next = new Map<string, number>();
     const turns = tasks.map((task) => {
       const { laneGroup } = task;
@@ -63,7 +74,16 @@ export class FreePlaces {
   }
 }
 
-/** The groups that get no place of these. */
+/**
+ * The groups that get no place of these.
+ *
+ * @example
+ * ```ts
+ * import { fullGroups } from "paystate/storage";
+ *
+ * console.log(fullGroups({ laned: 10, groups: [{ group: "a", count: 5 }] })); // [ 'a' ]
+ * ```
+ */
 export function fullGroups({ laned, groups = [] }: PlaceRequest): string[] {
   return groups.filter(({ count }) => isFull(count, laned)).map(({ group }) => group);
 }

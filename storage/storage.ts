@@ -58,8 +58,8 @@ export interface Lane {
 
 /**
  * How many of a holder's places for tasks with a lane a group of lanes holds. A claim gives its places one by one to the
- * group that holds the fewest, the earliest task first among those that hold as many; and no group gets one when it holds half as
- * many as are free already. So of 64 places one group alone has 22, two have 16 each, and one that comes new finds a free
+ * group that holds the fewest, the earliest task first among those that hold as many (of more lanes than places, those that
+ * could give a task first); and no group gets one when it holds half as many as are free already. So of 64 places one group alone has 22, two have 16 each, and one that comes new finds a free
  * place at once, however long the others keep theirs. What other holders have takes none of these places.
  */
 export interface HeldPlaces {

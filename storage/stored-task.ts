@@ -4,6 +4,7 @@ import type {
   ClaimRequest,
   NarrowedLane,
   PendingTask,
+  TaskAmendment,
   TaskRecord,
   TroubledTask,
 } from "./storage.ts";
@@ -109,6 +110,32 @@ export function taskRecord(task: StoredTask): TaskRecord {
     dueAt,
     lane: lane === null || cap === null ? null : { key: lane, cap, ...group },
   };
+}
+
+/**
+ * The task under its other name and payload, taken from its holder.
+ *
+ * @example
+ * ```ts
+ * import { amended, storedTask } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@2",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const held = storedTask(task, { holder: "h", until: 99 });
+ * const { name, token } = amended(held, { task: "i:1:0", name: "send", payload: "{}", dueAt: 7 });
+ * console.log(name, token); // send 2
+ * ```
+ */
+export function amended(task: StoredTask, { name, payload, dueAt }: TaskAmendment): StoredTask {
+  return { ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 };
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   TroubledTask,
 } from "../storage.ts";
 import {
+  amended,
   checkedNarrow,
   claimed,
   earliestFirst,
@@ -104,9 +105,7 @@ export class TaskQueue {
   /** Gives a task another name and payload, and takes it from its holder. */
   amend(change: TaskAmendment): void {
     const task = this.#tasks.get(change.task);
-    if (task === undefined) return;
-    const { name, payload, dueAt } = change;
-    this.#tasks.put({ ...task, name, payload, dueAt, visibleAt: dueAt, holder: null, token: task.token + 1 });
+    if (task !== undefined) this.#tasks.put({ ...task, ...amended(task, change) });
   }
 
   /** The tasks of an instance by name, those of one name as they were armed. */

@@ -46,9 +46,16 @@ begin
       coalesce(l->>'laneGroup', '') as in_group
     from jsonb_array_elements(armed) l
   loop
-    insert into lanes (lane, workflow, cap, "laneGroup", "nextAt")
-      values (each.lane, each.workflow, each.cap, each.in_group, 0) on conflict (lane, workflow) do nothing;
-    update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
+    if each.cap is null then
+      -- A task that moved to another workflow: its lane is open, and stays as it is.
+      insert into lanes (lane, workflow, cap, "laneGroup", "nextAt")
+        select lane, each.workflow, cap, "laneGroup", 0 from lanes where lane = each.lane limit 1
+        on conflict (lane, workflow) do nothing;
+    else
+      insert into lanes (lane, workflow, cap, "laneGroup", "nextAt")
+        values (each.lane, each.workflow, each.cap, each.in_group, 0) on conflict (lane, workflow) do nothing;
+      update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
+    end if;
   end loop;
   for each in select l.lane, l.workflow, l."nextAt", least(l.cap, n.cap) as cap
     from lanes l left join "narrowedLanes" n on n.lane = l.lane where l.lane = any(changed)
@@ -176,7 +183,7 @@ begin
   end loop;
   for each in select * from jsonb_array_elements(item->'adopts') loop
     for found_task in update tasks set workflow = each->>'workflow'
-      where instance = each->>'instance' and workflow <> each->>'workflow' returning lane, workflow, cap
+      where instance = each->>'instance' and workflow <> each->>'workflow' returning lane, workflow
     loop
       if found_task.lane is not null then
         changed := changed || found_task.lane;
@@ -194,7 +201,7 @@ begin
   end loop;
   if item ? 'arms' then
     for found_task in insert into tasks (@taskColumns@)
-      select @armedColumns@ from jsonb_populate_recordset(null::tasks, item->'arms') a returning lane, workflow, cap
+      select @armedColumns@ from jsonb_populate_recordset(null::tasks, item->'arms') a returning lane, workflow, cap, "laneGroup"
     loop
       if found_task.lane is not null then
         changed := changed || found_task.lane;

@@ -55,7 +55,7 @@ function committedStatements(db: Kysely<Schema>) {
         .set({ workflow })
         .where("instance", "=", instance)
         .where("workflow", "<>", workflow)
-        .returning(["lane", "cap"]),
+        .returning("lane"),
     ),
     amend: statement<{ task: string; name: string; payload: string; dueAt: number }>()(
       ({ task, name, payload, dueAt }) =>
@@ -289,6 +289,20 @@ function keptLaneStatements(db: Kysely<Schema>) {
       db
         .insertInto("lanes")
         .values({ lane, workflow, cap, laneGroup, nextAt })
+        .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
+    ),
+    enter: statement<{ lane: string; workflow: string }>()(({ lane, workflow }) =>
+      db
+        .insertInto("lanes")
+        .columns(["lane", "workflow", "cap", "laneGroup", "nextAt"])
+        .expression((eb) =>
+          eb
+            .selectFrom("lanes as l")
+            .select(["l.lane", sql<string>`${workflow}`.as("workflow"), "l.cap", "l.laneGroup"])
+            .select(sql<number>`0`.as("nextAt"))
+            .where("l.lane", "=", lane)
+            .limit(sql.lit(1)),
+        )
         .onConflict((conflict) => conflict.columns(["lane", "workflow"]).doNothing()),
     ),
     recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>

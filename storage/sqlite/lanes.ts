@@ -30,6 +30,11 @@ export class Lanes {
     this.#lanes.recap.run({ lane, cap });
   }
 
+  /** Makes sure that a lane which is open has a row of this workflow too, with its cap and group; `settle` it afterwards. */
+  enter(lane: string, workflow: string): void {
+    this.#lanes.enter.run({ lane, workflow });
+  }
+
   /** Changes how many tasks the lane gives at once; `settle` it afterwards. */
   narrow(narrowed: NarrowedLane): void {
     const { lane, cap } = checkedNarrow(narrowed);

@@ -75,9 +75,9 @@ export class TaskQueue {
 
   /** The lanes of the tasks that now belong to another workflow: there they have a row of their own. */
   #adopt({ instance, workflow }: NonNullable<AnyCommit["adopts"]>[number]): string[] {
-    return this.#tasks.adopt.all({ instance, workflow }).flatMap(({ lane, cap }) => {
+    return this.#tasks.adopt.all({ instance, workflow }).flatMap(({ lane }) => {
       if (lane === null) return [];
-      this.#lanes.open({ key: lane, cap: cap ?? 1 }, workflow, 0);
+      this.#lanes.enter(lane, workflow);
       return [lane];
     });
   }

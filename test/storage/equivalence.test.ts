@@ -154,6 +154,16 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
     })),
   },
   { weight: 1, arbitrary: some(instance).map((removes) => ({ removes })) },
+  {
+    weight: 1,
+    arbitrary: some(fc.record({ instance, workflow: one(...workflows) })).map((adopts) => ({ adopts })),
+  },
+  {
+    weight: 1,
+    arbitrary: some(
+      fc.record({ task: taskId, name: one("x", "y"), payload: fc.constant("{}"), dueAt: number(60) }),
+    ).map((amends) => ({ amends })),
+  },
   { weight: 5, arbitrary: some(write).map((writes) => ({ writes })) },
 );
 
@@ -162,8 +172,11 @@ const commit = fc
   .array(part, { minLength: 1, maxLength: 3 })
   .map((parts): PaymentCommit => Object.fromEntries(parts.flatMap((each) => Object.entries(each))));
 
-/** What a holder says of its places. */
-const sharing = fc.uniqueArray(fc.record({ group: one("G", "H"), count: fc.integer({ min: 1, max: 11 }) }), {
+/**
+ * What a holder says of its places. A group gets none, or one for each of its lanes at least: with fewer, adapters may choose
+ * its lanes in another order.
+ */
+const sharing = fc.uniqueArray(fc.record({ group: one("G", "H"), count: one(1, 4, 8, 11) }), {
   maxLength: 2,
   selector: ({ group }) => group,
 });

@@ -12,6 +12,8 @@ export class Database {
   tasks = new Map<string, StoredTask>();
   /** The cap that each lane was last armed with. */
   lanes = new Map<string, number>();
+  /** The lanes that give fewer, with the cap that they have instead. */
+  narrowed = new Map<string, number>();
   watches = new Map<string, WatchRecord>();
   shards = new Map<string, ShardLease>();
   installed = new Map<string, StoredTable>();
@@ -36,6 +38,7 @@ export class Database {
       history: new Map(this.history),
       tasks: new Map(this.tasks),
       lanes: new Map(this.lanes),
+      narrowed: new Map(this.narrowed),
       watches: new Map(this.watches),
       shards: new Map(this.shards),
       installed: new Map(this.installed),

@@ -20,7 +20,7 @@ export function plainMapStorage(): EngineStorage {
     heartbeat: async (request) =>
       request.tasks.filter((task) => !tasks.extend(task, request.now + request.leaseMs)).map(({ id }) => id),
     release: async ({ id, token, dueAt, error }) => tasks.release({ id, token }, dueAt, error),
-    nextDue: async (workflows, queues) => tasks.nextDue(workflows, queues),
+    nextDue: async (...asked) => tasks.nextDue(...asked),
     pending: async (instance, limit) => ({
       tasks: tasks.pending(instance, limit),
       watches: watchesOf(database, (watch) => watch.instance === instance).slice(0, limit),
@@ -140,7 +140,7 @@ class Commits {
     if (exists !== null) return { ok: false, conflict: "exists", index: exists };
     const refused = (item.writes ?? []).findIndex((write) => !this.#tables.write(write));
     if (refused !== -1) return { ok: false, conflict: "write", index: refused };
-    for (const { task, lease } of item.arms ?? []) this.#tasks.arm(storedTask(task, lease));
+    this.#follow(item);
     for (const watch of item.watches ?? []) {
       this.#database.watches.set(
         keyOf(watch.kind, watch.key, watch.instance),
@@ -149,6 +149,17 @@ class Commits {
     }
     this.#remember(item);
     return OK;
+  }
+
+  /** What becomes of tasks once nothing can be refused any more. */
+  #follow({ adopts = [], amends = [], arms = [], narrows = [] }: AnyCommit): void {
+    for (const { instance, workflow } of adopts) this.#tasks.adopt(instance, workflow);
+    for (const amendment of amends) this.#tasks.amend(amendment);
+    for (const { task, lease } of arms) {
+      const target = task.kind === "message" ? this.#database.instances.get(task.instance) : undefined;
+      this.#tasks.arm(storedTask({ ...task, workflow: target?.workflow ?? task.workflow }, lease));
+    }
+    for (const narrowed of narrows) this.#tasks.narrow(narrowed);
   }
 
   #endTasks({ consumes, retries = [], drops = [] }: AnyCommit): boolean {

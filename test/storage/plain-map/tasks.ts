@@ -1,10 +1,21 @@
 /** The queue of tasks over plain Maps: leases, tokens, lanes, dead letters. */
-import type { ClaimedTask, ClaimRequest, PendingTask, QueueName, TroubledTask } from "paystate/engine";
+import type {
+  ClaimedTask,
+  ClaimRequest,
+  NarrowedLane,
+  PendingTask,
+  QueueName,
+  TaskAmendment,
+  TroubledTask,
+} from "paystate/engine";
 import {
+  amended,
+  checkedNarrow,
   claimed,
   compareTexts,
   copyRow,
   engineTables,
+  FreePlaces,
   pendingTask,
   queueOf,
   released,
@@ -21,6 +32,8 @@ interface Held {
   readonly token: number;
 }
 
+const isDead = ({ deadAt }: StoredTask): boolean => deadAt !== null;
+
 export class Tasks {
   readonly #database: Database;
 
@@ -35,20 +48,18 @@ export class Tasks {
     this.#put(task);
   }
 
-  claim({ workflows, steps, free, laned, ...claim }: ClaimRequest): readonly ClaimedTask[] {
-    const left: Record<QueueName, number> = { steps, free, laned };
-    const taken: ClaimedTask[] = [];
-    for (const task of this.#waiting(workflows).filter(({ visibleAt }) => visibleAt <= claim.now)) {
-      const queue = queueOf(taskRecord(task));
-      if (left[queue] === 0 || this.#slotAt(task.lane) > claim.now) continue;
-      const next = claimed(task, claim);
-      this.#put(next);
-      if (next.deadAt !== null) continue;
-      left[queue] -= 1;
-      const { token, crashes, failures } = next;
-      taken.push({ ...taskRecord(next), token, crashes, failures });
+  claim(request: ClaimRequest): readonly ClaimedTask[] {
+    let chosen = this.#chosen(request).map((task) => claimed(task, request));
+    // Dead letters take no place: others may have theirs.
+    while (chosen.some(isDead)) {
+      for (const dead of chosen.filter(isDead)) this.#put(dead);
+      chosen = this.#chosen(request).map((task) => claimed(task, request));
     }
-    return taken;
+    return chosen.map((task) => {
+      this.#put(task);
+      const { token, crashes, failures } = task;
+      return { ...taskRecord(task), token, crashes, failures };
+    });
   }
 
   extend(held: Held, until: number): boolean {
@@ -87,9 +98,30 @@ export class Tasks {
     }
   }
 
-  nextDue(workflows: readonly string[], queues?: readonly QueueName[]): number | null {
+  /** All tasks of the instance belong to this workflow from now on. */
+  adopt(instance: string, workflow: string): void {
+    for (const task of this.#of(instance)) this.#put({ ...task, workflow });
+  }
+
+  amend(amendment: TaskAmendment): void {
+    const task = this.#database.tasks.get(amendment.task);
+    if (task !== undefined) this.#put(amended(task, amendment));
+  }
+
+  narrow(narrowed: NarrowedLane): void {
+    const { lane, cap } = checkedNarrow(narrowed);
+    if (cap === null) this.#database.narrowed.delete(lane);
+    else this.#database.narrowed.set(lane, cap);
+  }
+
+  nextDue(
+    workflows: readonly string[],
+    queues: readonly QueueName[] = ["steps", "free", "laned"],
+    fullGroups: readonly string[] = [],
+  ): number | null {
     const times = this.#waiting(workflows)
-      .filter((task) => queues?.includes(queueOf(taskRecord(task))) ?? true)
+      .filter((task) => queues.includes(queueOf(taskRecord(task))))
+      .filter(({ laneGroup }) => laneGroup === null || !fullGroups.includes(laneGroup))
       .map((task) => Math.max(task.visibleAt, this.#slotAt(task.lane)));
     return times.length === 0 ? null : Math.min(...times);
   }
@@ -143,7 +175,33 @@ export class Tasks {
     if (lane === null) return -Infinity;
     const held = this.#all().filter((task) => task.lane === lane && task.holder !== null);
     const latestFirst = held.map(({ visibleAt }) => visibleAt).toSorted((a, b) => b - a);
-    return latestFirst[(this.#database.lanes.get(lane) ?? 1) - 1] ?? -Infinity;
+    return latestFirst[this.#capOf(lane) - 1] ?? -Infinity;
+  }
+
+  #capOf(lane: string): number {
+    const { lanes, narrowed } = this.#database;
+    return Math.min(lanes.get(lane) ?? 1, narrowed.get(lane) ?? Infinity);
+  }
+
+  /** The tasks that get a place, the earliest first. */
+  #chosen(request: ClaimRequest): readonly StoredTask[] {
+    const { workflows, now, steps, free } = request;
+    const due = this.#waiting(workflows).filter(({ visibleAt }) => visibleAt <= now);
+    const of = (queue: QueueName): StoredTask[] => due.filter((task) => queueOf(taskRecord(task)) === queue);
+    const laned = new FreePlaces(request).give(this.#inSlots(of("laned"), now));
+    const chosen = new Set([...of("steps").slice(0, steps), ...of("free").slice(0, free), ...laned]);
+    return due.filter((task) => chosen.has(task));
+  }
+
+  /** The first of each lane, as many as it has slots. */
+  #inSlots(tasks: readonly StoredTask[], now: number): StoredTask[] {
+    const taken = new Map<string | null, number>();
+    return tasks.filter(({ lane }) => {
+      const held = this.#all().filter((task) => task.lane === lane && task.holder !== null);
+      const before = taken.get(lane) ?? held.filter(({ visibleAt }) => visibleAt > now).length;
+      taken.set(lane, before + 1);
+      return lane !== null && before < this.#capOf(lane);
+    });
   }
 
   /** No dead letters, the earliest first. */
