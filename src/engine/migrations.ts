@@ -54,6 +54,7 @@ export type AnyMigrations<W> = Readonly<Record<number, Migration<Migrated<StateV
 /** Versions that the compiler can count, and the one before each. */
 export type CountableVersion =
   1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20;
+/** At the place of each countable version the one before it. */
 export type VersionBefore = readonly [
   0,
   0,
