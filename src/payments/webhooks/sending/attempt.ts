@@ -6,7 +6,7 @@ import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
-import { type Swap, ReceiverConnections } from "./receiver-connections.ts";
+import { type Call, ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
 import { readExcerpt } from "./response-excerpt.ts";
@@ -122,7 +122,7 @@ class GuardedDelivery implements Delivery {
     const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
     return withDeadline({ ms: REACH_DEADLINE_MS, clock: this.#clock }, async (signal) =>
       this.#connections
-        .swapAlone({ text: url, request, signal }, () => Promise.resolve(true))
+        .callAlone({ text: url, request, signal }, () => Promise.resolve(true))
         .catch(() => false),
     );
   }
@@ -131,19 +131,19 @@ class GuardedDelivery implements Delivery {
     return this.#connections.endIdle();
   }
 
-  async #post(swap: Swap): Promise<AttemptResult> {
+  async #post(call: Call): Promise<AttemptResult> {
     const startedAt = this.#clock.now();
     // A wall clock may be set back meanwhile.
     const duration = (): number => Math.max(0, this.#clock.now() - startedAt);
     try {
-      return await this.#connections.swap(swap, async ({ statusCode, body: answer }, opening) => {
+      return await this.#connections.call(call, async ({ statusCode, body: answer }, opening) => {
         const durationMs = duration();
         const error = judge(statusCode, this.#acceptAny2xx);
         const excerpt = await readExcerpt(answer);
         return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
       });
     } catch (thrown) {
-      const error = faultOf(thrown, swap.signal);
+      const error = faultOf(thrown, call.signal);
       const nothing = { httpStatus: null, excerpt: null, opening: null };
       return { ok: false, error, durationMs: duration(), ...nothing };
     }

@@ -10,8 +10,8 @@ const MAX_IDLE_PER_URL = 4;
 /** In all: beyond, the one that has been idle longest is ended. */
 const MAX_IDLE = 256;
 
-/** One swap, and how long it may take. */
-export interface Swap {
+/** One call, and how long it may take. */
+export interface Call {
   /** The receiver's URL as it is stored. */
   readonly text: string;
   readonly request: ReceiverRequest;
@@ -40,7 +40,7 @@ export class ReceiverConnections {
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */
-  async swap<T>({ text, request, signal }: Swap, read: ReadAnswer<T>): Promise<T> {
+  async call<T>({ text, request, signal }: Call, read: ReadAnswer<T>): Promise<T> {
     const url = this.#acceptedUrl(text);
     const kept = this.#take(text);
     if (kept !== null) {
@@ -54,8 +54,8 @@ export class ReceiverConnections {
     return this.#ask(made, { text, url, request, signal }, (answer) => read(answer, made.opening));
   }
 
-  /** As `swap`, on a connection that is judged now and ended afterwards. */
-  async swapAlone<T>({ text, request, signal }: Swap, read: ReadAnswer<T>): Promise<T> {
+  /** As `call`, on a connection that is judged now and ended afterwards. */
+  async callAlone<T>({ text, request, signal }: Call, read: ReadAnswer<T>): Promise<T> {
     const url = this.#acceptedUrl(text);
     const made = await ReceiverConnection.open(url, this.#options, signal);
     try {
@@ -82,7 +82,7 @@ export class ReceiverConnections {
 
   async #ask<T>(
     connection: ReceiverConnection,
-    { text, url, request, signal }: Swap & { readonly url: URL },
+    { text, url, request, signal }: Call & { readonly url: URL },
     read: (answer: Dispatcher.ResponseData) => Promise<T>,
   ): Promise<T> {
     let isWhole = false;
