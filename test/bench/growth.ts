@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteStorage } from "../kit/storages.ts";
 import type { Commit } from "../../storage/storage.ts";
+import { newId } from "../../src/payments/ids.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import { timed } from "./figures.ts";
@@ -24,9 +25,10 @@ const WORKFLOW = "bench@1";
 const NOW = Date.UTC(2026, 0, 1);
 const SNAPSHOT = JSON.stringify({ value: "waiting", context: { n: 0 }, status: "active" });
 
-/** As random as the service's own, and the same in every run. */
+/** As the service makes them, one a millisecond, and the same in every run. */
 const idOf = (index: number): string =>
-  `tx_${createHash("sha256").update(String(index)).digest("hex").slice(0, 32)}`;
+  newId("tx", NOW + index, { bytes: (length) => tailOf(index).subarray(0, length) });
+const tailOf = (index: number): Buffer => createHash("sha256").update(String(index)).digest();
 
 /** Instances that begin and make a step, and old ones that only make a step. */
 interface Batch {
