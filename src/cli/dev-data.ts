@@ -1,5 +1,13 @@
-/** What `paystate dev` keeps between two starts besides chain and database: its secrets, its keys, its ports. */
-import { accessSync, constants, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+/** What `paystate dev` keeps between two starts besides chain and database: its secrets, its keys, its ports, its receiver. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Tier } from "../payments/records.ts";
@@ -10,11 +18,14 @@ export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];
 /** The database, in its folder. */
 export const DATABASE_FILE = "payments.db";
 
+const SETUP_FILE = "dev.json";
+
 const setupSchema = z.object({
   masterSecret: z.string().regex(/^[0-9a-f]{64}$/),
   apiKeys: z.object({ free: z.string(), pro: z.string(), enterprise: z.string() }).optional(),
   port: z.int().min(1).max(65_535).optional(),
   rpcPort: z.int().min(1).max(65_535).optional(),
+  receiver: z.object({ certificate: z.string(), privateKey: z.string(), secret: z.string() }).optional(),
 });
 
 /**
@@ -43,7 +54,7 @@ export function openDataFolder(folder: string): {
     const problem = "cannot be made or written to";
     throw new Error(`the data folder ${folder} ${problem}: choose another one with --data`, { cause });
   }
-  const file = join(folder, "dev.json");
+  const file = join(folder, SETUP_FILE);
   return {
     lock: join(folder, "lock"),
     journal: join(folder, "chain.jsonl"),
@@ -68,6 +79,11 @@ export function openDataFolder(folder: string): {
       }
     },
   };
+}
+
+/** The setup of a folder that is there already; null when no `paystate dev` was ever started on it. Makes nothing. */
+export function setupIn(folder: string): DevSetup | null {
+  return existsSync(join(folder, SETUP_FILE)) ? openDataFolder(folder).readSetup() : null;
 }
 
 function readIfPresent(file: string): string | null {

@@ -3,6 +3,7 @@ import { styleText } from "node:util";
 import bs58 from "bs58";
 import type { Tier } from "../payments/records.ts";
 import type { LocalWallet } from "../local/index.ts";
+import { DEV_HELPERS_PATH } from "./dev-helpers.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import type { Token } from "../payments/assets/assets.ts";
 
@@ -52,6 +53,7 @@ export function readyPage(
     "",
     row("API", style("cyan", `${baseUrl}/v1`)),
     row("inspector", style("cyan", inspectorUrl)),
+    row("helpers", style("cyan", `${baseUrl}${DEV_HELPERS_PATH}`)),
     row("chain", `${style("cyan", rpcUrl)}, websockets ${style("cyan", webSocketUrl)}`),
     row("data", dataFolder),
     "",

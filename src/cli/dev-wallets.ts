@@ -17,13 +17,14 @@ const SLOTS_TO_FINALITY = 33;
 
 /** The developer's wallets, and the options that switch private mode and swaps on. */
 export interface DevMoney extends Required<Pick<PaymentServiceOptions, "privateRouting" | "swap">> {
-  readonly wallets: readonly LocalWallet[];
+  readonly wallets: readonly [LocalWallet, ...(readonly LocalWallet[])];
 }
 
 /** The same wallets at every start; on a new chain their funds are final before the first request. */
 export function devMoney(chain: LocalChain): DevMoney {
   const known = chain.wallets().length;
-  const wallets = ["alice", "bob", "carol"].map((name) => chain.createWallet(name, WALLET_FUNDS));
+  const founded = (name: string): LocalWallet => chain.createWallet(name, WALLET_FUNDS);
+  const wallets = [founded("alice"), founded("bob"), founded("carol")] as const;
   const sponsor = chain.createWallet("sponsor", SPONSOR_FUNDS);
   const treasury = chain.createWallet("treasury", TREASURY_FUNDS);
   const desk = chain.createWallet("desk", DESK_FUNDS);

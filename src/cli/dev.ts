@@ -1,4 +1,5 @@
 /** `paystate dev`: local chain, SQLite file, service and handler in one process, going on where they were. */
+import { createServer } from "node:http";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { Tier } from "../payments/records.ts";
 import { createHttpHandler } from "../http/create-http-handler.ts";
@@ -11,10 +12,12 @@ import { StartRefused } from "../payments/secrets/bind-database.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { openDataFolder, TIERS } from "./dev-data.ts";
 import type { DevSetup } from "./dev-data.ts";
+import { withDevHelpers } from "./dev-helpers.ts";
+import { receiverFor, trustedBy } from "./dev-receiver.ts";
 import { devMoney } from "./dev-wallets.ts";
 import { devReady, readyPage } from "./dev-ready.ts";
 import { holdFolder } from "./hold-folder.ts";
-import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./listen.ts";
+import { closeServer, DEV_HOST, listenOn, takePort, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { stopOnSignal } from "./stop-on-signal.ts";
 
@@ -24,6 +27,8 @@ export interface DevArguments {
   readonly rpcPort: number;
   readonly dataFolder: string;
   readonly slotMs: number;
+  /** How long a payment of wallet mode can be cancelled, in milliseconds. */
+  readonly broadcastDelayMs: number;
   readonly json: boolean;
   readonly debug: boolean;
 }
@@ -34,19 +39,18 @@ const MAX_STOP_MS = 1_000;
 const LEASE_MS = 2_000;
 
 /** Starts everything and resolves when it is ready; Ctrl-C or SIGTERM stops it cleanly. */
-export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: DevArguments): Promise<void> {
+export async function dev(args: DevArguments): Promise<void> {
+  const { dataFolder, slotMs } = args;
   const data = openDataFolder(dataFolder);
   const leaveFolder = await holdFolder(dataFolder, data.lock);
-  const setup: DevSetup = data.readSetup() ?? {
-    masterSecret: Buffer.from(systemRandom.bytes(32)).toString("hex"),
-  };
+  const setup = setupFrom(data.readSetup());
   // Before anything is sealed with the secret: killed at any line below, the next start still has it.
   data.writeSetup(setup);
 
-  const log = stderrLogger(debug);
+  const log = stderrLogger(args.debug);
   const chain = await createLocalChain({ clock: systemClock, slotMs, journal: data.journal });
   const { wallets, privateRouting, swap } = devMoney(chain);
-  const rpc = await takePort({ option: "--rpc-port", wanted: rpcPort, last: setup.rpcPort }, (taken) =>
+  const rpc = await takePort({ option: "--rpc-port", wanted: args.rpcPort, last: setup.rpcPort }, (taken) =>
     chain.listen({ port: taken, host: DEV_HOST }),
   );
   const storage = await sqliteStorage(data.database);
@@ -62,18 +66,22 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     recovery: recoveryFile(data.orders),
     swap,
     // The receivers of a developer run on the developer's own machine.
-    webhooks: { allowAddress: isLoopback },
+    webhooks: { allowAddress: isLoopback, ca: trustedBy(setup) },
+    broadcastDelayMs: args.broadcastDelayMs,
     logger: log,
   });
   await service.start().catch((error: unknown) => {
     throw error instanceof StartRefused ? foreignFile(dataFolder, error) : error;
   });
-  const handler = createHttpHandler({ service, inspector: true, logger: log });
-  const api = await takePort({ option: "--port", wanted: port, last: setup.port }, (taken) =>
-    listenOn(taken, (request, response) => void handler.node(request, response)),
-  );
-
   const apiKeys = (await openingKeys(service, setup)) ?? (await issueKeys(service));
+  const handler = createHttpHandler({ service, inspector: true, logger: log });
+  const answer = withDevHelpers({ chain, slotMs, ledger, service, apiKeys, payer: wallets[0] }, handler.node);
+  const api = await takePort({ option: "--port", wanted: args.port, last: setup.port }, (taken) =>
+    listenOn(
+      taken,
+      createServer((request, response) => void answer(request, response)),
+    ),
+  );
   data.writeSetup({ ...setup, apiKeys, port: api.port, rpcPort: Number(new URL(rpc.url).port) });
   stopOnSignal(async () => {
     await closeServer(api.server);
@@ -92,7 +100,14 @@ export async function dev({ port, rpcPort, dataFolder, slotMs, json, debug }: De
     wallets,
     tokens: service.tokens().tokens,
   });
-  process.stdout.write(`${json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
+  process.stdout.write(`${args.json ? JSON.stringify(ready) : readyPage(ready, dataFolder)}\n`);
+}
+
+/** What the last start has kept, and what it had not yet. */
+function setupFrom(kept: DevSetup | null): DevSetup {
+  const masterSecret = kept?.masterSecret ?? Buffer.from(systemRandom.bytes(32)).toString("hex");
+  const receiver = receiverFor(kept?.receiver, { clock: systemClock, random: systemRandom });
+  return { ...kept, masterSecret, receiver };
 }
 
 /** The keys of the last start, unless the database that knew them was removed. */

@@ -1,75 +1,86 @@
-/** Taking a port: the wanted one, or for 0 the one of the last start if it is free, else any. */
-import { createServer } from "node:http";
-import type { RequestListener, Server } from "node:http";
-import type { AddressInfo } from "node:net";
+/** `paystate listen`: a webhook receiver on this machine that shows what comes and forwards it to the developer's program. */
+import { createServer } from "node:https";
+import { isApiError } from "../client/api-error.ts";
+import type { NoticeEvent } from "../payments/webhooks/sending/notice-body.ts";
+import { systemClock } from "../runtime.ts";
+import { Forwarding } from "./forward-webhook.ts";
+import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
+import type { Print } from "./print.ts";
+import { runningDev } from "./running-dev.ts";
+import type { DevAccount } from "./running-dev.ts";
 
-/** Only this machine reaches a development service. */
-export const DEV_HOST = "127.0.0.1";
-
-const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
-
-/** Whether an address is this machine's own, which no other machine can reach. */
-export function isLoopback(ip: string): boolean {
-  return LOOPBACK.test(ip);
-}
-
-/** How long an open request may delay the end. A browser's spare connection, which never asks, would delay it without end. */
-const MAX_CLOSE_MS = 500;
-
-/** A port that an option names. */
-export interface PortWish {
-  readonly option: string;
-  readonly wanted: number;
-  readonly last: number | undefined;
+/** The arguments of the command, read and checked. */
+export interface ListenArguments {
+  readonly forwardTo: URL;
+  readonly port: number;
+  readonly events: readonly NoticeEvent[];
+  readonly dataFolder: string;
 }
 
 /**
- * Runs `take` with the wanted port; for 0 first with the port of the last start, so that addresses stay the same.
- * Rejects with a sentence that names the option to change.
+ * Receives the webhooks of every account of the `paystate dev` that runs on the folder. Resolves once they are registered,
+ * with the function that removes them and ends. Throws a sentence when no dev runs there, and when the port is in use.
  */
-export async function takePort<T>(
-  { option, wanted, last }: PortWish,
-  take: (port: number) => Promise<T>,
-): Promise<T> {
+export async function listen(
+  { forwardTo, port: wanted, events, dataFolder }: ListenArguments,
+  print: Print,
+): Promise<() => Promise<void>> {
+  const { accounts, receiver } = await runningDev(dataFolder);
+  const { certificate: cert, privateKey: key, secret } = receiver;
+  const forwarding = new Forwarding({ target: forwardTo, secret, clock: systemClock, print });
+  const { server, port } = await takePort({ option: "--port", wanted, last: undefined }, (taken) =>
+    listenOn(
+      taken,
+      createServer({ cert, key }, (request, response) => void forwarding.serve(request, response)),
+    ),
+  );
+  const wish = { url: `https://${DEV_HOST}:${port}/paystate-listen`, events, secret };
+  const removals: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    // First of all: a webhook whose receiver has gone fails, and comes again for hours.
+    const removed = await Promise.allSettled(removals.map((remove) => remove()));
+    await closeServer(server);
+    if (removed.every(({ status }) => status === "fulfilled")) return;
+    print(`The webhook ${wish.url} could not be removed: the next listen on this port takes it over.`);
+  };
   try {
-    if (wanted === 0 && last !== undefined) return await take(last).catch(() => take(0));
-    return await take(wanted);
-  } catch (cause) {
-    // A chain takes the next port too: the one in use is not always the one that was asked for.
-    const taken = portInUse(cause);
-    const reason = taken === null ? `port ${wanted} cannot be opened` : `port ${taken} is in use`;
-    throw new Error(`${reason}: choose another one with ${option}, or 0 for any free one`, { cause });
+    for (const account of accounts) {
+      const removal = await register(account, wish, print);
+      if (removal !== null) removals.push(removal);
+    }
+    if (removals.length === 0) throw new Error("no account of the paystate dev takes another webhook");
+  } catch (error) {
+    await stop();
+    throw error;
   }
+  print(`Listening on ${wish.url} for ${events.join(", ")}`);
+  print(`Forwarding to ${forwardTo.href}, signed with the secret ${secret}`);
+  return stop;
 }
 
-/** The port that another program has; the listener of the chain says it in the cause of its own error. */
-function portInUse(error: unknown): number | null {
-  const { code, port, cause } = error as NodeJS.ErrnoException & { readonly port?: number };
-  if (code === "EADDRINUSE" && port !== undefined) return port;
-  return cause === undefined ? null : portInUse(cause);
+interface WebhookWish {
+  readonly url: string;
+  readonly events: readonly NoticeEvent[];
+  readonly secret: string;
 }
 
-/** Listens on the loopback address. */
-export async function listenOn(
-  port: number,
-  listener: RequestListener,
-): Promise<{ server: Server; port: number }> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, DEV_HOST, resolve);
-  });
-  return { server, port: (server.address() as AddressInfo).port };
-}
-
-/** Stops listening, closes idle connections, lets running requests finish for a moment, then closes all. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const patience = setTimeout(() => server.closeAllConnections(), MAX_CLOSE_MS);
-    server.close(() => {
-      clearTimeout(patience);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+/** Registers for one account, and returns how that is taken back; null, with a line printed, where the account refuses. */
+async function register(
+  { tier, client }: DevAccount,
+  { url, events, secret }: WebhookWish,
+  print: Print,
+): Promise<(() => Promise<unknown>) | null> {
+  const { webhooks } = await client.listWebhooks();
+  // The port is ours, so the listen that left this one behind is dead. Taking it over counts as no registration.
+  const left = webhooks.find((webhook) => webhook.url === url);
+  try {
+    const { webhookId } = await (left === undefined
+      ? client.registerWebhook({ url, events, secret })
+      : client.updateWebhook(left.webhookId, { events, secret, enabled: true }));
+    return () => client.deleteWebhook(webhookId);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    print(`The ${tier} account is not listened to: ${error.message}`);
+    return null;
+  }
 }

@@ -2,6 +2,7 @@
 /** The `paystate` command: reads its arguments, runs one of its commands, and says in a sentence what went wrong. */
 import { inspect } from "node:util";
 import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
+import { stopOnSignal } from "./stop-on-signal.ts";
 import { USAGE } from "./usage.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -28,6 +29,7 @@ const OPERATOR_COMMANDS: readonly string[] = [
 const INSTANCE_COMMANDS: readonly string[] = ["ps", "show", "history", "retry"];
 const COMMANDS = [
   "dev",
+  "listen",
   "machines",
   "reconcile",
   "release",
@@ -48,6 +50,8 @@ async function run(args: readonly string[]): Promise<void> {
   switch (command) {
     case "dev":
       return runDev(rest);
+    case "listen":
+      return runListen(rest);
     case "machines":
       return runMachines(rest);
     case "reconcile":
@@ -70,6 +74,8 @@ async function run(args: readonly string[]): Promise<void> {
 }
 
 const PORTS = { least: 0, most: 65_535 };
+/** The service takes no longer delay: the blockhash of a payment would be too old when it is sent. */
+const DELAYS = { least: 0, most: 20_000 };
 
 // Each command loads only what it needs; a module that cannot be loaded is reported like any other problem.
 
@@ -79,6 +85,7 @@ async function runDev(args: readonly string[]): Promise<void> {
     "rpc-port": { type: "string", default: "8899" },
     data: { type: "string", default: ".paystate" },
     "slot-ms": { type: "string", default: "400" },
+    "broadcast-delay-ms": { type: "string", default: "0" },
     json: { type: "boolean", default: false },
     debug: { type: "boolean", default: false },
   });
@@ -88,11 +95,34 @@ async function runDev(args: readonly string[]): Promise<void> {
     rpcPort: wholeNumber("--rpc-port", values["rpc-port"], PORTS),
     dataFolder: values.data,
     slotMs: wholeNumber("--slot-ms", values["slot-ms"], { least: 10, most: 60_000 }),
+    broadcastDelayMs: wholeNumber("--broadcast-delay-ms", values["broadcast-delay-ms"], DELAYS),
     json: values.json,
     debug: values.debug,
   };
   const { dev } = await import("./dev.ts");
   await dev(wanted);
+}
+
+async function runListen(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    "forward-to": { type: "string" },
+    port: { type: "string", default: "3211" },
+    events: { type: "string" },
+    data: { type: "string", default: ".paystate" },
+    debug: { type: "boolean", default: false },
+  });
+  if (positionals[0] !== undefined) throw new UsageError(`listen takes no argument "${positionals[0]}"`);
+  if (values["forward-to"] === undefined) throw new UsageError("listen expects --forward-to URL");
+  const { eventOf, targetOf } = await import("./trigger.ts");
+  const { NOTICE_EVENTS } = await import("../payments/webhooks/sending/notice-body.ts");
+  const wanted = {
+    forwardTo: targetOf("--forward-to", values["forward-to"]),
+    port: wholeNumber("--port", values.port, PORTS),
+    events: [...new Set(values.events?.split(",").map(eventOf) ?? NOTICE_EVENTS)],
+    dataFolder: values.data,
+  };
+  const { listen } = await import("./listen.ts");
+  stopOnSignal(await listen(wanted, print));
 }
 
 async function runMachines(args: readonly string[]): Promise<void> {
@@ -164,7 +194,7 @@ async function runTrigger(args: readonly string[]): Promise<void> {
     throw new UsageError("expected either --to or --webhook");
   }
   if (to !== undefined) {
-    const isTaken = await triggerAt(event, { url: targetOf(to), secret: secret ?? null }, print);
+    const isTaken = await triggerAt(event, { url: targetOf("--to", to), secret: secret ?? null }, print);
     return end(isTaken ? 0 : 1);
   }
   if (secret !== undefined) throw new UsageError("--secret expects --to: a registered webhook has its own");

@@ -1,6 +1,6 @@
 /** The payment service that an operator's command asks: that of a `paystate dev` folder, or the host's own. */
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { SOL_MINT } from "../address.ts";
@@ -11,9 +11,10 @@ import { solanaLedger } from "../solana/index.ts";
 import { createLocalChain } from "../local/index.ts";
 import { fixedPrices } from "../payments/prices/prices.ts";
 import { systemClock } from "../runtime.ts";
-import { openDataFolder } from "./dev-data.ts";
+import { openDataFolder, setupIn } from "./dev-data.ts";
+import { trustedBy } from "./dev-receiver.ts";
 import { tryToHoldFolder } from "./hold-folder.ts";
-import { DEV_HOST, isLoopback } from "./listen.ts";
+import { DEV_HOST, isLoopback } from "./loopback-server.ts";
 import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -62,12 +63,9 @@ async function openOwnService(file: string): Promise<OpenService> {
  * brought back from the folder, and stands still.
  */
 async function openDevService(folder: string): Promise<OpenService> {
-  if (!existsSync(join(folder, "dev.json"))) {
-    throw new Error(`there is no paystate dev in ${folder}: name its folder with --data`);
-  }
-  const data = openDataFolder(folder);
-  const setup = data.readSetup();
+  const setup = setupIn(folder);
   if (setup === null) throw new Error(`there is no paystate dev in ${folder}: name its folder with --data`);
+  const data = openDataFolder(folder);
   const leaveFolder = await tryToHoldFolder(data.lock);
   if (leaveFolder === null && setup.rpcPort === undefined) {
     throw new Error(`the paystate dev on ${folder} is still starting: try again in a moment`);
@@ -83,7 +81,7 @@ async function openDevService(folder: string): Promise<OpenService> {
     ledger,
     masterSecrets: [{ version: 1, secret: Buffer.from(setup.masterSecret, "hex") }],
     stablecoins: chain.mints,
-    webhooks: { allowAddress: isLoopback },
+    webhooks: { allowAddress: isLoopback, ca: trustedBy(setup) },
     privateRouting: {
       sponsor: keypairSigner(chain.createWallet("sponsor", {}).secretKey),
       treasury: chain.createWallet("treasury", {}).address,

@@ -20,10 +20,10 @@ export function eventOf(text: string): NoticeEvent {
 }
 
 /** An address of the caller's own machine or network is fine here: only the caller chooses it. */
-export function targetOf(text: string): URL {
+export function targetOf(option: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new UsageError(`--to ${text}: expected a URL that begins with http:// or https://`);
+  throw new UsageError(`${option} ${text}: expected a URL that begins with http:// or https://`);
 }
 
 /** Posts to any URL and prints the status; answers whether it was 200. Throws a sentence when no answer came. */

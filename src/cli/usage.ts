@@ -1,13 +1,22 @@
 /** What `paystate --help` prints. */
 
-export const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--json] [--debug]
+export const USAGE = `paystate dev [--port N] [--rpc-port N] [--data DIR] [--slot-ms N] [--broadcast-delay-ms N] [--json] [--debug]
     Starts a local chain, a database, the payment service and its HTTP handler.
       --port N       where the API listens, default 3210; 0 takes any free port
       --rpc-port N   where the chain's JSON-RPC listens, default 8899; 0 takes any free port
       --data DIR     where everything is kept, default .paystate; started again on it, all goes on
       --slot-ms N    how long a slot of the chain lasts, default 400
+      --broadcast-delay-ms N  how long a payment of wallet mode can still be cancelled, default 0
       --json         exactly one line on stdout once ready, for programs; logs go to stderr
       --debug        logs everything, and shows where an error comes from
+
+paystate listen --forward-to URL [--port N] [--events EVENT,…] [--data DIR]
+    Receives the webhooks of the paystate dev that runs, verifies and shows each, and forwards it to your own program,
+    whose answer the service gets. Ctrl-C ends it, and removes the webhooks that it registered.
+      --forward-to URL  where your program takes webhooks, http or https
+      --port N          where it listens, default 3211; 0 takes any free port
+      --events EVENT,…  default all
+      --data DIR        the folder of the paystate dev, default .paystate
 
 paystate machines [NAME …] [--format mermaid|svg|json]
     Prints the state charts, all or the named ones; as svg one, which takes the package elkjs.

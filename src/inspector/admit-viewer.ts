@@ -17,14 +17,30 @@ const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
 /** A proxy on this machine makes every stranger look as if he were here. */
 const PROXIED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
 
+/** Whether a page of another site has made the request, as browsers say. */
+export function isOfAnotherSite({ headers }: Request): boolean {
+  const site = headers.get("sec-fetch-site");
+  return site !== null && site !== "same-origin" && site !== "none";
+}
+
+/** Whether it names this machine. A name of a stranger's that leads here is how a page elsewhere would read this one. */
+export function isUnderOwnName({ url }: Request): boolean {
+  return LOOPBACK_HOST.test(new URL(url).hostname);
+}
+
+/** Whether it comes from this machine, and through no proxy. */
+export function isFromHere({ request, peer }: Viewer): boolean {
+  const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
+  return !isElsewhere && !PROXIED.some((name) => request.headers.has(name));
+}
+
 /** The reason to refuse, as a sentence, or null where the viewer may look. */
 export async function refusalOf(
   { request, peer }: Viewer,
   inspected: Pick<Inspected, "isProduction">,
   authorize: Authorize | null,
 ): Promise<string | null> {
-  const site = request.headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin" && site !== "none") {
+  if (isOfAnotherSite(request)) {
     return "The inspector answers no request that another site has made: type its address, or copy the link.";
   }
   if (authorize !== null) {
@@ -33,13 +49,10 @@ export async function refusalOf(
   if (inspected.isProduction()) {
     return "The inspector is off here: this service works, or may work, with real money. Give inspector: { authorize } to say who may look.";
   }
-  // A name of a stranger's that leads to this machine is how a page elsewhere would read this one.
-  const { hostname } = new URL(request.url);
-  if (!LOOPBACK_HOST.test(hostname)) {
+  if (!isUnderOwnName(request)) {
     return "The inspector answers only under the name of this machine, such as http://127.0.0.1. Give inspector: { authorize } to open it to others.";
   }
-  const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
-  if (isElsewhere || PROXIED.some((name) => request.headers.has(name))) {
+  if (!isFromHere({ request, peer })) {
     return "The inspector answers only this machine, and no proxy. Give inspector: { authorize } to open it to others.";
   }
   return null;

@@ -5,9 +5,10 @@ import { leaveNothing, runCommand } from "./command.ts";
 afterAll(leaveNothing);
 
 const HINT = "Run `paystate --help` for what it takes.\n";
-const DEV_OPTIONS = "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --json, --debug";
+const DEV_OPTIONS =
+  "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
+  "dev, listen, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -23,6 +24,21 @@ test.concurrent.each([
   ["dev --port 65536", "--port 65536: expected a whole number from 0 to 65535"],
   ["dev --rpc-port 1e3", "--rpc-port 1e3: expected a whole number from 0 to 65535"],
   ["dev --slot-ms 9", "--slot-ms 9: expected a whole number from 10 to 60000"],
+  ["dev --broadcast-delay-ms 20001", "--broadcast-delay-ms 20001: expected a whole number from 0 to 20000"],
+  ["listen", "listen expects --forward-to URL"],
+  ["listen now", 'listen takes no argument "now"'],
+  [
+    "listen --forward-to localhost:3000",
+    "--forward-to localhost:3000: expected a URL that begins with http:// or https://",
+  ],
+  [
+    "listen --forward-to http://localhost --events transaction.done",
+    `there is no event "transaction.done": expected ${EVENTS}`,
+  ],
+  [
+    "listen --forward-to http://localhost --port 65536",
+    "--port 65536: expected a whole number from 0 to 65535",
+  ],
   ["machines order", `there is no machine "order": expected ${MACHINES}`],
   ["machines constructor", `there is no machine "constructor": expected ${MACHINES}`],
   ["accounts", "accounts expects create or list"],

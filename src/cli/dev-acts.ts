@@ -1,0 +1,129 @@
+/** The helpers of `paystate dev`: fund an address, pay a deposit, let slots pass, make calls of the chain fail. */
+import { z } from "zod";
+import { addressSchema } from "../address-schema.ts";
+import { knownAddress } from "../address.ts";
+import { parseAmount } from "../amount.ts";
+import { isPaymentError } from "../errors.ts";
+import { keypairSigner, signTransaction } from "../ledger/sign-transaction.ts";
+import type { TransactionBody } from "../payments/transactions/read-transaction.ts";
+import type { DevWorld } from "./dev-world.ts";
+
+/** Does what one request asks. `body` is what JSON it holds: throws `ZodError` when it is not what is expected. */
+export type DevAct = (world: DevWorld, body: unknown) => object | Promise<object>;
+
+/** A helper cannot do what it was asked; the message says why. */
+export class ActRefused extends Error {
+  override readonly name = "ActRefused";
+}
+
+const FUNDS = { SOL: "lamports", USDC: "usdc", USDT: "usdt" } as const;
+const ASSETS = ["SOL", "USDC", "USDT"] as const;
+const MAX_SECONDS = 86_400;
+const MAX_FAILURES = 1_000;
+// As a node answers that has too much to do.
+const FAILURE = { kind: "refuse", status: 503 } as const;
+
+const fund = actOn(
+  z.strictObject({
+    address: addressSchema("expected a base58 address"),
+    asset: z.enum(ASSETS),
+    amount: z.string().regex(/^\d+(?:\.\d+)?$/, 'expected a decimal text such as "12.5"'),
+  }),
+  ({ chain, service }, { address, asset, amount }) => {
+    const units = unitsOf(service, asset, amount);
+    try {
+      return { signature: chain.fund(address, { [FUNDS[asset]]: units }) };
+    } catch (cause) {
+      throw new ActRefused((cause as Error).message, { cause });
+    }
+  },
+);
+
+const deposit = actOn(z.strictObject({ transactionId: z.string() }), async (world, { transactionId }) => {
+  const order = await orderOf(world, transactionId);
+  const { status, ephemeralAddress, depositAsset, depositMint, remainingAmount } = order;
+  if (ephemeralAddress === undefined || depositAsset === undefined || remainingAmount === undefined) {
+    throw new ActRefused(`${transactionId} is no private order: it has no deposit`);
+  }
+  if (status !== "pending" || remainingAmount === "0") {
+    throw new ActRefused(`${transactionId} waits for no deposit: ${remainingAmount} left, ${status}`);
+  }
+  const signer = keypairSigner(world.payer.secretKey);
+  const from = signer.address;
+  const mint = depositMint === null || depositMint === undefined ? null : knownAddress(depositMint);
+  const unsigned = await world.ledger.buildTransaction({
+    feePayer: from,
+    moves: [
+      {
+        does: "transfer",
+        mint,
+        decimals: decimalsOf(world.service, depositAsset),
+        from,
+        to: knownAddress(ephemeralAddress),
+        amount: unitsOf(world.service, depositAsset, remainingAmount),
+        accountPayer: mint === null ? null : from,
+      },
+    ],
+  });
+  const { bytes, signature } = await signTransaction(unsigned, [signer]);
+  await world.ledger.broadcast(bytes);
+  return { signature, from, to: ephemeralAddress, asset: depositAsset, amount: remainingAmount };
+});
+
+const clock = actOn(
+  z.strictObject({ seconds: z.int().min(1).max(MAX_SECONDS) }),
+  ({ chain, slotMs }, { seconds }) => {
+    const slots = Math.ceil((seconds * 1_000) / slotMs);
+    chain.advance(slots);
+    return { slots, slot: chain.slot(), blockHeight: chain.blockHeight() };
+  },
+);
+
+const fail = actOn(z.strictObject({ next: z.int().min(0).max(MAX_FAILURES) }), ({ chain }, { next }) => {
+  chain.faults.clear();
+  if (next === 0) return { next };
+  let left = next;
+  const lift = chain.faults.add(({ transport }) => {
+    if (transport !== "http") return undefined;
+    left -= 1;
+    if (left === 0) lift();
+    return FAILURE;
+  });
+  return { next };
+});
+
+/** All of them, by the last part of their path. */
+export const DEV_ACTS: ReadonlyMap<string, DevAct> = new Map(Object.entries({ fund, deposit, clock, fail }));
+
+function actOn<Fields>(
+  schema: z.ZodType<Fields>,
+  perform: (world: DevWorld, fields: Fields) => object | Promise<object>,
+): DevAct {
+  return (world, body) => perform(world, schema.parse(body));
+}
+
+/** The keys are of three accounts, and the order is of one of them. */
+async function orderOf({ service, apiKeys }: DevWorld, transactionId: string): Promise<TransactionBody> {
+  for (const key of Object.values(apiKeys)) {
+    const caller = await service.authenticate(`Bearer ${key}`);
+    const found = await service.transaction(caller, transactionId).catch((error: unknown) => {
+      if (isPaymentError(error, "TRANSACTION_NOT_FOUND")) return null;
+      throw error;
+    });
+    if (found !== null) return found;
+  }
+  throw new ActRefused(`no account of this paystate dev has a transaction ${transactionId}`);
+}
+
+function decimalsOf(service: DevWorld["service"], asset: string): number {
+  const token = service.tokens().tokens.find(({ symbol }) => symbol === asset);
+  if (token === undefined) throw new ActRefused(`there is no asset ${asset}`);
+  return token.decimals;
+}
+
+function unitsOf(service: DevWorld["service"], asset: string, amount: string): bigint {
+  const decimals = decimalsOf(service, asset);
+  const parsed = parseAmount(amount, decimals);
+  if ("amount" in parsed) return parsed.amount;
+  throw new ActRefused(`amount: expected a decimal text above 0 with at most ${decimals} decimals`);
+}
