@@ -17,6 +17,9 @@ export interface ListenArguments {
   readonly dataFolder: string;
 }
 
+// A person who presses Ctrl-C does not wait for a service that hangs.
+const MAX_REMOVAL_MS = 2_000;
+
 /**
  * Receives the webhooks of every account of the `paystate dev` that runs on the folder. Resolves once they are registered,
  * with the function that removes them and ends. Throws a sentence when no dev runs there, and when the port is in use.
@@ -77,7 +80,7 @@ async function register(
     const { webhookId } = await (left === undefined
       ? client.registerWebhook({ url, events, secret })
       : client.updateWebhook(left.webhookId, { events, secret, enabled: true }));
-    return () => client.deleteWebhook(webhookId);
+    return () => client.deleteWebhook(webhookId, { signal: AbortSignal.timeout(MAX_REMOVAL_MS) });
   } catch (error) {
     if (!isApiError(error)) throw error;
     print(`The ${tier} account is not listened to: ${error.message}`);

@@ -1,5 +1,6 @@
 /** `paystate listen` beside a `paystate dev`: real TLS between them, and a developer's program behind. */
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingHttpHeaders, RequestListener, Server } from "node:http";
@@ -12,7 +13,8 @@ import { createClient } from "../../src/client/create-client.ts";
 import type { PaymentClient } from "../../src/client/create-client.ts";
 import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { verifyWebhook } from "../../src/receiver/index.ts";
-import { leaveNothing, newDataFolder, startCommand } from "./command.ts";
+import { startHttpsReceiver } from "../kit/https-receiver.ts";
+import { leaveNothing, newDataFolder, runCommand, startCommand } from "./command.ts";
 import { call, type DevSession, send, startDev, untilFinal } from "./dev-session.ts";
 
 interface Forwarded {
@@ -131,6 +133,19 @@ test("every account is listened to, and none any more after the end", async () =
   expect(await webhooksOfAll()).toEqual([]);
 });
 
+test("trigger reaches it, too: the commands beside a running dev trust what it trusts", async () => {
+  await start();
+  const { accountId } = await clientOf("pro").getAccount();
+  const [webhook] = await webhooksOf("pro");
+  const of = ["--webhook", webhook?.webhookId ?? "", "--account", accountId, "--data", folder];
+  const { code, stdout } = await runCommand(["trigger", "transaction.failed", ...of]);
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("answered 200") as string,
+  });
+  expect(forwarded).toHaveLength(1);
+});
+
 test("the service gets the status of the program, and of a redirect too, which is not followed", async () => {
   await start();
   for (const status of [500, 302, 204]) {
@@ -228,20 +243,26 @@ test("an account that takes no further webhook is left out with a line", async (
 });
 
 test("Ctrl-C removes the webhooks; those of one that was killed are taken over on the same port", async () => {
-  const args = (port: string): string[] => [
-    ...["listen", "--data", folder, "--forward-to", targetUrl().href, "--port", port],
+  const args = (to: string, port: string): string[] => [
+    ...["listen", "--data", folder, "--forward-to", to, "--port", port],
   ];
-  const killed = startCommand([...args("0"), "--events", "transaction.failed"]);
+  const killed = startCommand([...args(targetUrl().href, "0"), "--events", "transaction.failed"]);
   await killed.said(/^Forwarding to .+\n/m);
   await killed.end("SIGKILL");
   const left = await webhooksOf("enterprise");
   expect(left).toMatchObject([{ events: ["transaction.failed"] }]);
 
-  const again = startCommand(args(new URL(left[0]?.url ?? "").port));
+  // This one forwards over TLS, to a certificate that Node was told to trust.
+  const secure = await startHttpsReceiver();
+  await writeFile(`${folder}-ca.pem`, secure.ca);
+  const env = { NODE_EXTRA_CA_CERTS: `${folder}-ca.pem` };
+  const again = startCommand(args(secure.url, new URL(left[0]?.url ?? "").port), env);
   await again.said(/^Forwarding to .+\n/m);
   const [taken] = await webhooksOf("enterprise");
   expect(taken).toMatchObject({ webhookId: left[0]?.webhookId, enabled: true, events: NOTICE_EVENTS });
   expect(await trySample("enterprise")).toMatchObject({ delivered: true });
+  expect(secure.requests).toMatchObject([{ method: "POST", path: "/hook" }]);
+  await secure.close();
   expect(await again.end("SIGINT")).toMatchObject({ code: 0, stderr: "" });
   expect(await webhooksOfAll()).toEqual([]);
 }, 40_000);
@@ -253,7 +274,14 @@ test("without a paystate dev on the folder it is one sentence, and makes no fold
   await expect(listen({ ...wanted, dataFolder: nowhere }, () => {})).rejects.toThrow(
     new Error(`no paystate dev runs on ${nowhere}: ${advice}`),
   );
+  await start();
   await dev.end("SIGINT");
+  // The end of one that has lost its service says what is left.
+  await stop?.();
+  stop = null;
+  expect(printed.at(-1)).toMatch(
+    /^The webhook https:\/\/127\.0\.0\.1:\d+\/paystate-listen could not be removed: the next listen on this port takes it over\.$/,
+  );
   await expect(listen({ ...wanted, dataFolder: folder }, () => {})).rejects.toThrow(
     new Error(`no paystate dev runs on ${folder}: ${advice}`),
   );
