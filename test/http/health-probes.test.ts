@@ -1,72 +1,70 @@
 /** What a load balancer is answered without a key. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { RecentHealth } from "../../src/service/recent-health.ts";
 import type { Health } from "../../src/service/read-health.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
 import type { ServiceFixture } from "../kit/service-fixture.ts";
+import { serviceTest as test } from "../kit/service-test.ts";
 
-let fixture: ServiceFixture;
-beforeEach(async () => {
-  fixture = await serviceFixture();
-});
-afterEach(() => fixture.close());
-
-async function ask(path: string, options: Partial<HttpHandlerOptions> = { health: true }) {
-  const { service, clock } = fixture;
+async function ask(
+  world: ServiceFixture,
+  path: string,
+  options: Partial<HttpHandlerOptions> = { health: true },
+) {
+  const { service, clock } = world;
   const handler = createHttpHandler({ service, clock, ...options });
   const response = await handler.fetch(new Request(`https://pay.example${path}`));
   return { status: response.status, body: await response.json() };
 }
 
-test("a service that works is live and ready, and shows one word", async () => {
-  expect(await ask("/health/live")).toEqual({ status: 200, body: { status: "ok" } });
-  expect(await ask("/health/ready")).toEqual({ status: 200, body: { status: "ok" } });
+test("a service that works is live and ready, and shows one word", async ({ world }) => {
+  expect(await ask(world, "/health/live")).toEqual({ status: 200, body: { status: "ok" } });
+  expect(await ask(world, "/health/ready")).toEqual({ status: 200, body: { status: "ok" } });
 });
 
-test("without its chain it is ready still, and degraded: cancels and reads go on", async () => {
-  await fixture.ledger.close();
-  expect(await ask("/health/ready")).toEqual({ status: 200, body: { status: "degraded" } });
+test("without its chain it is ready still, and degraded: cancels and reads go on", async ({ world }) => {
+  await world.ledger.close();
+  expect(await ask(world, "/health/ready")).toEqual({ status: 200, body: { status: "degraded" } });
 });
 
-test("without its storage it is live and not ready", async () => {
-  const silent = new Proxy(fixture.storage, {
+test("without its storage it is live and not ready", async ({ world }) => {
+  const silent = new Proxy(world.storage, {
     get: (storage, property, receiver) =>
       property === "nextDue"
         ? () => Promise.reject(new Error("disk gone"))
         : (Reflect.get(storage, property, receiver) as unknown),
   });
-  const options = { health: true, service: fixture.another({ storage: silent }) };
-  expect(await ask("/health/live", options)).toEqual({ status: 200, body: { status: "ok" } });
-  expect(await ask("/health/ready", options)).toEqual({ status: 503, body: { status: "down" } });
+  const options = { health: true, service: world.another({ storage: silent }) };
+  expect(await ask(world, "/health/live", options)).toEqual({ status: 200, body: { status: "ok" } });
+  expect(await ask(world, "/health/ready", options)).toEqual({ status: 503, body: { status: "down" } });
 });
 
-test("a storage and a ledger that hang make no probe wait for longer than 3 s", async () => {
-  const hanging = new Proxy(fixture.storage, {
+test("a storage and a ledger that hang make no probe wait for longer than 3 s", async ({ world }) => {
+  const hanging = new Proxy(world.storage, {
     get: (storage, property, receiver) =>
       property === "deadLetters"
         ? () => new Promise(() => {})
         : (Reflect.get(storage, property, receiver) as unknown),
   });
-  const asked = ask("/health/ready", { health: true, service: fixture.another({ storage: hanging }) });
-  await fixture.pass(3_000);
+  const asked = ask(world, "/health/ready", { health: true, service: world.another({ storage: hanging }) });
+  await world.pass(3_000);
   expect(await asked).toEqual({ status: 503, body: { status: "down" } });
 });
 
-test("the probes stand below the base path, and only where they were asked for", async () => {
-  expect((await ask("/pay/health/live", { health: true, basePath: "/pay" })).status).toBe(200);
+test("the probes stand below the base path, and only where they were asked for", async ({ world }) => {
+  expect((await ask(world, "/pay/health/live", { health: true, basePath: "/pay" })).status).toBe(200);
   // As every path without a key.
-  expect((await ask("/health/live", {})).status).toBe(401);
+  expect((await ask(world, "/health/live", {})).status).toBe(401);
 });
 
-test("strangers who ask often cost one reading a second", async () => {
+test("strangers who ask often cost one reading a second", async ({ world }) => {
   const clock = virtualClock();
   let readings = 0;
   const health = (): Promise<Health> => {
     readings += 1;
-    return fixture.service.health();
+    return world.service.health();
   };
   const recent = new RecentHealth({ health }, clock);
   await Promise.all(Array.from({ length: 1_000 }, () => recent.read()));

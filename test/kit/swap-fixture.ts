@@ -76,14 +76,8 @@ export const INVENTORY: Funds = {
 
 const DESK_SECRET = new Uint8Array(32).fill(9);
 
-export async function swapFixture({
-  options = {},
-  routing = {},
-  desk: deskOptions = {},
-  inventory = INVENTORY,
-  provider = (signer) => deskProvider({ desk: signer, ...deskOptions }),
-  ledgerOn,
-}: {
+/** What may be other than usual. */
+export interface SwapSettings {
   readonly options?: Partial<PaymentServiceOptions>;
   readonly routing?: Partial<PrivateRoutingOptions>;
   readonly desk?: Partial<DeskOptions>;
@@ -92,7 +86,16 @@ export async function swapFixture({
   readonly provider?: (signer: Signer) => SwapProvider;
   /** See `privateFixture`. */
   readonly ledgerOn?: Parameters<typeof privateFixture>[2];
-} = {}): Promise<SwapFixture> {
+}
+
+export async function swapFixture({
+  options = {},
+  routing = {},
+  desk: deskOptions = {},
+  inventory = INVENTORY,
+  provider = (signer) => deskProvider({ desk: signer, ...deskOptions }),
+  ledgerOn,
+}: SwapSettings = {}): Promise<SwapFixture> {
   const own = keypairSigner(DESK_SECRET);
   let asked = 0;
   const signer: Signer = {

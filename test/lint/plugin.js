@@ -60,7 +60,41 @@ const noExportAll = {
   }),
 };
 
+const SILENCED = new Set(["only", "skip", "todo"]);
+const EXPECTING = /\b(expect|assert|run)\w*\(/;
+
+/** The function that a chain of calls and members starts at: `serviceTest` of `serviceTest.for(rows)("a title", …)`. */
+function startOf(node) {
+  const names = [];
+  let at = node;
+  while (at.type !== "Identifier") {
+    if (at.type === "MemberExpression") names.push(at.property.name);
+    at = at.type === "MemberExpression" ? at.object : at.callee;
+    if (at === undefined) return { name: "", names };
+  }
+  return { name: at.name, names };
+}
+
+/** What vitest's own rules check of `test` alone: none is left out or runs alone, each expects something. */
+const extendedTests = {
+  create: (context) => ({
+    CallExpression(node) {
+      const { name, names } = startOf(node.callee);
+      if (!/(^t|T)est$/.test(name)) return;
+      if (names.some((each) => SILENCED.has(each))) {
+        context.report({ node, message: "Every test runs, and none of them alone." });
+      }
+      const body = node.arguments.find(({ type }) => type === "ArrowFunctionExpression");
+      const isTest =
+        body !== undefined && !names.includes("extend") && node.arguments[0].type.endsWith("Literal");
+      if (isTest && !EXPECTING.test(context.sourceCode.getText(body))) {
+        context.report({ node, message: "A test that expects nothing cannot fail." });
+      }
+    },
+  }),
+};
+
 export default {
   meta: { name: "paystate" },
-  rules: { "no-ambient": noAmbient, "no-export-all": noExportAll },
+  rules: { "extended-tests": extendedTests, "no-ambient": noAmbient, "no-export-all": noExportAll },
 };

@@ -51,3 +51,25 @@ describe("time and chance are injected", () => {
 test("`export *` is refused", () => {
   expect(objections('export * from "./other.ts";')).toEqual(["paystate(no-export-all)"]);
 });
+
+describe("what vitest's rules check of `test` holds for an extended test", () => {
+  const refused = ["paystate(extended-tests)"];
+
+  test.each(["only", "skip", "todo"])("`.%s` is refused", (name) => {
+    expect(objections(`chainTest.${name}("holds", ({ world }) => expect(world).toBe(1));`)).toEqual(refused);
+  });
+
+  test("a test that expects nothing is refused, and one that expects is not", () => {
+    const [idle, good] = ["world.close()", "expect(world).toBe(1)"].map(
+      (body) => `chainTest.for([1])("holds for %s", (_row, { world }) => ${body});`,
+    );
+    expect(objections(idle ?? "")).toEqual(refused);
+    expect(objections(good ?? "")).toEqual([]);
+  });
+
+  test("a fixture expects nothing", () => {
+    expect(
+      objections('export const test = chainTest.extend("wallet", ({ world }) => world.wallet());'),
+    ).toEqual([]);
+  });
+});

@@ -6,28 +6,24 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Address } from "../../src/address.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
+import type { PriceBounds } from "../../src/payments/prices/guarded-prices.ts";
 import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { land } from "../solana/signed-transaction.ts";
-import { freezeAccount, privateFixture } from "../kit/private-fixture.ts";
+import { freezeAccount } from "../kit/private-fixture.ts";
 import type { PrivateFixture } from "../kit/private-fixture.ts";
-
-let world: PrivateFixture;
-beforeEach(async () => {
-  world = await privateFixture();
-});
-afterEach(() => world.close());
+import { privateTest as test } from "../kit/private-test.ts";
 
 /** A mint of so many decimals, whose issuer is the chain's faucet. */
-async function mintOf(decimals: number, program = TOKEN_PROGRAM_ID): Promise<Address> {
+async function mintOf(world: PrivateFixture, decimals: number, program = TOKEN_PROGRAM_ID): Promise<Address> {
   const { publicKey, secretKey } = Keypair.generate();
   const issuer = new PublicKey(world.chain.faucet.address);
   const space = getMintLen([]);
@@ -45,7 +41,10 @@ async function mintOf(decimals: number, program = TOKEN_PROGRAM_ID): Promise<Add
 }
 
 /** The error of a start that must be refused. */
-async function refusalOf(options: Parameters<PrivateFixture["another"]>[0]): Promise<string> {
+async function refusalOf(
+  world: PrivateFixture,
+  options: Parameters<PrivateFixture["another"]>[0],
+): Promise<string> {
   const service = world.another({ storage: memoryStorage(), ...options });
   const error: unknown = await service.start().then(
     () => null,
@@ -57,7 +56,10 @@ async function refusalOf(options: Parameters<PrivateFixture["another"]>[0]): Pro
 }
 
 /** Starts, and answers what was warned of. */
-async function warnings(options: Parameters<PrivateFixture["another"]>[0]): Promise<readonly object[]> {
+async function warnings(
+  world: PrivateFixture,
+  options: Parameters<PrivateFixture["another"]>[0],
+): Promise<readonly object[]> {
   const said: object[] = [];
   const logger = {
     ...silentLogger,
@@ -69,7 +71,7 @@ async function warnings(options: Parameters<PrivateFixture["another"]>[0]): Prom
   return said;
 }
 
-test("a service without a logger warns on stderr", async () => {
+test("a service without a logger warns on stderr", async ({ world }) => {
   const written: string[] = [];
   const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     written.push(String(text));
@@ -89,48 +91,54 @@ test("a service without a logger warns on stderr", async () => {
 });
 
 describe("M12: the mints", () => {
-  test("a USDC of nine decimals does not start, and the option is named", async () => {
-    const USDC = await mintOf(9);
-    expect(await refusalOf({ stablecoins: { ...world.mints, USDC } })).toBe(
+  test("a USDC of nine decimals does not start, and the option is named", async ({ world }) => {
+    const USDC = await mintOf(world, 9);
+    expect(await refusalOf(world, { stablecoins: { ...world.mints, USDC } })).toBe(
       "stablecoins.USDC: the mint has 9 decimals on this chain, the service takes 6",
     );
   });
 
-  test("what is no mint of the Token program does not start, and every wrong one is named", async () => {
-    const USDC = await mintOf(6, TOKEN_2022_PROGRAM_ID);
+  test("what is no mint of the Token program does not start, and every wrong one is named", async ({
+    world,
+  }) => {
+    const USDC = await mintOf(world, 6, TOKEN_2022_PROGRAM_ID);
     const USDT = world.sponsor.address;
-    const said = await refusalOf({ stablecoins: { USDC, USDT } });
+    const said = await refusalOf(world, { stablecoins: { USDC, USDT } });
     expect(said.split("\n")).toEqual([
       expect.stringMatching(/^stablecoins\.USDC: \w+ is a mint of Token-2022/),
       expect.stringMatching(/^stablecoins\.USDT: \w+ is no mint on this chain \(found: wallet\)/),
     ]);
   });
 
-  test("no mint at all does not start", async () => {
+  test("no mint at all does not start", async ({ world }) => {
     const USDT = Keypair.generate().publicKey.toBase58();
-    const said = await refusalOf({ stablecoins: { ...world.mints, USDT } });
+    const said = await refusalOf(world, { stablecoins: { ...world.mints, USDT } });
     expect(said).toBe(
       `stablecoins.USDT: there is no account at ${USDT} on this chain; name the mint of USDT on this chain`,
     );
   });
 
-  test("a start that was refused for its mints leaves a new database free for another chain", async () => {
+  test("a start that was refused for its mints leaves a new database free for another chain", async ({
+    world,
+  }) => {
     const storage = memoryStorage();
-    await refusalOf({ storage, stablecoins: { ...world.mints, USDC: await mintOf(9) } });
+    await refusalOf(world, { storage, stablecoins: { ...world.mints, USDC: await mintOf(world, 9) } });
     expect(await storage.fact("genesisHash")).toBeNull();
   });
 
-  test("a chain without stablecoins, none of which were configured, is started on for SOL, with a warning", async () => {
-    const said = await warnings({ stablecoins: undefined } as never);
+  test("a chain without stablecoins, none of which were configured, is started on for SOL, with a warning", async ({
+    world,
+  }) => {
+    const said = await warnings(world, { stablecoins: undefined } as never);
     expect(said).toContainEqual(
       expect.objectContaining({ message: expect.stringContaining("only SOL can be moved") as string }),
     );
-    expect(await refusalOf({ stablecoins: undefined, ledger: onMainnet(world.ledger) } as never)).toContain(
-      "stablecoins.USDC: there is no account",
-    );
+    expect(
+      await refusalOf(world, { stablecoins: undefined, ledger: onMainnet(world.ledger) } as never),
+    ).toContain("stablecoins.USDC: there is no account");
   });
 
-  test("two stablecoins of one mint, or SOL as one, are refused before anything runs", () => {
+  test("two stablecoins of one mint, or SOL as one, are refused before anything runs", ({ world }) => {
     const { USDC } = world.mints;
     expect(() => world.another({ stablecoins: { USDC, USDT: USDC } })).toThrow(
       "stablecoins.USDT: expected another mint than that of USDC",
@@ -140,30 +148,32 @@ describe("M12: the mints", () => {
     );
   });
 
-  test("a freeze on our treasury's account is said, and the service starts", async () => {
+  test("a freeze on our treasury's account is said, and the service starts", async ({ world }) => {
     world.chain.fund(world.treasury.address, { usdc: 1n, usdt: 1n });
     world.chain.advance(35);
-    expect(await warnings({})).toEqual([]);
+    expect(await warnings(world, {})).toEqual([]);
     await freezeAccount(world, world.treasury, "USDT");
-    expect(await warnings({})).toMatchObject([
+    expect(await warnings(world, {})).toMatchObject([
       { purse: "treasury", owner: world.treasury.address, asset: "USDT", found: "frozen" },
     ]);
   });
 });
 
 describe("M13: prices that never move", () => {
-  test("on mainnet they are refused, for private mode and for the desk", async () => {
+  test("on mainnet they are refused, for private mode and for the desk", async ({ world }) => {
     const ledger = onMainnet(world.ledger);
-    expect(await refusalOf({ ledger })).toMatch(/^privateRouting\.prices: these prices never move/);
+    expect(await refusalOf(world, { ledger })).toMatch(/^privateRouting\.prices: these prices never move/);
     const prices = fixedPrices({ [SOL_MINT]: 1n });
     const provider = deskProvider({ desk: keypairSigner(new Uint8Array(32).fill(3)), prices });
-    expect(await refusalOf({ ledger, swap: { provider } })).toMatch(/^deskProvider: prices: these prices/);
+    expect(await refusalOf(world, { ledger, swap: { provider } })).toMatch(
+      /^deskProvider: prices: these prices/,
+    );
   });
 });
 
 describe("purses that are another's", () => {
   const at = (fill: number) => keypairSigner(new Uint8Array(32).fill(fill));
-  const make = (sponsor: number, treasury: number, desk: number) => () =>
+  const make = (world: PrivateFixture, sponsor: number, treasury: number, desk: number) => () =>
     world.another({
       privateRouting: {
         sponsor: at(sponsor),
@@ -173,23 +183,23 @@ describe("purses that are another's", () => {
       swap: { provider: deskProvider({ desk: at(desk) }) },
     });
 
-  test("two purses in one wallet are refused, all of them at once", () => {
-    expect(make(1, 1, 2)).toThrow(/privateRouting\.treasury: it is the sponsor/);
-    expect(make(1, 2, 1)).toThrow(/swap\.provider: its signer is the sponsor/);
-    expect(make(1, 2, 2)).toThrow(/swap\.provider: its signer is the treasury/);
-    expect(make(1, 1, 1)).toThrow(/privateRouting\.treasury[^]*is the sponsor[^]*is the treasury/);
-    make(1, 2, 3)();
+  test("two purses in one wallet are refused, all of them at once", ({ world }) => {
+    expect(make(world, 1, 1, 2)).toThrow(/privateRouting\.treasury: it is the sponsor/);
+    expect(make(world, 1, 2, 1)).toThrow(/swap\.provider: its signer is the sponsor/);
+    expect(make(world, 1, 2, 2)).toThrow(/swap\.provider: its signer is the treasury/);
+    expect(make(world, 1, 1, 1)).toThrow(/privateRouting\.treasury[^]*is the sponsor[^]*is the treasury/);
+    make(world, 1, 2, 3)();
   });
 });
 
 describe("bounds out of range", () => {
-  test.each([
+  test.for<[Partial<PriceBounds>, string]>([
     [{ maxAgeMs: 999 }, "privateRouting.priceBounds.maxAgeMs"],
     [{ maxAgeMs: 3_600_001 }, "privateRouting.priceBounds.maxAgeMs"],
     [{ maxDeviationBps: 9 }, "privateRouting.priceBounds.maxDeviationBps"],
     [{ maxDeviationBps: 5_001 }, "privateRouting.priceBounds.maxDeviationBps"],
     [{ maxDeviationBps: 0.5 }, "privateRouting.priceBounds.maxDeviationBps"],
-  ])("%o is refused by name", (priceBounds, option) => {
+  ])("%o is refused by name", ([priceBounds, option], { world }) => {
     const privateRouting = {
       sponsor: keypairSigner(world.sponsor.secretKey),
       treasury: world.treasury.address,

@@ -7,20 +7,14 @@ import {
   type TransactionInstruction,
 } from "@solana/web3.js";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import { paymentMoves } from "../../src/solana/build-payment.ts";
 import { matchContent } from "../../src/solana/match-content.ts";
 import { readInstruction } from "../../src/solana/read-instruction.ts";
 import { planInstructions } from "../../src/solana/routing/plan-instructions.ts";
-import { chainFixture, type ChainFixture } from "../kit/chain-fixture.ts";
-
-let fixture: ChainFixture;
-beforeAll(async () => {
-  fixture = await chainFixture();
-});
-afterAll(() => fixture.close());
+import { sharedChainTest as test } from "../kit/chain-test.ts";
 
 const address = (): Address => Keypair.generate().publicKey.toBase58() as Address;
 const sender = address();
@@ -71,23 +65,25 @@ test("an amount outside 1 to 2^64 - 1 is never encoded", () => {
   }
 });
 
-test("an unsigned payment is one zeroed signature and a message, at most 1,232 bytes", async () => {
+test("an unsigned payment is one zeroed signature and a message, at most 1,232 bytes", async ({ world }) => {
   for (const payment of payments(to(5n, 6n, 7n)).map((each) => ({
     ...each,
-    mint: each.mint && fixture.mints.USDC,
+    mint: each.mint && world.mints.USDC,
   }))) {
-    const { bytes } = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
+    const { bytes } = await world.ledger.buildPayment(payment, new Uint8Array(32));
     expect(bytes.length).toBeLessThanOrEqual(1_232);
     expect([...bytes.subarray(0, 65)]).toEqual([1, ...Array<number>(64).fill(0)]);
     expect(VersionedTransaction.deserialize(bytes).message.staticAccountKeys[0]?.toBase58()).toBe(sender);
   }
 });
 
-test("more recipients than 1,232 bytes hold are a RangeError, whichever way they do not fit", async () => {
+test("more recipients than 1,232 bytes hold are a RangeError, whichever way they do not fit", async ({
+  world,
+}) => {
   const outcome = async (count: number): Promise<unknown> => {
     const [payment] = payments(to(...Array<bigint>(count).fill(1n)));
     if (payment === undefined) throw new Error("a SOL payment");
-    return await fixture.ledger.buildPayment(payment, new Uint8Array(32)).then(
+    return await world.ledger.buildPayment(payment, new Uint8Array(32)).then(
       () => "fits",
       (error: unknown) => error,
     );

@@ -1,8 +1,9 @@
 /** What the ledger remembers for a moment, so that a thousand payments at once do not ask the same a thousand times. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { rememberAnswers } from "../../src/solana/remembered.ts";
-import { chainFixture, signPayment, SLOTS_TO_FINALITY, type ChainFixture } from "../kit/chain-fixture.ts";
+import { signPayment, SLOTS_TO_FINALITY } from "../kit/chain-fixture.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { chainTest as test } from "../kit/chain-test.ts";
 
 const clock = virtualClock();
 const open = new AbortController().signal;
@@ -48,12 +49,10 @@ test("what was asked for longest ago is forgotten first, and nothing piles up", 
   expect(await remembered("fee 1000", 1_000, async () => "now")).toBe("then");
 });
 
-let fixture: ChainFixture | undefined;
-afterEach(() => fixture?.close());
-
-test("a payment of ours is verified without asking about its blockhash; a stranger's blockhash is asked about", async () => {
-  fixture = await chainFixture();
-  const { chain, mints, wallet, ledgerOf } = fixture;
+test("a payment of ours is verified without asking about its blockhash; a stranger's blockhash is asked about", async ({
+  world,
+}) => {
+  const { chain, mints, wallet, ledgerOf } = world;
   const asked: string[] = [];
   const listening: typeof fetch = async (input, init) => {
     asked.push((JSON.parse(init?.body as string) as { method: string }).method);

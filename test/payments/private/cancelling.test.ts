@@ -1,13 +1,11 @@
 /** Cancelling a private order: money that is on its way decides, and never is an order both routed and refunded. */
-import { afterEach, expect, test } from "vitest";
-import { MINUTE, scene } from "./scene.ts";
+import { expect } from "vitest";
+import { MINUTE } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** Turns the clock until it has ended: the tries of a call that fails are pauses of the clock. */
-async function turning<T>(ending: Promise<T>): Promise<T> {
+async function turning<T>(world: Scene, ending: Promise<T>): Promise<T> {
   let isOver = false;
   const ended = ending.finally(() => (isOver = true));
   while (!isOver) {
@@ -17,15 +15,17 @@ async function turning<T>(ending: Promise<T>): Promise<T> {
   return ended;
 }
 
-const cancel = (order: Ordered): Promise<unknown> =>
+const cancel = (world: Scene, order: Ordered): Promise<unknown> =>
   world.service.cancelTransaction(world.customer, order.id);
 
-test("P3: a deposit at processed already refuses the cancellation, and routing waits until it is finalized", async () => {
-  world = await scene();
+test("P3: a deposit at processed already refuses the cancellation, and routing waits until it is finalized", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   world.chain.fund(order.address, { usdc: order.due });
   await world.service.settled();
-  await expect(cancel(order)).rejects.toMatchObject({
+  await expect(cancel(world, order)).rejects.toMatchObject({
     code: "ALREADY_PROCESSED",
     details: { transactionId: order.id, currentStatus: "pending", reason: "deposit_detected" },
   });
@@ -40,57 +40,66 @@ test("P3: a deposit at processed already refuses the cancellation, and routing w
   await world.judge();
 });
 
-test("P3: what was seen on its way and vanished with its fork is no deposit: the window closes on nothing", async () => {
-  world = await scene();
+test("P3: what was seen on its way and vanished with its fork is no deposit: the window closes on nothing", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const fork = world.chain.slot();
   world.chain.advance(1);
   world.chain.fund(order.address, { usdc: order.due });
-  await expect(cancel(order)).rejects.toMatchObject({ code: "ALREADY_PROCESSED" });
+  await expect(cancel(world, order)).rejects.toMatchObject({ code: "ALREADY_PROCESSED" });
   world.chain.rollback(fork);
   await world.passAndSettle(31 * MINUTE);
   expect(await world.shown(order)).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT", fee: "0" });
   await world.judge();
 });
 
-test("P4: DELETE reads the chain itself and finds a deposit that no watch has seen", async () => {
-  world = await scene();
+test("P4: DELETE reads the chain itself and finds a deposit that no watch has seen", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   world.chain.fund(order.address, { usdc: order.due });
   // Nobody has polled since.
-  await expect(cancel(order)).rejects.toMatchObject({
+  await expect(cancel(world, order)).rejects.toMatchObject({
     code: "ALREADY_PROCESSED",
     details: { reason: "deposit_detected" },
   });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  await expect(cancel(order)).rejects.toMatchObject({
+  await expect(cancel(world, order)).rejects.toMatchObject({
     code: "CANNOT_CANCEL",
     details: { transactionId: order.id, currentStatus: "completed", allowedStatuses: ["pending"] },
   });
   await world.judge();
 });
 
-test("P5: while the chain cannot be read DELETE is an upstream failure and changes nothing", async () => {
-  world = await scene();
+test("P5: while the chain cannot be read DELETE is an upstream failure and changes nothing", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const lift = world.chain.faults.add(() => ({ kind: "refuse", status: 503 }));
-  const refused = turning(cancel(order).catch((error: unknown) => error));
+  const refused = turning(
+    world,
+    cancel(world, order).catch((error: unknown) => error),
+  );
   expect(await refused).toMatchObject({ name: "LedgerUnavailable" });
   lift();
   expect(await world.shown(order)).toMatchObject({ status: "pending", cancelledAt: null });
   // A look that began during the outage still pauses before its next try.
-  await turning(world.service.settled());
+  await turning(world, world.service.settled());
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
 });
 
-test("P6: a deposit after a granted cancellation is refunded, and the order stays cancelled", async () => {
-  world = await scene();
+test("P6: a deposit after a granted cancellation is refunded, and the order stays cancelled", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
-  await cancel(order);
+  await cancel(world, order);
   await world.pass(MINUTE);
   await world.deposit(order.address, { usdc: order.due });
   await world.passAndSettle(MINUTE, 10);
@@ -105,17 +114,19 @@ test("P6: a deposit after a granted cancellation is refunded, and the order stay
   await world.judge();
 });
 
-test("P15: dust does not keep an order from being cancelled", async () => {
-  world = await scene();
+test("P15: dust does not keep an order from being cancelled", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: 999n });
-  expect(await cancel(order)).toMatchObject({ status: "cancelled" });
+  expect(await cancel(world, order)).toMatchObject({ status: "cancelled" });
   await world.settle(3);
   await world.judge();
 });
 
-test("P28: a cancellation and the deposit that race end in exactly one of routed and refunded", async () => {
-  world = await scene();
+test("P28: a cancellation and the deposit that race end in exactly one of routed and refunded", async ({
+  open,
+}) => {
+  const world = await open();
   const ends = [];
   for (const turns of [0, 1, 2, 3, 5, 8, 12, 20]) {
     const order = await world.sendTo();
@@ -124,7 +135,7 @@ test("P28: a cancellation and the deposit that race end in exactly one of routed
     // The poll that finds the deposit runs against DELETE, each time a little later.
     const seen = world.service.settled();
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-    const cancelled = await cancel(order).then(
+    const cancelled = await cancel(world, order).then(
       () => true,
       () => false,
     );
@@ -140,8 +151,10 @@ test("P28: a cancellation and the deposit that race end in exactly one of routed
   await world.judge();
 });
 
-test("P28: cancelled at the very moment the deposit is committed: refunded and never routed", async () => {
-  world = await scene();
+test("P28: cancelled at the very moment the deposit is committed: refunded and never routed", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   // DELETE's own look finds nothing; the money lands right after it.
   let look: (() => void) | null = () => world.chain.fund(order.address, { usdc: order.due });
@@ -153,7 +166,7 @@ test("P28: cancelled at the very moment the deposit is committed: refunded and n
     if (land !== null) setImmediate(land);
     return undefined;
   });
-  expect(await cancel(order)).toMatchObject({ status: "cancelled" });
+  expect(await cancel(world, order)).toMatchObject({ status: "cancelled" });
   await world.passAndSettle(MINUTE, 10);
   expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [{ status: "paid" }] });
   expect((await world.held(world.bob.address))[1]).toBe(0n);

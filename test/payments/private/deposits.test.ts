@@ -1,13 +1,11 @@
 /** What becomes of money at a deposit address: enough, too little, too much, too late, or something else altogether. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { MINUTE, scene } from "./scene.ts";
+import { MINUTE } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 interface Setting extends Ordered {
   readonly caller: Caller;
@@ -15,14 +13,13 @@ interface Setting extends Ordered {
   readonly bob: Wallet;
 }
 
-async function setting(asset: "USDC" | "SOL" = "USDC", amount = "5"): Promise<Setting> {
-  world = await scene();
+async function setting(world: Scene, asset: "USDC" | "SOL" = "USDC", amount = "5"): Promise<Setting> {
   const { customer: caller, alice, bob } = world;
   return { caller, alice, bob, ...(await world.sendTo({ asset, amount })) };
 }
 
-test("P7: too little waits, and a second deposit completes it", async () => {
-  const { caller, bob, id, address, due } = await setting();
+test("P7: too little waits, and a second deposit completes it", async ({ world }) => {
+  const { caller, bob, id, address, due } = await setting(world);
   await world.deposit(address, { usdc: due - 1n });
   expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
   await world.deposit(address, { usdc: 1n });
@@ -32,8 +29,8 @@ test("P7: too little waits, and a second deposit completes it", async () => {
   await world.judge();
 });
 
-test("P7: too little at the end of the window is refunded, and the order has failed", async () => {
-  const { caller, alice, bob, id, address, due } = await setting();
+test("P7: too little at the end of the window is refunded, and the order has failed", async ({ world }) => {
+  const { caller, alice, bob, id, address, due } = await setting(world);
   await world.deposit(address, { usdc: due - 1n });
   await world.pass(31 * MINUTE);
   await world.settle();
@@ -49,8 +46,8 @@ test("P7: too little at the end of the window is refunded, and the order has fai
   await world.judge();
 });
 
-test("nothing at the end of the window is DEPOSIT_TIMEOUT", async () => {
-  const { caller, id } = await setting();
+test("nothing at the end of the window is DEPOSIT_TIMEOUT", async ({ world }) => {
+  const { caller, id } = await setting(world);
   await world.pass(31 * MINUTE);
   await world.settle();
   expect(await world.service.transaction(caller, id)).toMatchObject({
@@ -61,8 +58,8 @@ test("nothing at the end of the window is DEPOSIT_TIMEOUT", async () => {
   await world.judge();
 });
 
-test("P8: too much pays exactly what was ordered, and the rest goes back", async () => {
-  const { caller, alice, bob, id, address, due } = await setting();
+test("P8: too much pays exactly what was ordered, and the rest goes back", async ({ world }) => {
+  const { caller, alice, bob, id, address, due } = await setting(world);
   await world.deposit(address, { usdc: due + 3_000_000n });
   await world.settle(10);
   const done = await world.service.transaction(caller, id);
@@ -76,8 +73,8 @@ test("P8: too much pays exactly what was ordered, and the rest goes back", async
   await world.judge();
 });
 
-test("P10: what comes after the end is refunded and never routed", async () => {
-  const { caller, alice, bob, id, address, due } = await setting();
+test("P10: what comes after the end is refunded and never routed", async ({ world }) => {
+  const { caller, alice, bob, id, address, due } = await setting(world);
   await world.pass(31 * MINUTE);
   await world.settle();
   await world.deposit(address, { usdc: due });
@@ -89,8 +86,8 @@ test("P10: what comes after the end is refunded and never routed", async () => {
   await world.judge();
 });
 
-test("P6: cancelled, then funded: refunded, and it stays cancelled", async () => {
-  const { caller, alice, id, address, due } = await setting();
+test("P6: cancelled, then funded: refunded, and it stays cancelled", async ({ world }) => {
+  const { caller, alice, id, address, due } = await setting(world);
   await world.service.cancelTransaction(caller, id);
   await world.deposit(address, { usdc: due });
   await world.settle(10);
@@ -103,8 +100,10 @@ test("P6: cancelled, then funded: refunded, and it stays cancelled", async () =>
   await world.judge();
 });
 
-test("P3, P4: a deposit that has just landed refuses the cancellation before anybody watched", async () => {
-  const { caller, id, address, due } = await setting();
+test("P3, P4: a deposit that has just landed refuses the cancellation before anybody watched", async ({
+  world,
+}) => {
+  const { caller, id, address, due } = await setting(world);
   world.chain.fund(address, { usdc: due });
   await expect(world.service.cancelTransaction(caller, id)).rejects.toMatchObject({
     code: "ALREADY_PROCESSED",
@@ -115,8 +114,8 @@ test("P3, P4: a deposit that has just landed refuses the cancellation before any
   await world.judge();
 });
 
-test("P12: SOL to a USDC order goes back once the order is over", async () => {
-  const { caller, alice, id, address, due } = await setting();
+test("P12: SOL to a USDC order goes back once the order is over", async ({ world }) => {
+  const { caller, alice, id, address, due } = await setting(world);
   await world.deposit(address, { lamports: 5_000_000n });
   await world.deposit(address, { usdc: due });
   await world.settle(10);
@@ -130,8 +129,8 @@ test("P12: SOL to a USDC order goes back once the order is over", async () => {
   await world.judge();
 });
 
-test("P12: USDT to a USDC order goes back once the order is over, and pays nobody", async () => {
-  const { caller, alice, bob, id, address, due } = await setting();
+test("P12: USDT to a USDC order goes back once the order is over, and pays nobody", async ({ world }) => {
+  const { caller, alice, bob, id, address, due } = await setting(world);
   await world.deposit(address, { usdt: due });
   expect(await world.service.transaction(caller, id)).toMatchObject({ status: "pending" });
   await world.passAndSettle(31 * MINUTE, 8);
@@ -149,8 +148,10 @@ test("P12: USDT to a USDC order goes back once the order is over, and pays nobod
   await world.judge();
 });
 
-test("P26: the owner's lamports and all its associated accounts are looked at in one reading", async () => {
-  const { caller, id, address, due } = await setting();
+test("P26: the owner's lamports and all its associated accounts are looked at in one reading", async ({
+  world,
+}) => {
+  const { caller, id, address, due } = await setting(world);
   await world.deposit(address, { lamports: 20_000_000n, usdt: 2_000_000n, usdc: due + 2_000_000n });
   await world.settle(8);
   for (let round = 0; round < 3; round++) await world.passAndSettle(11 * MINUTE, 6);
@@ -163,8 +164,8 @@ test("P26: the owner's lamports and all its associated accounts are looked at in
   await world.judge();
 });
 
-test("a private send of SOL pays exactly, and its address ends at nothing", async () => {
-  const { caller, bob, id, address, due } = await setting("SOL", "0.5");
+test("a private send of SOL pays exactly, and its address ends at nothing", async ({ world }) => {
+  const { caller, bob, id, address, due } = await setting(world, "SOL", "0.5");
   await world.deposit(address, { lamports: due });
   await world.settle(10);
   expect(await world.service.transaction(caller, id)).toMatchObject({ status: "completed" });

@@ -1,16 +1,14 @@
 /** What a private order tells: the answer to GET at each of its stages, and its notices, each once and in order. */
 import { formatAmount } from "../../../src/amount.ts";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { MINUTE, orderedAs, scene } from "./scene.ts";
+import { MINUTE, orderedAs } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** Everything the service says from now on. */
-function listening(): Notice[] {
+function listening(world: Scene): Notice[] {
   const heard: Notice[] = [];
   world.service.subscribe({}, (notice) => void heard.push(notice));
   return heard;
@@ -19,8 +17,10 @@ function listening(): Notice[] {
 const said = (heard: readonly Notice[], { id }: Ordered): Notice[] =>
   heard.filter(({ transactionId }) => transactionId === id);
 
-test("GET shows a private send at every stage: pending, processing, confirmed, completed", async () => {
-  world = await scene();
+test("GET shows a private send at every stage: pending, processing, confirmed, completed", async ({
+  open,
+}) => {
+  const world = await open();
   const { quote, body } = await world.order(world.customer, {
     sender: world.alice,
     to: [{ address: world.bob.address, amount: "5" }],
@@ -86,9 +86,11 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
   await world.judge();
 });
 
-test("a completed send tells pending, confirmed, completed: each once, in order, with every field", async () => {
-  world = await scene();
-  const heard = listening();
+test("a completed send tells pending, confirmed, completed: each once, in order, with every field", async ({
+  open,
+}) => {
+  const world = await open();
+  const heard = listening(world);
   const order = await world.sendTo();
   expect(said(heard, order).map(({ event }) => event)).toEqual(["transaction.pending"]);
   await world.deposit(order.address, { usdc: order.due });
@@ -108,9 +110,11 @@ test("a completed send tells pending, confirmed, completed: each once, in order,
   await world.judge();
 });
 
-test("a payroll says of each recipient whether it was paid, so that a failed one is not taken for unpaid", async () => {
-  world = await scene();
-  const heard = listening();
+test("a payroll says of each recipient whether it was paid, so that a failed one is not taken for unpaid", async ({
+  open,
+}) => {
+  const world = await open();
+  const heard = listening(world);
   const payees = ["one", "two", "three"].map((name) =>
     world.wallet(name, { lamports: 1_000_000n, usdc: 1n }),
   );
@@ -148,9 +152,11 @@ test("a payroll says of each recipient whether it was paid, so that a failed one
   await world.judge();
 });
 
-test("nothing came: failed once, with DEPOSIT_TIMEOUT and no fee; cancelled: no notice after pending", async () => {
-  world = await scene();
-  const heard = listening();
+test("nothing came: failed once, with DEPOSIT_TIMEOUT and no fee; cancelled: no notice after pending", async ({
+  open,
+}) => {
+  const world = await open();
+  const heard = listening(world);
   const idle = await world.sendTo();
   const cancelled = await world.sendTo();
   await world.service.cancelTransaction(world.customer, cancelled.id);
@@ -166,9 +172,9 @@ test("nothing came: failed once, with DEPOSIT_TIMEOUT and no fee; cancelled: no 
   await world.judge();
 });
 
-test("a payroll seen final before it was seen confirmed tells both in one commit", async () => {
-  world = await scene();
-  const heard = listening();
+test("a payroll seen final before it was seen confirmed tells both in one commit", async ({ open }) => {
+  const world = await open();
+  const heard = listening(world);
   const payees = ["one", "two"].map((name) => world.wallet(name, { lamports: 1_000_000n, usdc: 1n }));
   const { body } = await world.order(world.customer, {
     sender: world.alice,
@@ -189,8 +195,8 @@ test("a payroll seen final before it was seen confirmed tells both in one commit
   await world.judge();
 });
 
-test("an underpaid order in refund is processing, its refund pending and then paid", async () => {
-  world = await scene();
+test("an underpaid order in refund is processing, its refund pending and then paid", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: 2_000_000n });
   await world.pass(31 * MINUTE);

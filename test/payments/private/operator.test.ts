@@ -1,15 +1,13 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
-import { DAY, MINUTE, scene, SOL } from "./scene.ts";
+import { DAY, MINUTE, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
-let world: Scene;
-afterEach(() => world.close());
-
-const heldFor = async ({ address }: Ordered): Promise<string | null | undefined> =>
+const heldFor = async (world: Scene, { address }: Ordered): Promise<string | null | undefined> =>
   (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** Refuses one address; everybody it was asked about is remembered. */
@@ -26,9 +24,11 @@ function refusing(): { readonly screen: Screen; refuse(address: string): void; r
   };
 }
 
-test("a screened sender or recipient is refused before anything is taken, without a reason", async () => {
+test("a screened sender or recipient is refused before anything is taken, without a reason", async ({
+  open,
+}) => {
   const screening = refusing();
-  world = await scene({}, { screen: screening.screen });
+  const world = await open({}, { screen: screening.screen });
   screening.refuse(world.bob.address);
   await expect(world.sendTo()).rejects.toMatchObject({
     code: "VALIDATION_ERROR",
@@ -39,13 +39,15 @@ test("a screened sender or recipient is refused before anything is taken, withou
   expect(screening.asked[0]).toBe(`sender ${world.alice.address} before`);
 });
 
-test("a screening that cannot answer takes no order, and after a deposit it is asked again until it can", async () => {
+test("a screening that cannot answer takes no order, and after a deposit it is asked again until it can", async ({
+  open,
+}) => {
   let isDown = true;
   const screen: Screen = async () => {
     if (isDown) throw new Error("the list is out of reach");
     return "ok";
   };
-  world = await scene({}, { screen });
+  const world = await open({}, { screen });
   await expect(world.sendTo()).rejects.toMatchObject({
     code: "ROUTING_UNAVAILABLE",
     details: { reason: "upstream" },
@@ -64,9 +66,11 @@ test("a screening that cannot answer takes no order, and after a deposit it is a
   await world.judge();
 });
 
-test("a refused depositor holds the money: nothing is paid out or back until the operator releases it", async () => {
+test("a refused depositor holds the money: nothing is paid out or back until the operator releases it", async ({
+  open,
+}) => {
   const screening = refusing();
-  world = await scene({}, { screen: screening.screen });
+  const world = await open({}, { screen: screening.screen });
   const order = await world.sendTo();
   const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
   screening.refuse(carol.address);
@@ -74,7 +78,7 @@ test("a refused depositor holds the money: nothing is paid out or back until the
   await world.payTokens(carol, order.address, "USDC", order.due);
   await world.passAndSettle(DAY, 4);
   expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [], refunds: [] });
-  expect(await heldFor(order)).toBe("screening");
+  expect(await heldFor(world, order)).toBe("screening");
   expect(screening.asked).toContain(`depositor ${carol.address} after`);
   expect((await world.held(order.address))[1]).toBe(order.due);
   expect(await world.service.releaseDeposit(order.id)).toMatchObject({
@@ -88,9 +92,9 @@ test("a refused depositor holds the money: nothing is paid out or back until the
   await world.judge();
 });
 
-test("a refused depositor of a cancelled order gets nothing back either", async () => {
+test("a refused depositor of a cancelled order gets nothing back either", async ({ open }) => {
   const screening = refusing();
-  world = await scene({}, { screen: screening.screen });
+  const world = await open({}, { screen: screening.screen });
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
   const carol = world.wallet("carol", { lamports: 2n * SOL });
@@ -106,9 +110,11 @@ test("a refused depositor of a cancelled order gets nothing back either", async 
   await world.judge();
 });
 
-test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async () => {
+test("who served depositors are is asked of the right ones: neither our sponsor nor the address itself", async ({
+  open,
+}) => {
   const screening = refusing();
-  world = await scene({}, { screen: screening.screen });
+  const world = await open({}, { screen: screening.screen });
   const order = await world.sendTo();
   const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
   await world.openAccount({ ...carol, address: order.address as never }, "USDC");
@@ -122,8 +128,10 @@ test("who served depositors are is asked of the right ones: neither our sponsor 
   await world.judge();
 });
 
-test("past its cap on the sponsor's money an order waits for the operator, and every release grants as much again", async () => {
-  world = await scene();
+test("past its cap on the sponsor's money an order waits for the operator, and every release grants as much again", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const lift = world.chain.faults.add(({ method }) =>
     method === "sendTransaction" ? { kind: "drop" } : undefined,
@@ -138,7 +146,7 @@ test("past its cap on the sponsor's money an order waits for the operator, and e
   await world.settle(6);
   // The payout was signed before; what is refused is the refund that comes after it.
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  expect(await heldFor(order)).toBe("sponsor_cap");
+  expect(await heldFor(world, order)).toBe("sponsor_cap");
   const shown = await world.shown(order);
   expect(shown).toMatchObject({ status: "completed", refunds: [{ status: "held", signature: null }] });
   let releases = 0;
@@ -153,8 +161,10 @@ test("past its cap on the sponsor's money an order waits for the operator, and e
   await world.judge();
 });
 
-test("what came to an address that was closed long ago is refunded on the operator's word", async () => {
-  world = await scene();
+test("what came to an address that was closed long ago is refunded on the operator's word", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   await world.passAndSettle(DAY + MINUTE, 1);
@@ -182,8 +192,8 @@ test("what came to an address that was closed long ago is refunded on the operat
   await world.judge();
 });
 
-test("releasing twice at once, and what is no private transaction", async () => {
-  world = await scene();
+test("releasing twice at once, and what is no private transaction", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   await Promise.all([world.service.releaseDeposit(order.id), world.service.releaseDeposit(order.id)]);
@@ -192,9 +202,11 @@ test("releasing twice at once, and what is no private transaction", async () => 
   await world.judge();
 });
 
-test("a start warns of a sponsor with too little, naming what is missing, and of a treasury that does not exist", async () => {
+test("a start warns of a sponsor with too little, naming what is missing, and of a treasury that does not exist", async ({
+  open,
+}) => {
   const { logger, lines } = recorder();
-  world = await scene();
+  const world = await open();
   await world.service.stop();
   const poor = world.wallet("poor sponsor", { lamports: 1_000_000n });
   const nobody = (await import("@solana/web3.js")).Keypair.generate().publicKey.toBase58();

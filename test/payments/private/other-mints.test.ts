@@ -6,24 +6,22 @@ import {
   NATIVE_MINT,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { PaymentError } from "../../../src/errors.ts";
 import { everythingIn } from "../../core/recorder.ts";
 import { foreignMint } from "./foreign-mint.ts";
 import type { ForeignMint } from "./foreign-mint.ts";
-import { DAY, MINUTE, scene, SOL } from "./scene.ts";
+import { DAY, MINUTE, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** An order that is over and paid, at whose address a foreign mint has arrived. */
 async function settledWith(
+  world: Scene,
   program: "token" | "token-2022",
   units = 7_000_000n,
   extension?: "hook" | "fee",
 ): Promise<{ readonly order: Ordered; readonly foreign: ForeignMint }> {
-  world = await scene();
   const order = await world.sendTo();
   const foreign = await foreignMint(world, program, extension);
   await foreign.give(order.address, units);
@@ -34,30 +32,30 @@ async function settledWith(
   return { order, foreign };
 }
 
-const returned = (order: Ordered, mint: string, to?: string) =>
+const returned = (world: Scene, order: Ordered, mint: string, to?: string) =>
   world.service.returnTokens(order.id, { mint, to });
 
 /** What the address's ledger has of a mint: zero once everything has left. */
-async function onRecord({ address }: Ordered, mint: string): Promise<bigint> {
+async function onRecord(world: Scene, { address }: Ordered, mint: string): Promise<bigint> {
   const entries = (await world.storage.entries(address)).filter((entry) => entry.mint === mint);
   return entries.reduce((sum, { kind, amount }) => (kind === "deposit" ? sum + amount : sum - amount), 0n);
 }
 
-const reconciled = async () => {
+const reconciled = async (world: Scene) => {
   const { isExplained, findings } = await world.service.reconcile();
   return { isExplained, found: findings.flatMap((each) => each.findings) };
 };
 
-test.each(["token", "token-2022"] as const)(
+test.for(["token", "token-2022"] as const)(
   "P11: a mint of the program %s goes back to the sender, its account is closed, and every unit is explained",
-  async (program) => {
-    const { order, foreign } = await settledWith(program);
+  async (program, { world }) => {
+    const { order, foreign } = await settledWith(world, program);
     const { mint } = foreign;
-    expect(await reconciled()).toEqual({
+    expect(await reconciled(world)).toEqual({
       isExplained: true,
       found: [{ finding: "other_mint", mint, units: "7000000" }],
     });
-    expect(await returned(order, mint)).toEqual({
+    expect(await returned(world, order, mint)).toEqual({
       ...{ transactionId: order.id, address: order.address, mint, to: world.alice.address },
       ...{ amount: "7", left: "0" },
     });
@@ -68,20 +66,22 @@ test.each(["token", "token-2022"] as const)(
     await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     expect(await world.stateOf(order)).toBe("resting");
-    expect(await onRecord(order, mint)).toBe(0n);
+    expect(await onRecord(world, order, mint)).toBe(0n);
     expect((await world.shown(order)).refunds).toMatchObject([
       { asset: mint, amount: "7", status: "paid", signature: expect.any(String) as string },
     ]);
-    expect(await reconciled()).toEqual({ isExplained: true, found: [] });
+    expect(await reconciled(world)).toEqual({ isExplained: true, found: [] });
     await world.judge();
   },
 );
 
-test("P11: the sponsor pays two fees and the difference between two accounts' rents, and gets its marker back", async () => {
-  const { order, foreign } = await settledWith("token");
+test("P11: the sponsor pays two fees and the difference between two accounts' rents, and gets its marker back", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token");
   await foreign.give(world.alice.address, 1n);
   const [before] = await world.held(world.sponsor.address);
-  await returned(order, foreign.mint);
+  await returned(world, order, foreign.mint);
   await world.settle(8);
   expect(await foreign.isOpen(order.address)).toBe(false);
   // The rent of its marker comes back when that has got old.
@@ -93,30 +93,30 @@ test("P11: the sponsor pays two fees and the difference between two accounts' re
   await world.judge();
 });
 
-test.each(["token", "token-2022"] as const)(
+test.for(["token", "token-2022"] as const)(
   "P11: what lies beside the associated account of the program %s goes along, to the owner that the operator names",
-  async (program) => {
-    const { order, foreign } = await settledWith(program);
+  async (program, { world }) => {
+    const { order, foreign } = await settledWith(world, program);
     // Where an account of Token-2022 has to say that it is its owner's for ever, a bare one will do as well.
     for (let index = 0; index < 5; index++) await foreign.giveBeside(order.address, 10n);
     const carol = world.wallet("carol");
-    const first = await returned(order, foreign.mint, carol.address);
+    const first = await returned(world, order, foreign.mint, carol.address);
     expect(first).toMatchObject({ to: carol.address, amount: "7.00003", left: "0.00002" });
     await world.settle(8);
     expect(await foreign.heldBy(carol.address)).toBe(7_000_030n);
-    expect(await returned(order, foreign.mint, carol.address)).toMatchObject({
+    expect(await returned(world, order, foreign.mint, carol.address)).toMatchObject({
       amount: "0.00002",
       left: "0",
     });
     await world.settle(8);
     expect(await foreign.heldBy(carol.address)).toBe(7_000_050n);
-    expect(await onRecord(order, foreign.mint)).toBe(0n);
+    expect(await onRecord(world, order, foreign.mint)).toBe(0n);
     await world.judge();
   },
 );
 
-test("P11: wrapped SOL is returned by SOL's mint, and is not mistaken for lamports", async () => {
-  world = await scene();
+test("P11: wrapped SOL is returned by SOL's mint, and is not mistaken for lamports", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   const issuer = new PublicKey(world.chain.faucet.address);
   const account = getAssociatedTokenAddressSync(NATIVE_MINT, new PublicKey(order.address), true);
@@ -133,26 +133,31 @@ test("P11: wrapped SOL is returned by SOL's mint, and is not mistaken for lampor
   await world.service.cancelTransaction(world.customer, order.id);
   await world.settle(2);
   const mint = NATIVE_MINT.toBase58();
-  expect(await returned(order, mint)).toMatchObject({ mint, amount: "0.5", left: "0" });
+  expect(await returned(world, order, mint)).toMatchObject({ mint, amount: "0.5", left: "0" });
   await world.settle(8);
   const { holdings } = await world.ledger.balances(world.alice.address);
   expect(holdings.find((each) => each.mint === mint)?.amount).toBe(SOL / 2n);
-  expect(await onRecord(order, `wrapped ${mint}`)).toBe(0n);
+  expect(await onRecord(world, order, `wrapped ${mint}`)).toBe(0n);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   expect((await world.shown(order)).refunds).toMatchObject([{ asset: `wrapped ${mint}`, amount: "0.5" }]);
   await world.judge();
 });
 
-test("P11: ordered twice at once, once more while it is under way and once after, it is paid once", async () => {
-  const { order, foreign } = await settledWith("token-2022");
-  const both = await Promise.allSettled([returned(order, foreign.mint), returned(order, foreign.mint)]);
+test("P11: ordered twice at once, once more while it is under way and once after, it is paid once", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token-2022");
+  const both = await Promise.allSettled([
+    returned(world, order, foreign.mint),
+    returned(world, order, foreign.mint),
+  ]);
   expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-  await expect(returned(order, foreign.mint)).rejects.toThrow(
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow(
     /is at work.*try again when it has come to rest/,
   );
   await world.settle(8);
-  await expect(returned(order, foreign.mint)).rejects.toThrow(/holds nothing of/);
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow(/holds nothing of/);
   expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);
   const payments = (await world.storage.transaction(order.id))?.payments ?? [];
   expect(payments.filter(({ mark }) => mark.startsWith("return"))).toMatchObject([
@@ -161,8 +166,10 @@ test("P11: ordered twice at once, once more while it is under way and once after
   await world.judge();
 });
 
-test("P11: what came to an address that was closed long ago is returned, and nothing was on record before", async () => {
-  world = await scene();
+test("P11: what came to an address that was closed long ago is returned, and nothing was on record before", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   await world.passAndSettle(DAY + MINUTE, 1);
@@ -170,7 +177,7 @@ test("P11: what came to an address that was closed long ago is returned, and not
   expect(await world.stateOf(order)).toBe("closed");
   const foreign = await foreignMint(world, "token-2022");
   await foreign.give(order.address, 5n);
-  await returned(order, foreign.mint);
+  await returned(world, order, foreign.mint);
   await world.settle(8);
   // It has made a marker, which has to get old before the address is closed again.
   expect(await world.stateOf(order)).toBe("aging");
@@ -185,41 +192,47 @@ test("P11: what came to an address that was closed long ago is returned, and not
   await world.judge();
 });
 
-test("P11: while the order is open, and while the address is held, it has to wait, in a sentence", async () => {
-  world = await scene();
+test("P11: while the order is open, and while the address is held, it has to wait, in a sentence", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const foreign = await foreignMint(world, "token");
   await foreign.give(order.address, 5n);
-  await expect(returned(order, foreign.mint)).rejects.toThrow(/is at work, with its order/);
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow(/is at work, with its order/);
   await world.service.cancelTransaction(world.customer, order.id);
   await world.settle(2);
   const held = { table: "deposits", id: order.address, set: { heldReason: "screening" } } as const;
   await world.storage.commit([{ writes: [held] }]);
-  await expect(returned(order, foreign.mint)).rejects.toThrow(/is held \(screening\): release it first/);
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow(
+    /is held \(screening\): release it first/,
+  );
   await world.service.releaseDeposit(order.id);
   await world.settle(2);
-  await returned(order, foreign.mint);
+  await returned(world, order, foreign.mint);
   await world.settle(8);
   expect(await foreign.heldBy(world.alice.address)).toBe(5n);
   await world.judge();
 });
 
-test("P11: what names no transaction, no mint or nobody who can be paid is refused, and nothing is changed", async () => {
-  const { order, foreign } = await settledWith("token");
+test("P11: what names no transaction, no mint or nobody who can be paid is refused, and nothing is changed", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token");
   const { service, mints, sponsor } = world;
   const { mint } = foreign;
   await expect(service.returnTokens("tx_0", { mint })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
     details: { transactionId: "tx_0" },
   });
-  await expect(returned(order, "DOGE")).rejects.toMatchObject({ code: "INVALID_ASSET" });
-  await expect(returned(order, mints.USDC)).rejects.toThrow(/^USDC goes back to the sender by itself/);
+  await expect(returned(world, order, "DOGE")).rejects.toMatchObject({ code: "INVALID_ASSET" });
+  await expect(returned(world, order, mints.USDC)).rejects.toThrow(/^USDC goes back to the sender by itself/);
   const unknown = Keypair.generate().publicKey.toBase58();
-  await expect(returned(order, unknown)).rejects.toThrow(/holds nothing of/);
-  await expect(returned(order, mint, "0x12")).rejects.toMatchObject({ code: "INVALID_ADDRESS" });
+  await expect(returned(world, order, unknown)).rejects.toThrow(/holds nothing of/);
+  await expect(returned(world, order, mint, "0x12")).rejects.toMatchObject({ code: "INVALID_ADDRESS" });
   const reasons = await Promise.all(
     [mint, order.address, sponsor.address, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"].map((to) =>
-      returned(order, mint, to).catch(
+      returned(world, order, mint, to).catch(
         (error: unknown) => (error as PaymentError<"INVALID_RECIPIENT">).details.reason,
       ),
     ),
@@ -231,15 +244,19 @@ test("P11: what names no transaction, no mint or nobody who can be paid is refus
   await world.judge();
 });
 
-test("P11: the sponsor runs no program of a mint's own, and what an issuer has frozen stays: refused before anything is signed", async () => {
-  const { order, foreign } = await settledWith("token-2022", 9n, "hook");
-  await expect(returned(order, foreign.mint)).rejects.toThrow(
+test("P11: the sponsor runs no program of a mint's own, and what an issuer has frozen stays: refused before anything is signed", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token-2022", 9n, "hook");
+  await expect(returned(world, order, foreign.mint)).rejects.toThrow(
     /cannot be sent to .*: the chain would refuse it/,
   );
   const frozen = await foreignMint(world, "token");
   await frozen.give(order.address, 3n);
   await frozen.freeze(order.address);
-  await expect(returned(order, frozen.mint)).rejects.toThrow(/accounts at the deposit address are frozen/);
+  await expect(returned(world, order, frozen.mint)).rejects.toThrow(
+    /accounts at the deposit address are frozen/,
+  );
   await world.settle(2);
   for (const payment of (await world.storage.transaction(order.id))?.payments ?? []) {
     expect(everythingIn(payment)).not.toContain(foreign.mint);
@@ -249,38 +266,42 @@ test("P11: the sponsor runs no program of a mint's own, and what an issuer has f
   await world.judge();
 });
 
-test("P11: a frozen account keeps nothing back that lies in another", async () => {
-  const { order, foreign } = await settledWith("token");
+test("P11: a frozen account keeps nothing back that lies in another", async ({ world }) => {
+  const { order, foreign } = await settledWith(world, "token");
   await foreign.giveBeside(order.address, 20n);
   await foreign.freeze(order.address);
-  expect(await returned(order, foreign.mint)).toMatchObject({ amount: "0.00002", left: "7" });
+  expect(await returned(world, order, foreign.mint)).toMatchObject({ amount: "0.00002", left: "7" });
   await world.settle(8);
   expect(await foreign.heldBy(world.alice.address)).toBe(20n);
-  expect(await onRecord(order, foreign.mint)).toBe(7_000_000n);
+  expect(await onRecord(world, order, foreign.mint)).toBe(7_000_000n);
   await world.judge();
 });
 
-test("P11: of a mint that keeps a fee the rest arrives, and an account that cannot be closed for it stays open, empty", async () => {
-  const { order, foreign } = await settledWith("token-2022", 1n, "fee");
+test("P11: of a mint that keeps a fee the rest arrives, and an account that cannot be closed for it stays open, empty", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token-2022", 1n, "fee");
   const carol = world.wallet("carol", { lamports: SOL });
   await foreign.give(carol.address, 1_000n);
   await foreign.send(carol, order.address, 1_000n);
-  expect(await returned(order, foreign.mint)).toMatchObject({ amount: "0.000991", left: "0" });
+  expect(await returned(world, order, foreign.mint)).toMatchObject({ amount: "0.000991", left: "0" });
   await world.settle(8);
   // One percent, rounded up, stays with the issuer at each of the two transfers.
   expect(await foreign.heldBy(world.alice.address)).toBe(981n);
   expect(await foreign.heldBy(order.address)).toBe(0n);
   expect(await foreign.isOpen(order.address)).toBe(true);
-  expect(await onRecord(order, foreign.mint)).toBe(0n);
+  expect(await onRecord(world, order, foreign.mint)).toBe(0n);
   await world.sweep();
   expect(await world.stateOf(order)).toBe("resting");
   await world.judge();
 });
 
-test("P11: frozen between the word and the payment it stays where it is, and the address goes on", async () => {
-  const { order, foreign } = await settledWith("token");
+test("P11: frozen between the word and the payment it stays where it is, and the address goes on", async ({
+  world,
+}) => {
+  const { order, foreign } = await settledWith(world, "token");
   await world.service.stop();
-  await returned(order, foreign.mint);
+  await returned(world, order, foreign.mint);
   await foreign.freeze(order.address);
   const again = world.another();
   await again.start();

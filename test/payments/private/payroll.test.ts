@@ -1,18 +1,18 @@
 /** A private payroll: many recipients in few transactions, each paid once whatever becomes of the others. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { Keypair } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { DAY, MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
-let world: Scene;
-afterEach(() => world.close());
-
-test("P17: of forty payees one whose account is frozen fails alone; the others are paid once and the rest goes back", async () => {
-  world = await scene();
+test("P17: of forty payees one whose account is frozen fails alone; the others are paid once and the rest goes back", async ({
+  open,
+}) => {
+  const world = await open();
   const { customer: caller, alice } = world;
   const payees = Array.from({ length: 40 }, (_, index) =>
     world.wallet(`payee ${index}`, { lamports: 1_000_000n, ...(index % 2 === 0 ? { usdc: 1n } : {}) }),
@@ -40,7 +40,7 @@ test("P17: of forty payees one whose account is frozen fails alone; the others a
 });
 
 /** A payroll of `amount` USDC each, and its address funded. */
-async function payroll(payees: readonly Wallet[], amount = "0.5"): Promise<Ordered> {
+async function payroll(world: Scene, payees: readonly Wallet[], amount = "0.5"): Promise<Ordered> {
   const { body } = await world.order(world.customer, {
     sender: world.alice,
     to: payees.map(({ address }) => ({ address, amount })),
@@ -50,18 +50,20 @@ async function payroll(payees: readonly Wallet[], amount = "0.5"): Promise<Order
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
-const payeesWith = (count: number, usdc: bigint | null): Wallet[] =>
+const payeesWith = (world: Scene, count: number, usdc: bigint | null): Wallet[] =>
   Array.from({ length: count }, (_, index) =>
     world.wallet(`payee ${index}`, { lamports: 1_000_000n, ...(usdc === null ? {} : { usdc }) }),
   );
 
-test("P17: a payee who handed its token account over is not paid, nor is the thief; the others are", async () => {
-  world = await scene();
-  const payees = payeesWith(8, 1n);
+test("P17: a payee who handed its token account over is not paid, nor is the thief; the others are", async ({
+  open,
+}) => {
+  const world = await open();
+  const payees = payeesWith(world, 8, 1n);
   const thief = world.wallet("thief", { lamports: SOL });
   const [victim] = payees;
   if (victim === undefined) throw new Error("there are eight");
-  const order = await payroll(payees);
+  const order = await payroll(world, payees);
   await world.handOver(victim, "USDC", thief);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(20);
@@ -77,12 +79,14 @@ test("P17: a payee who handed its token account over is not paid, nor is the thi
   await world.judge();
 });
 
-test("P17: frozen after the simulation and before the landing, a payee still fails alone", async () => {
-  world = await scene();
-  const payees = payeesWith(6, 1n);
+test("P17: frozen after the simulation and before the landing, a payee still fails alone", async ({
+  open,
+}) => {
+  const world = await open();
+  const payees = payeesWith(world, 6, 1n);
   const [, late] = payees;
   if (late === undefined) throw new Error("there are six");
-  const order = await payroll(payees);
+  const order = await payroll(world, payees);
   // What was simulated is dropped on its way; the same bytes arrive when the account is frozen.
   const lift = world.chain.faults.add(({ method }) =>
     method === "sendTransaction" ? { kind: "drop" } : undefined,
@@ -102,12 +106,14 @@ test("P17: frozen after the simulation and before the landing, a payee still fai
   await world.judge();
 });
 
-test("P17: with the treasury's account frozen everybody is paid, and the sweep waits for the operator", async () => {
-  world = await scene();
+test("P17: with the treasury's account frozen everybody is paid, and the sweep waits for the operator", async ({
+  open,
+}) => {
+  const world = await open();
   await world.openAccount(world.treasury, "USDC");
   await world.freeze(world.treasury, "USDC");
-  const payees = payeesWith(7, 1n);
-  const order = await payroll(payees);
+  const payees = payeesWith(world, 7, 1n);
+  const order = await payroll(world, payees);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
@@ -129,10 +135,12 @@ test("P17: with the treasury's account frozen everybody is paid, and the sweep w
   await world.judge();
 });
 
-test("P16: accounts closed after the quote cost the sponsor no rent: each such payee fails alone", async () => {
-  world = await scene();
-  const payees = payeesWith(14, 0n);
-  const order = await payroll(payees);
+test("P16: accounts closed after the quote cost the sponsor no rent: each such payee fails alone", async ({
+  open,
+}) => {
+  const world = await open();
+  const payees = payeesWith(world, 14, 0n);
+  const order = await payroll(world, payees);
   for (const payee of payees.slice(0, 7)) await world.closeAccount(payee, "USDC");
   const [before] = await world.held(world.sponsor.address);
   await world.deposit(order.address, { usdc: order.due });
@@ -150,12 +158,14 @@ test("P16: accounts closed after the quote cost the sponsor no rent: each such p
   await world.judge();
 });
 
-test("P16: what a payee's account costs comes out of lamports that were sent to the address, if any, and is on its books", async () => {
-  world = await scene();
-  const payees = payeesWith(2, 0n);
+test("P16: what a payee's account costs comes out of lamports that were sent to the address, if any, and is on its books", async ({
+  open,
+}) => {
+  const world = await open();
+  const payees = payeesWith(world, 2, 0n);
   const [closed] = payees;
   if (closed === undefined) throw new Error("there are two");
-  const order = await payroll(payees);
+  const order = await payroll(world, payees);
   await world.closeAccount(closed, "USDC");
   await world.deposit(order.address, { lamports: 10_000_000n });
   const [before] = await world.held(world.sponsor.address);
@@ -173,8 +183,8 @@ test("P16: what a payee's account costs comes out of lamports that were sent to 
   await world.judge();
 });
 
-test("P16: five hundred fresh accounts under a quote priced for one are not taken", async () => {
-  world = await scene({}, { maxRecipients: 500 });
+test("P16: five hundred fresh accounts under a quote priced for one are not taken", async ({ open }) => {
+  const world = await open({}, { maxRecipients: 500 });
   const recipients = Array.from({ length: 500 }, () => ({
     address: Keypair.generate().publicKey.toBase58(),
     amount: "0.01",
@@ -191,13 +201,14 @@ test("P16: five hundred fresh accounts under a quote priced for one are not take
   });
 });
 
-test.each([
+test.for([
   ["USDC", "0.001", 100],
   ["SOL", "0.002", 42],
 ] as const)(
   "P19: a payroll of 500 in %s: no transaction over 1,232 bytes, each recipient in one payment, each paid once",
-  async (asset, amount, payouts) => {
-    world = await scene({}, { maxRecipients: 500, depositWindowMs: DAY });
+  { timeout: 180_000 },
+  async ([asset, amount, payouts], { open }) => {
+    const world = await open({}, { maxRecipients: 500, depositWindowMs: DAY });
     // A free account may reserve two percent of it.
     world.chain.fund(world.sponsor.address, { lamports: 100n * SOL });
     world.chain.advance(35);
@@ -241,7 +252,6 @@ test.each([
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   },
-  180_000,
 );
 
 /** Of a sweep's label. */

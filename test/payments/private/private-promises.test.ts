@@ -1,28 +1,30 @@
 /** Promises of private mode that a small slip in one line would break without any other test noticing. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { MINUTE, scene, SOL } from "./scene.ts";
+import { MINUTE, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
-let world: Scene;
-afterEach(() => world.close());
-
-async function paymentsOf({ id }: Ordered, kind: PaymentRecord["kind"]): Promise<readonly PaymentRecord[]> {
+async function paymentsOf(
+  world: Scene,
+  { id }: Ordered,
+  kind: PaymentRecord["kind"],
+): Promise<readonly PaymentRecord[]> {
   const view = await world.storage.transaction(id);
   return view?.payments.filter((payment) => payment.kind === kind) ?? [];
 }
 
-async function heldReason({ address }: Ordered): Promise<string | null> {
+async function heldReason(world: Scene, { address }: Ordered): Promise<string | null> {
   return (await world.storage.deposits([address]))[0]?.heldReason ?? null;
 }
 
 /** Moves lamports from the address to the sponsor, as another copy of the database could. */
-async function spendElsewhere({ id, address }: Ordered, lamports = 1n): Promise<void> {
+async function spendElsewhere(world: Scene, { id, address }: Ordered, lamports = 1n): Promise<void> {
   const { sponsor, chain, ledger } = world;
   const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
   const unsigned = await ledger.buildTransaction({
@@ -40,8 +42,8 @@ async function spendElsewhere({ id, address }: Ordered, lamports = 1n): Promise<
   chain.advance(35);
 }
 
-test("E4: of two private orders of one quote at once exactly one is taken", async () => {
-  world = await scene();
+test("E4: of two private orders of one quote at once exactly one is taken", async ({ open }) => {
+  const world = await open();
   const { service, customer, alice, bob } = world;
   const recipients = [{ address: bob.address, amount: "5" }];
   const { body: quote } = await service.createQuote(customer, {
@@ -62,40 +64,42 @@ test("E4: of two private orders of one quote at once exactly one is taken", asyn
 });
 
 describe("E17: what another copy of the database has spent", () => {
-  test("is looked for again before a refund: late money is held, not sent back", async () => {
-    world = await scene();
+  test("is looked for again before a refund: late money is held, not sent back", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
     await world.deposit(order.address, { lamports: SOL });
     await world.settle(8);
-    expect(await paymentsOf(order, "refund")).toMatchObject([{ status: "finalized" }]);
+    expect(await paymentsOf(world, order, "refund")).toMatchObject([{ status: "finalized" }]);
     // By now this process has looked once and found nothing.
     await world.pass(11 * MINUTE);
-    await spendElsewhere(order);
+    await spendElsewhere(world, order);
     await world.deposit(order.address, { lamports: SOL });
     await world.settle(8);
-    expect(await paymentsOf(order, "refund")).toHaveLength(1);
-    expect(await heldReason(order)).toBe("unknown_spending");
+    expect(await paymentsOf(world, order, "refund")).toHaveLength(1);
+    expect(await heldReason(world, order)).toBe("unknown_spending");
   });
 
-  test("is looked for again before a sweep: its markers stay", async () => {
-    world = await scene();
+  test("is looked for again before a sweep: its markers stay", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.deposit(order.address, { usdc: order.due });
     await world.settle(10);
     expect(await world.shown(order)).toMatchObject({ status: "completed" });
     await world.deposit(order.address, { lamports: await world.ledger.rentMinimum(0) });
-    await spendElsewhere(order, await world.ledger.rentMinimum(0));
+    await spendElsewhere(world, order, await world.ledger.rentMinimum(0));
     await world.sweep();
-    expect(await paymentsOf(order, "sweep")).toEqual([]);
-    expect(await heldReason(order)).toBe("unknown_spending");
+    expect(await paymentsOf(world, order, "sweep")).toEqual([]);
+    expect(await heldReason(world, order)).toBe("unknown_spending");
   });
 
-  test("is nothing where it failed on the chain: a transaction that moved nothing holds no order", async () => {
-    world = await scene();
+  test("is nothing where it failed on the chain: a transaction that moved nothing holds no order", async ({
+    open,
+  }) => {
+    const world = await open();
     const order = await world.sendTo();
     // Its error is found when it runs: the address does not hold so many lamports.
-    await spendElsewhere(order, 1_000_000n * SOL);
+    await spendElsewhere(world, order, 1_000_000n * SOL);
     const { transactions } = await world.ledger.signedBy(order.address as never);
     expect(transactions).toMatchObject([{ error: expect.any(String) as string }]);
     await world.deposit(order.address, { usdc: order.due });
@@ -106,8 +110,8 @@ describe("E17: what another copy of the database has spent", () => {
 });
 
 describe("refunds", () => {
-  test("are counted from finalized money only: what could still vanish is not in them", async () => {
-    world = await scene();
+  test("are counted from finalized money only: what could still vanish is not in them", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
     world.chain.fund(order.address, { usdc: 2_000_000n });
@@ -116,10 +120,10 @@ describe("refunds", () => {
     world.chain.advance(15);
     await world.service.settled();
     await world.service.settled();
-    const [refund] = await paymentsOf(order, "refund");
+    const [refund] = await paymentsOf(world, order, "refund");
     expect(refund?.legs[0]?.amount).toBeLessThan(2_000_000n);
     await world.passAndSettle(11 * MINUTE, 8);
-    expect(await paymentsOf(order, "refund")).toMatchObject([
+    expect(await paymentsOf(world, order, "refund")).toMatchObject([
       { status: "finalized" },
       { status: "finalized" },
     ]);
@@ -127,8 +131,10 @@ describe("refunds", () => {
     await world.judge();
   });
 
-  test("hold back what they cost, and that stays for the sweep: it is not refunded in turn", async () => {
-    world = await scene();
+  test("hold back what they cost, and that stays for the sweep: it is not refunded in turn", async ({
+    open,
+  }) => {
+    const world = await open();
     // Without an account of its own, which the first refund makes and charges for.
     const carol = world.wallet("carol", { lamports: SOL });
     world.chain.advance(35);
@@ -141,26 +147,26 @@ describe("refunds", () => {
     await world.service.cancelTransaction(world.customer, id);
     await world.deposit(address, { usdc: 9_000_000n });
     await world.settle(8);
-    const [refund] = await paymentsOf(order, "refund");
+    const [refund] = await paymentsOf(world, order, "refund");
     const refunded = refund?.legs[0]?.amount ?? 0n;
     const withheld = 9_000_000n - refunded;
     expect(withheld).toBeGreaterThan(100_000n);
     await world.passAndSettle(11 * MINUTE, 8);
     await world.passAndSettle(11 * MINUTE, 8);
-    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    expect(await paymentsOf(world, order, "refund")).toHaveLength(1);
     await world.sweep();
     expect((await world.held(carol.address))[1]).toBe(refunded);
     expect((await world.held(world.treasury.address))[1]).toBe(withheld);
     await world.judge();
   });
 
-  test("hold back their own transaction and the one that sweeps their marker", async () => {
-    world = await scene();
+  test("hold back their own transaction and the one that sweeps their marker", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
     await world.deposit(order.address, { lamports: SOL });
     await world.settle(8);
-    const [refund] = await paymentsOf(order, "refund");
+    const [refund] = await paymentsOf(world, order, "refund");
     const withheld = SOL - (refund?.legs[0]?.amount ?? 0n);
     // Sponsor and deposit address sign both; the network asks 5,000 lamports for each signature.
     expect(withheld).toBeGreaterThanOrEqual(2n * 10_000n);
@@ -168,39 +174,41 @@ describe("refunds", () => {
     await world.judge();
   });
 
-  test("are ten minutes apart, to the second", async () => {
-    world = await scene();
+  test("are ten minutes apart, to the second", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
     await world.deposit(order.address, { usdc: 2_000_000n });
     await world.settle(4);
-    const [first] = await paymentsOf(order, "refund");
+    const [first] = await paymentsOf(world, order, "refund");
     expect(first).toMatchObject({ status: "finalized" });
     await world.deposit(order.address, { usdc: 3_000_000n });
     const waitsFrom = world.clock.now();
     await world.pass(10 * MINUTE - 90_000);
-    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    expect(await paymentsOf(world, order, "refund")).toHaveLength(1);
     await world.pass(90_000);
-    const [, second] = (await paymentsOf(order, "refund")).toSorted((a, b) => a.createdAt - b.createdAt);
+    const [, second] = (await paymentsOf(world, order, "refund")).toSorted(
+      (a, b) => a.createdAt - b.createdAt,
+    );
     expect(second?.createdAt ?? 0).toBeGreaterThanOrEqual((first?.createdAt ?? 0) + 10 * MINUTE);
     expect(second?.createdAt ?? 0).toBeLessThanOrEqual(waitsFrom + 10 * MINUTE);
   });
 });
 
 describe("a held address", () => {
-  test("has nothing signed for it, though the payment was planned before it was held", async () => {
-    world = await scene();
+  test("has nothing signed for it, though the payment was planned before it was held", async ({ open }) => {
+    const world = await open();
     const order = await world.sendTo();
     // The payout is planned, and the sponsor cannot pay for it yet.
     const [lamports] = await world.held(world.sponsor.address);
     await world.pay(world.sponsor, world.treasury.address, lamports - 1_000_000n);
     await world.deposit(order.address, { usdc: order.due });
     await world.service.settled();
-    expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+    expect(await paymentsOf(world, order, "payout")).toMatchObject([{ signature: null }]);
     await holdAddress(world.storage, order.address, "screening");
     await world.pay(world.treasury, world.sponsor.address, lamports - 2_000_000n);
     await world.passAndSettle(10 * MINUTE, 6);
-    expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+    expect(await paymentsOf(world, order, "payout")).toMatchObject([{ signature: null }]);
     expect((await world.held(world.bob.address))[1]).toBe(0n);
     await world.service.releaseDeposit(order.id);
     await world.passAndSettle(10 * MINUTE, 10);
@@ -210,8 +218,10 @@ describe("a held address", () => {
 });
 
 describe("settling an address", () => {
-  test("waits for a reading that shows its last payment: nothing is planned by what is gone", async () => {
-    world = await scene();
+  test("waits for a reading that shows its last payment: nothing is planned by what is gone", async ({
+    open,
+  }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.service.cancelTransaction(world.customer, order.id);
     // The node tells of the accounts what it told first, in the block in which it told it.
@@ -231,19 +241,21 @@ describe("settling an address", () => {
     await world.deposit(order.address, { usdc: 9_000_000n });
     isStale = true;
     await world.settle(4);
-    expect(await paymentsOf(order, "refund")).toMatchObject([{ status: "finalized" }]);
+    expect(await paymentsOf(world, order, "refund")).toMatchObject([{ status: "finalized" }]);
     await world.pass(11 * MINUTE);
-    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    expect(await paymentsOf(world, order, "refund")).toHaveLength(1);
     isStale = false;
     await world.passAndSettle(11 * MINUTE, 4);
-    expect(await paymentsOf(order, "refund")).toHaveLength(1);
+    expect(await paymentsOf(world, order, "refund")).toHaveLength(1);
     await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   });
 
-  test("takes no marker away while the bytes that it refuses may live, however much time has passed", async () => {
-    world = await scene();
+  test("takes no marker away while the bytes that it refuses may live, however much time has passed", async ({
+    open,
+  }) => {
+    const world = await open();
     const order = await world.sendTo();
     await world.deposit(order.address, { usdc: order.due });
     await world.settle(8);
@@ -252,29 +264,31 @@ describe("settling an address", () => {
       await world.pass(minutes * MINUTE);
       await world.settle(1);
     }
-    expect(await paymentsOf(order, "sweep")).toEqual([]);
+    expect(await paymentsOf(world, order, "sweep")).toEqual([]);
     world.chain.advance(200);
     await world.pass(61 * MINUTE);
     await world.settle(4);
-    expect(await paymentsOf(order, "sweep")).toMatchObject([{ status: "finalized" }]);
+    expect(await paymentsOf(world, order, "sweep")).toMatchObject([{ status: "finalized" }]);
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
     await world.judge();
   });
 });
 
-test("a marker is not paid for where its rent is said to be above the bound of the operator", async () => {
-  world = await scene({}, { maxMarkerRent: 1_000_000n });
+test("a marker is not paid for where its rent is said to be above the bound of the operator", async ({
+  open,
+}) => {
+  const world = await open({}, { maxMarkerRent: 1_000_000n });
   const order = await world.sendTo();
   const [before] = await world.held(world.sponsor.address);
   await world.deposit(order.address, { usdc: order.due });
   await world.passAndSettle(10 * MINUTE, 2);
-  expect(await paymentsOf(order, "payout")).toMatchObject([{ signature: null }]);
+  expect(await paymentsOf(world, order, "payout")).toMatchObject([{ signature: null }]);
   expect(await world.shown(order)).toMatchObject({ status: "processing" });
   expect((await world.held(world.sponsor.address))[0]).toBe(before);
 });
 
 describe("what became of a payment", () => {
-  const order = async (): Promise<{ readonly order: Ordered; readonly lift: () => void }> => {
+  const order = async (world: Scene): Promise<{ readonly order: Ordered; readonly lift: () => void }> => {
     const lift = world.chain.faults.add(({ method }) =>
       method === "sendTransaction" ? { kind: "drop" } : undefined,
     );
@@ -284,11 +298,13 @@ describe("what became of a payment", () => {
     return { order: ordered, lift };
   };
 
-  test("E7: its bytes are given up only when the block after their last height is final, whatever a node reports", async () => {
-    world = await scene();
+  test("E7: its bytes are given up only when the block after their last height is final, whatever a node reports", async ({
+    open,
+  }) => {
+    const world = await open();
     const { chain, service, storage } = world;
-    const { order: ordered } = await order();
-    const [payout] = await paymentsOf(ordered, "payout");
+    const { order: ordered } = await order(world);
+    const [payout] = await paymentsOf(world, ordered, "payout");
     const [attempt] = await storage.attempts([payout?.signature ?? ""]);
     if (attempt === undefined) throw new Error("the payout was signed");
     chain.faults.add(({ method }) =>
@@ -307,17 +323,19 @@ describe("what became of a payment", () => {
     chain.advance(attempt.lastValidBlockHeight - lowest);
     await service.settled();
     await world.pass(MINUTE);
-    expect((await paymentsOf(ordered, "payout"))[0]?.signature).toBe(attempt.id);
+    expect((await paymentsOf(world, ordered, "payout"))[0]?.signature).toBe(attempt.id);
     chain.advance(2);
     await service.settled();
     await world.pass(MINUTE);
-    expect((await paymentsOf(ordered, "payout"))[0]?.signature).not.toBe(attempt.id);
+    expect((await paymentsOf(world, ordered, "payout"))[0]?.signature).not.toBe(attempt.id);
   });
 
-  test("is an operator's matter where its marker names a plan that this database does not know: nothing is completed", async () => {
-    world = await scene();
+  test("is an operator's matter where its marker names a plan that this database does not know: nothing is completed", async ({
+    open,
+  }) => {
+    const world = await open();
     const { chain, ledger, sponsor } = world;
-    const { order: ordered, lift } = await order();
+    const { order: ordered, lift } = await order(world);
     lift();
     // Another copy of the database has replaced the order by a plan of its own.
     const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
@@ -334,7 +352,7 @@ describe("what became of a payment", () => {
     await world.settle(8);
     await world.passAndSettle(2 * MINUTE, 4);
     expect(await world.shown(ordered)).toMatchObject({ status: "processing" });
-    expect(await heldReason(ordered)).toBe("unknown_spending");
+    expect(await heldReason(world, ordered)).toBe("unknown_spending");
     expect((await world.held(world.bob.address))[1]).toBe(0n);
   });
 });

@@ -1,6 +1,6 @@
 /** Reconciling: what came in is what went out, to the base unit, and the chain says so too. */
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -11,12 +11,10 @@ import type { Address } from "../../../src/address.ts";
 import type { Funds } from "../../../src/local/index.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { privateFixture, units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-
-let world: PrivateFixture;
-afterEach(() => world.close());
+import { privateTest as test } from "../../kit/private-test.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -30,8 +28,7 @@ interface Ordered {
   readonly due: bigint;
 }
 
-async function orderFor(amount = "5"): Promise<Ordered> {
-  world = await privateFixture();
+async function orderFor(world: PrivateFixture, amount = "5"): Promise<Ordered> {
   const caller = await world.caller();
   const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
   const bob = world.wallet("bob", { lamports: 1_000_000_000n });
@@ -47,7 +44,11 @@ async function orderFor(amount = "5"): Promise<Ordered> {
 const sumsOf = ({ assets }: Reconciliation, asset: string) => assets.find((sums) => sums.asset === asset);
 
 /** Moves USDC out of a deposit address as a thief with the master secret would, or another self of the database. */
-async function spendElsewhere({ id, address, bob }: Ordered, amount: bigint): Promise<string> {
+async function spendElsewhere(
+  world: PrivateFixture,
+  { id, address, bob }: Ordered,
+  amount: bigint,
+): Promise<string> {
   const { ledger, chain, mints, sponsor } = world;
   const keys = depositKeys([TEST_MASTER_SECRET], () => chain.genesisHash);
   const unsigned = await ledger.buildTransaction({
@@ -66,8 +67,10 @@ async function spendElsewhere({ id, address, bob }: Ordered, amount: bigint): Pr
   return signature;
 }
 
-test("E12: a send is explained at every slot of its way, in flight as well, and adds up at its end", async () => {
-  const { address, due } = await orderFor();
+test("E12: a send is explained at every slot of its way, in flight as well, and adds up at its end", async ({
+  world,
+}) => {
+  const { address, due } = await orderFor(world);
   world.chain.fund(address, { usdc: due });
   for (let slot = 0; slot < 120; slot += 4) {
     world.chain.advance(4);
@@ -88,10 +91,12 @@ test("E12: a send is explained at every slot of its way, in flight as well, and 
   });
 });
 
-test("money out of an address that the database does not know is said, not explained, and freezes the address", async () => {
-  const ordered = await orderFor();
+test("money out of an address that the database does not know is said, not explained, and freezes the address", async ({
+  world,
+}) => {
+  const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due - 1n });
-  const signature = await spendElsewhere(ordered, 2_000_000n);
+  const signature = await spendElsewhere(world, ordered, 2_000_000n);
   const found = await world.service.reconcile();
   expect(found).toMatchObject({
     isExplained: false,
@@ -115,11 +120,11 @@ test("money out of an address that the database does not know is said, not expla
   expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
 });
 
-test("what an operator has vouched for is explained from then on", async () => {
-  const ordered = await orderFor();
+test("what an operator has vouched for is explained from then on", async ({ world }) => {
+  const ordered = await orderFor(world);
   await world.service.cancelTransaction(ordered.caller, ordered.id);
   await world.deposit(ordered.address, { usdc: 900n });
-  await spendElsewhere(ordered, 600n);
+  await spendElsewhere(world, ordered, 600n);
   expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
   const released = await world.service.releaseDeposit(ordered.id);
   expect(released).toMatchObject({ heldReason: "unknown_spending", explained: [expect.any(String)] });
@@ -129,8 +134,8 @@ test("what an operator has vouched for is explained from then on", async () => {
   expect(sumsOf(after, "USDC")).toMatchObject({ deposits: "0.0009", vouched: "0.0006", held: "0.0003" });
 });
 
-test("a payment that failed on record and has landed on the chain is a contradiction", async () => {
-  const ordered = await orderFor();
+test("a payment that failed on record and has landed on the chain is a contradiction", async ({ world }) => {
+  const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due });
   await world.settle();
   const view = await world.storage.transaction(ordered.id);
@@ -143,8 +148,8 @@ test("a payment that failed on record and has landed on the chain is a contradic
   ]);
 });
 
-test("the sponsor's lamports that stay promised to an order at rest are found", async () => {
-  const ordered = await orderFor();
+test("the sponsor's lamports that stay promised to an order at rest are found", async ({ world }) => {
+  const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due });
   await world.settle();
   await world.sweep();
@@ -157,8 +162,10 @@ test("the sponsor's lamports that stay promised to an order at rest are found", 
   });
 });
 
-test("what comes to a closed address is explained, and waits for a release that sends it back", async () => {
-  const { alice, address, due, id } = await orderFor();
+test("what comes to a closed address is explained, and waits for a release that sends it back", async ({
+  world,
+}) => {
+  const { alice, address, due, id } = await orderFor(world);
   await world.deposit(address, { usdc: due });
   await world.settle();
   await world.sweep();
@@ -182,21 +189,23 @@ test("what comes to a closed address is explained, and waits for a release that 
   expect(await world.service.reconcile()).toMatchObject({ isExplained: true, findings: [] });
 });
 
-test("a chain that cannot be read lets nothing be concluded", async () => {
-  const ordered = await orderFor();
+test("a chain that cannot be read lets nothing be concluded", async ({ world }) => {
+  const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due - 1n });
-  await spendElsewhere(ordered, 2_000_000n);
-  const silent = ledgerWith({ signedBy: () => Promise.reject(new LedgerUnavailable("no endpoint answers")) });
+  await spendElsewhere(world, ordered, 2_000_000n);
+  const silent = ledgerWith(world, {
+    signedBy: () => Promise.reject(new LedgerUnavailable("no endpoint answers")),
+  });
   await expect(world.another({ ledger: silent }).reconcile()).rejects.toThrow(LedgerUnavailable);
   expect((await world.storage.deposits([ordered.address]))[0]?.heldReason).toBeNull();
 });
 
-test("a node that lags behind what is recorded is waited for, and then not believed", async () => {
-  const ordered = await orderFor();
+test("a node that lags behind what is recorded is waited for, and then not believed", async ({ world }) => {
+  const ordered = await orderFor(world);
   await world.deposit(ordered.address, { usdc: ordered.due });
   await world.settle();
   let looks = 0;
-  const behind = ledgerWith({
+  const behind = ledgerWith(world, {
     fundsOfOwner: async (...asked) => {
       looks += 1;
       return { ...(await world.ledger.fundsOfOwner(...asked)), slot: 1, lamports: 1n };
@@ -219,15 +228,17 @@ test("a node that lags behind what is recorded is waited for, and then not belie
   expect(looks).toBe(10);
 });
 
-function ledgerWith(changes: Partial<Ledger>): Ledger {
+function ledgerWith(world: PrivateFixture, changes: Partial<Ledger>): Ledger {
   return new Proxy(world.ledger, {
     get: (ledger, name, receiver) =>
       Reflect.get(name in changes ? changes : ledger, name, receiver) as unknown,
   });
 }
 
-test("without private mode addresses that were handed out before cannot be reconciled, and that is said", async () => {
-  await orderFor();
+test("without private mode addresses that were handed out before cannot be reconciled, and that is said", async ({
+  world,
+}) => {
+  await orderFor(world);
   const plain = world.another({ privateRouting: undefined as never });
   await expect(plain.reconcile()).rejects.toMatchObject({ code: "ROUTING_UNAVAILABLE" });
   const empty = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
@@ -269,10 +280,10 @@ const orders = fc.array(
 test(
   "E12: deposits are payouts, fees, refunds and dust, to the base unit, whatever was sent when",
   { timeout: 120_000 },
-  async () => {
+  async ({ open }) => {
     await fc.assert(
       fc.asyncProperty(orders, async (chosen) => {
-        world = await privateFixture();
+        const world = await open();
         const caller = await world.caller();
         const sent: Record<Asset, bigint> = { SOL: 0n, USDC: 0n, USDT: 0n };
         const rich = { lamports: 1_000_000_000n, usdc: 1_000_000_000n, usdt: 1_000_000_000n };
@@ -356,6 +367,5 @@ test(
       }),
       { numRuns: 3, endOnFailure: true },
     );
-    world = await privateFixture();
   },
 );

@@ -1,16 +1,15 @@
 /** Orders that are not taken, and what is ignored in those that are. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
-import { scene, SOL } from "./scene.ts";
+import { SOL } from "./scene.ts";
 import type { Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** A body for POST /v1/transactions over a fresh quote. */
 async function request(
+  world: Scene,
   recipients: readonly { address: string; amount: string }[],
   more: Partial<TransactionRequest> = {},
 ): Promise<TransactionRequest> {
@@ -31,15 +30,15 @@ async function request(
   };
 }
 
-test("P1: a signedTransaction that was given is ignored and never broadcast", async () => {
-  world = await scene();
+test("P1: a signedTransaction that was given is ignored and never broadcast", async ({ open }) => {
+  const world = await open();
   const carol = world.wallet("carol", { lamports: SOL, usdc: 9_000_000n });
   const { body: signed } = await world.prepareSend(world.customer, {
     from: carol,
     to: world.bob.address,
     amount: "5",
   });
-  const body = await request([{ address: world.bob.address, amount: "5" }], {
+  const body = await request(world, [{ address: world.bob.address, amount: "5" }], {
     signedTransaction: signed.signedTransaction,
   });
   const { body: created } = await world.service.createTransaction(world.customer, body);
@@ -50,9 +49,11 @@ test("P1: a signedTransaction that was given is ignored and never broadcast", as
   expect((await world.held(world.bob.address))[1]).toBe(0n);
 });
 
-test("P2: every order has an address of its own, derived anew each time and stored nowhere as a key", async () => {
+test("P2: every order has an address of its own, derived anew each time and stored nowhere as a key", async ({
+  open,
+}) => {
   const { logger, lines } = recorder();
-  world = await scene({ logger });
+  const world = await open({ logger });
   const orders = [await world.sendTo(), await world.sendTo(), await world.sendTo()];
   expect(new Set(orders.map(({ address }) => address)).size).toBe(3);
   // The key brings the money out again in another process that has nothing but the database and the master secret.
@@ -70,23 +71,25 @@ test("P2: every order has an address of its own, derived anew each time and stor
   expect(everythingIn(lines)).not.toMatch(/secretKey|privateKey/);
 });
 
-test("P20: a recipient named twice is refused", async () => {
-  world = await scene();
+test("P20: a recipient named twice is refused", async ({ open }) => {
+  const world = await open();
   const twice = [
     { address: world.bob.address, amount: "2" },
     { address: world.bob.address, amount: "3" },
   ];
-  const body = await request(twice, { type: "payroll" });
+  const body = await request(world, twice, { type: "payroll" });
   await expect(world.service.createTransaction(world.customer, body)).rejects.toMatchObject({
     code: "INVALID_RECIPIENT",
     details: { index: 1, reason: "duplicate" },
   });
 });
 
-test("P27: neither a deposit address of ours nor sponsor or treasury can be a recipient", async () => {
-  world = await scene();
-  const open = await world.sendTo();
-  for (const address of [open.address, world.sponsor.address, world.treasury.address]) {
+test("P27: neither a deposit address of ours nor sponsor or treasury can be a recipient", async ({
+  open,
+}) => {
+  const world = await open();
+  const order = await world.sendTo();
+  for (const address of [order.address, world.sponsor.address, world.treasury.address]) {
     const { body: quote } = await world.service.createQuote(world.customer, {
       inputAsset: "USDC",
       outputAsset: "USDC",
@@ -104,11 +107,13 @@ test("P27: neither a deposit address of ours nor sponsor or treasury can be a re
   }
 });
 
-test("P32: refunds cannot go round: no address of ours is a sender, not even one of another account", async () => {
-  world = await scene();
-  const open = await world.sendTo();
+test("P32: refunds cannot go round: no address of ours is a sender, not even one of another account", async ({
+  open,
+}) => {
+  const world = await open();
+  const order = await world.sendTo();
   const other = await world.caller();
-  for (const sender of [open.address, world.sponsor.address, world.treasury.address]) {
+  for (const sender of [order.address, world.sponsor.address, world.treasury.address]) {
     const { body: quote } = await world.service.createQuote(other, {
       ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
     });
@@ -123,15 +128,17 @@ test("P32: refunds cannot go round: no address of ours is a sender, not even one
   }
 });
 
-test("P24: a sender that could not take a refund is refused: a token account, a program", async () => {
-  world = await scene();
+test("P24: a sender that could not take a refund is refused: a token account, a program", async ({
+  open,
+}) => {
+  const world = await open();
   const account = await world.strayAccount(world.alice.address, "USDC", 1n);
   for (const sender of [
     account.toBase58(),
     world.mints.USDC,
     "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
   ]) {
-    const body = await request([{ address: world.bob.address, amount: "5" }], { sender });
+    const body = await request(world, [{ address: world.bob.address, amount: "5" }], { sender });
     await expect(world.service.createTransaction(world.customer, body)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
       details: { fields: [{ path: "sender" }] },
@@ -139,9 +146,11 @@ test("P24: a sender that could not take a refund is refused: a token account, a 
   }
 });
 
-test("P21: a quote that expired before the order is refused; one that expires before its deposit still pays exactly", async () => {
-  world = await scene();
-  const body = await request([{ address: world.bob.address, amount: "5" }]);
+test("P21: a quote that expired before the order is refused; one that expires before its deposit still pays exactly", async ({
+  open,
+}) => {
+  const world = await open();
+  const body = await request(world, [{ address: world.bob.address, amount: "5" }]);
   const order = await world.sendTo();
   world.clock.advance(61_000);
   await expect(world.service.createTransaction(world.customer, body)).rejects.toMatchObject({
@@ -156,8 +165,10 @@ test("P21: a quote that expired before the order is refused; one that expires be
   await world.judge();
 });
 
-test("P31: an empty sponsor is ROUTING_UNAVAILABLE before anything is taken, and strands nothing that was", async () => {
-  world = await scene();
+test("P31: an empty sponsor is ROUTING_UNAVAILABLE before anything is taken, and strands nothing that was", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due - 1n });
   const sponsor = world.sponsor;
@@ -182,8 +193,10 @@ test("P31: an empty sponsor is ROUTING_UNAVAILABLE before anything is taken, and
   await world.judge();
 });
 
-test("P31: orders promise the sponsor's lamports to each other's exclusion, and give them back when they are over", async () => {
-  world = await scene();
+test("P31: orders promise the sponsor's lamports to each other's exclusion, and give them back when they are over", async ({
+  open,
+}) => {
+  const world = await open();
   const [lamports] = await world.held(world.sponsor.address);
   await world.pay(world.sponsor, world.treasury.address, lamports - SOL);
   // Each account has a share of the sponsor, so that it takes several to use up the whole.

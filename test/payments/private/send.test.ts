@@ -1,13 +1,12 @@
 /** A private send from its quote to the empty deposit address, on the real programs. */
-import { afterEach, expect, test } from "vitest";
-import { privateFixture, units } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { expect } from "vitest";
+import { units } from "../../kit/private-fixture.ts";
+import { privateTest as test } from "../../kit/private-test.ts";
 
-let world: PrivateFixture;
-afterEach(() => world.close());
-
-test("P18, P24: a private send pays its recipient exactly, and its address ends at nothing", async () => {
-  world = await privateFixture();
+test("P18, P24: a private send pays its recipient exactly, and its address ends at nothing", async ({
+  open,
+}) => {
+  const world = await open();
   const caller = await world.caller();
   const alice = world.wallet("alice", { lamports: 1_000_000_000n });
   const bob = world.wallet("bob", { lamports: 1_000_000_000n });

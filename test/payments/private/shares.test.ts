@@ -1,12 +1,10 @@
 /** What one account can take up of private mode with orders that nobody has paid for. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-share.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import { MINUTE, orderedAs, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** A hundred orders, each with a quote. */
 const LONG = 60_000;
@@ -14,7 +12,7 @@ const LONG = 60_000;
 const FULL = { code: "ROUTING_UNAVAILABLE", details: { reason: "capacity", retryAfter: 30 } };
 
 /** A payroll to two, which reserves more than a send. */
-async function payroll(caller: Caller): Promise<Ordered> {
+async function payroll(world: Scene, caller: Caller): Promise<Ordered> {
   const { body } = await world.order(caller, {
     sender: world.alice,
     to: [
@@ -26,11 +24,11 @@ async function payroll(caller: Caller): Promise<Ordered> {
 }
 
 /** Posts payrolls until one is refused. */
-async function fill(caller: Caller): Promise<Ordered[]> {
+async function fill(world: Scene, caller: Caller): Promise<Ordered[]> {
   const taken: Ordered[] = [];
   let refused: unknown = null;
   while (refused === null) {
-    await payroll(caller).then(
+    await payroll(world, caller).then(
       (order) => taken.push(order),
       (error: unknown) => (refused = error),
     );
@@ -40,7 +38,7 @@ async function fill(caller: Caller): Promise<Ordered[]> {
 }
 
 /** Lamports reserved of the sponsor, and within this account's share of it. */
-async function reserved(caller: Caller): Promise<readonly [all: bigint, share: bigint]> {
+async function reserved(world: Scene, caller: Caller): Promise<readonly [all: bigint, share: bigint]> {
   const resource = `sponsor ${world.sponsor.address}`;
   const sums = await Promise.all(
     [resource, `${resource} of ${caller.accountId}`].map(async (each) =>
@@ -51,7 +49,7 @@ async function reserved(caller: Caller): Promise<readonly [all: bigint, share: b
 }
 
 /** Leaves the sponsor this much. */
-async function leaveSponsor(lamports: bigint): Promise<void> {
+async function leaveSponsor(world: Scene, lamports: bigint): Promise<void> {
   const [held] = await world.held(world.sponsor.address);
   await world.pay(world.sponsor, world.treasury.address, held - lamports);
 }
@@ -59,79 +57,84 @@ async function leaveSponsor(lamports: bigint): Promise<void> {
 test(
   "M9: a hundred deposit-less payrolls of one free account: another account's order is taken",
   { timeout: LONG },
-  async () => {
-    world = await scene();
-    await payroll(await world.caller());
-    const [each] = await reserved(world.customer);
+  async ({ open }) => {
+    const world = await open();
+    await payroll(world, await world.caller());
+    const [each] = await reserved(world, world.customer);
     // Without shares sixty of them would use it up.
-    await leaveSponsor(each * 60n);
+    await leaveSponsor(world, each * 60n);
     let taken = 0;
     for (let index = 0; index < 100; index++) {
-      await payroll(world.customer).then(
+      await payroll(world, world.customer).then(
         () => (taken += 1),
         (error: unknown) => expect(error).toMatchObject(FULL),
       );
     }
     expect(taken).toBe(1);
-    expect(await reserved(world.customer)).toEqual([each * 2n, each]);
+    expect(await reserved(world, world.customer)).toEqual([each * 2n, each]);
     const other = await world.caller("free");
-    await expect(payroll(other)).resolves.toMatchObject({ due: expect.any(BigInt) as bigint });
+    await expect(payroll(world, other)).resolves.toMatchObject({ due: expect.any(BigInt) as bigint });
   },
 );
 
-test.each(["free", "pro", "enterprise"] as const)(
+test.for(["free", "pro", "enterprise"] as const)(
   "M9: an account (%s) takes up its share and not one lamport more, whatever others have reserved",
-  async (tier) => {
-    world = await scene();
-    await payroll(world.customer);
-    const [each] = await reserved(world.customer);
-    await leaveSponsor(each * 100n);
+  async (tier, { open }) => {
+    const world = await open();
+    await payroll(world, world.customer);
+    const [each] = await reserved(world, world.customer);
+    await leaveSponsor(world, each * 100n);
     const caller = await world.caller(tier);
-    const taken = await fill(caller);
+    const taken = await fill(world, caller);
     expect(BigInt(taken.length)).toBe(SPONSOR_SHARE_PERCENT[tier]);
-    expect(await reserved(caller)).toEqual([each * BigInt(taken.length + 1), each * BigInt(taken.length)]);
+    expect(await reserved(world, caller)).toEqual([
+      each * BigInt(taken.length + 1),
+      each * BigInt(taken.length),
+    ]);
   },
 );
 
-test("M9: the share of an order ends with the whole deposit; what it reserved of the sponsor stays until it is over", async () => {
-  world = await scene();
-  await payroll(world.customer);
-  const [each] = await reserved(world.customer);
-  await leaveSponsor(each * 100n);
-  const [order] = await fill(world.customer);
+test("M9: the share of an order ends with the whole deposit; what it reserved of the sponsor stays until it is over", async ({
+  open,
+}) => {
+  const world = await open();
+  await payroll(world, world.customer);
+  const [each] = await reserved(world, world.customer);
+  await leaveSponsor(world, each * 100n);
+  const [order] = await fill(world, world.customer);
   if (order === undefined) throw new Error("no order was taken");
-  const before = await reserved(world.customer);
+  const before = await reserved(world, world.customer);
   // A part of the deposit costs next to nothing, and would free as much as the whole.
   await world.deposit(order.address, { usdc: order.due - 1n });
-  expect(await reserved(world.customer)).toEqual(before);
-  await expect(payroll(world.customer)).rejects.toMatchObject(FULL);
+  expect(await reserved(world, world.customer)).toEqual(before);
+  await expect(payroll(world, world.customer)).rejects.toMatchObject(FULL);
   const lift = world.chain.faults.add(({ method }) =>
     method === "sendTransaction" ? { kind: "drop" } : undefined,
   );
   await world.deposit(order.address, { usdc: 1n });
-  expect(await reserved(world.customer)).toEqual([before[0], before[1] - each]);
-  await payroll(world.customer);
-  await expect(payroll(world.customer)).rejects.toMatchObject(FULL);
+  expect(await reserved(world, world.customer)).toEqual([before[0], before[1] - each]);
+  await payroll(world, world.customer);
+  await expect(payroll(world, world.customer)).rejects.toMatchObject(FULL);
   lift();
   await world.passAndSettle(2 * MINUTE, 14);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  expect(await reserved(world.customer)).toEqual([before[0] + each, before[1]]);
+  expect(await reserved(world, world.customer)).toEqual([before[0] + each, before[1]]);
   // That takes longer than the windows of the others.
   await world.sweep();
-  expect(await reserved(world.customer)).toEqual([0n, 0n]);
+  expect(await reserved(world, world.customer)).toEqual([0n, 0n]);
 });
 
-test.each(["cancelled", "timed out"] as const)(
+test.for(["cancelled", "timed out"] as const)(
   "M9: the share of an order that is %s is free again, and so is what it reserved",
-  async (way) => {
-    world = await scene();
-    const order = await payroll(world.customer);
-    const [each] = await reserved(world.customer);
-    expect(await reserved(world.customer)).toEqual([each, each]);
+  async (way, { open }) => {
+    const world = await open();
+    const order = await payroll(world, world.customer);
+    const [each] = await reserved(world, world.customer);
+    expect(await reserved(world, world.customer)).toEqual([each, each]);
     if (way === "cancelled") await world.service.cancelTransaction(world.customer, order.id);
     else await world.passAndSettle(31 * MINUTE);
     await world.settle(2);
-    expect(await reserved(world.customer)).toEqual([0n, 0n]);
+    expect(await reserved(world, world.customer)).toEqual([0n, 0n]);
     await world.judge();
   },
 );
@@ -139,15 +142,15 @@ test.each(["cancelled", "timed out"] as const)(
 test(
   "a free account has at most a hundred orders without a deposit; one that ends makes room for another",
   { timeout: LONG },
-  async () => {
-    world = await scene();
+  async ({ open }) => {
+    const world = await open();
     world.chain.fund(world.sponsor.address, { lamports: 1_000n * SOL });
     world.chain.advance(35);
     const first = await world.sendTo();
     for (let index = 1; index < 100; index++) await world.sendTo();
     await expect(world.sendTo()).rejects.toMatchObject(FULL);
     const other = await world.caller("free");
-    await payroll(other);
+    await payroll(world, other);
     await world.service.cancelTransaction(world.customer, first.id);
     await world.settle(1);
     await world.sendTo();

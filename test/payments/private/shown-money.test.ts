@@ -1,17 +1,14 @@
 /** What the owner of a private order sees of its money: what came, what is missing, who is paid, what is held. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
-import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
-import type { Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { MINUTE, orderedAs, SOL } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
 const counted = ({ received = [] }: TransactionBody): unknown =>
   received.map((each) => [each.asset, each.amount, each.counted]);
 
-test("an underpaid order shows what came and what is still missing, to the last unit", async () => {
-  world = await scene();
+test("an underpaid order shows what came and what is still missing, to the last unit", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due - 1n });
   const short = await world.shown(order);
@@ -25,8 +22,10 @@ test("an underpaid order shows what came and what is still missing, to the last 
   await world.judge();
 });
 
-test("money of another asset is shown and does not count; what comes late is shown and does not count", async () => {
-  world = await scene();
+test("money of another asset is shown and does not count; what comes late is shown and does not count", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdt: 7_000_000n });
   await world.settle(4);
@@ -46,8 +45,8 @@ test("money of another asset is shown and does not count; what comes late is sho
   await world.judge();
 });
 
-test("a cancelled order counts nothing that comes after", async () => {
-  world = await scene();
+test("a cancelled order counts nothing that comes after", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
   expect((await world.shown(order)).recipients).toMatchObject([{ status: "unpaid", signature: null }]);
@@ -59,8 +58,10 @@ test("a cancelled order counts nothing that comes after", async () => {
   await world.judge();
 });
 
-test("each recipient of a payroll goes from pending to confirmed to paid, and who cannot be paid ends as unpaid", async () => {
-  world = await scene();
+test("each recipient of a payroll goes from pending to confirmed to paid, and who cannot be paid ends as unpaid", async ({
+  open,
+}) => {
+  const world = await open();
   const carol = world.wallet("carol", { usdc: 1n });
   const to = [world.bob, carol].map(({ address }) => ({ address, amount: "2" }));
   const order = orderedAs((await world.order(world.customer, { sender: world.alice, to })).body);
@@ -93,9 +94,11 @@ test("each recipient of a payroll goes from pending to confirmed to paid, and wh
   await world.judge();
 });
 
-test("held money is said to its owner without the reason, until the operator lets it go", async () => {
+test("held money is said to its owner without the reason, until the operator lets it go", async ({
+  open,
+}) => {
   const refused = new Set<string>();
-  world = await scene({}, { screen: async (address) => (refused.has(address) ? "refused" : "ok") });
+  const world = await open({}, { screen: async (address) => (refused.has(address) ? "refused" : "ok") });
   const order = await world.sendTo();
   expect(await world.shown(order)).toMatchObject({ attention: null, attentionMessage: null });
   await world.service.cancelTransaction(world.customer, order.id);

@@ -13,16 +13,14 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { everythingIn } from "../../core/recorder.ts";
-import { DAY, MINUTE, scene, SOL } from "./scene.ts";
+import { DAY, MINUTE, SOL } from "./scene.ts";
 import type { Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** Token accounts of an owner, whatever is in them. */
-async function accountsOf(owner: string): Promise<number> {
+async function accountsOf(world: Scene, owner: string): Promise<number> {
   const { accounts } = await world.ledger.strayAccounts(
     owner as never,
     [world.mints.USDC, world.mints.USDT],
@@ -31,8 +29,10 @@ async function accountsOf(owner: string): Promise<number> {
   return accounts.length;
 }
 
-test("P13: a deposit to a token account that is not the associated one is brought there, counted and paid out", async () => {
-  world = await scene();
+test("P13: a deposit to a token account that is not the associated one is brought there, counted and paid out", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.strayAccount(order.address, "USDC", order.due);
   await world.settle(2);
@@ -43,12 +43,14 @@ test("P13: a deposit to a token account that is not the associated one is brough
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-  expect(await accountsOf(order.address)).toBe(0);
+  expect(await accountsOf(world, order.address)).toBe(0);
   await world.judge();
 });
 
-test("P13: a collection that every node drops until it is dead is planned again, and its deposit is counted once", async () => {
-  world = await scene();
+test("P13: a collection that every node drops until it is dead is planned again, and its deposit is counted once", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.strayAccount(order.address, "USDC", order.due);
   const lift = world.chain.faults.add(({ method }) =>
@@ -71,8 +73,8 @@ test("P13: a collection that every node drops until it is dead is planned again,
   await world.judge();
 });
 
-test("P13: part at the associated account and part beside it are one deposit", async () => {
-  world = await scene();
+test("P13: part at the associated account and part beside it are one deposit", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.strayAccount(order.address, "USDC", order.due - 2_000_000n);
   await world.deposit(order.address, { usdc: 2_000_000n });
@@ -83,8 +85,10 @@ test("P13: part at the associated account and part beside it are one deposit", a
   await world.judge();
 });
 
-test("P13: what is beside the associated account at the end of the window counts, though nobody had looked", async () => {
-  world = await scene();
+test("P13: what is beside the associated account at the end of the window counts, though nobody had looked", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const rule = ({ method }: { method: string }) =>
     method === "getTokenAccountsByOwner" ? ({ kind: "refuse", status: 503 } as const) : undefined;
@@ -98,8 +102,8 @@ test("P13: what is beside the associated account at the end of the window counts
   await world.judge();
 });
 
-test("P13: DELETE sees it, at any commitment, and cannot cancel", async () => {
-  world = await scene();
+test("P13: DELETE sees it, at any commitment, and cannot cancel", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.strayAccount(order.address, "USDC", order.due);
   await expect(world.service.cancelTransaction(world.customer, order.id)).rejects.toMatchObject({
@@ -112,8 +116,10 @@ test("P13: DELETE sees it, at any commitment, and cannot cancel", async () => {
   await world.judge();
 });
 
-test("P13: beside the account of a cancelled order it is found within a day, and refunded", async () => {
-  world = await scene();
+test("P13: beside the account of a cancelled order it is found within a day, and refunded", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
   await world.settle(2);
@@ -129,8 +135,10 @@ test("P13: beside the account of a cancelled order it is found within a day, and
   await world.judge();
 });
 
-test("P13, P15: crumbs in a dozen accounts of their own are left alone and block nothing", async () => {
-  world = await scene();
+test("P13, P15: crumbs in a dozen accounts of their own are left alone and block nothing", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   for (let index = 0; index < 12; index++) await world.strayAccount(order.address, "USDC", 999n);
   await world.pass(5 * MINUTE);
@@ -145,8 +153,8 @@ test("P13, P15: crumbs in a dozen accounts of their own are left alone and block
   await world.judge();
 });
 
-test("P13: more accounts than fit one transaction are brought in by several", async () => {
-  world = await scene();
+test("P13: more accounts than fit one transaction are brought in by several", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   for (let index = 0; index < 6; index++) {
     await world.strayAccount(order.address, "USDC", order.due / 6n + 1n);
@@ -160,8 +168,10 @@ test("P13: more accounts than fit one transaction are brought in by several", as
   await world.judge();
 });
 
-test("P13: lamports that no transfer brought (a closed account's) are a deposit like any other", async () => {
-  world = await scene();
+test("P13: lamports that no transfer brought (a closed account's) are a deposit like any other", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo({ asset: "SOL", amount: "0.5" });
   const wrapped = Keypair.generate();
   const issuer = new PublicKey(world.chain.faucet.address);
@@ -192,8 +202,8 @@ test("P13: lamports that no transfer brought (a closed account's) are a deposit 
   await world.judge();
 });
 
-test("P11: a Token-2022 mint, of whatever symbol, is written down and never touched", async () => {
-  world = await scene();
+test("P11: a Token-2022 mint, of whatever symbol, is written down and never touched", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   const twin = Keypair.generate();
   const issuer = new PublicKey(world.chain.faucet.address);
@@ -254,8 +264,10 @@ test("P11: a Token-2022 mint, of whatever symbol, is written down and never touc
   await world.judge();
 });
 
-test("P11: wrapped SOL is a token like any other: written down apart from lamports, and never touched", async () => {
-  world = await scene();
+test("P11: wrapped SOL is a token like any other: written down apart from lamports, and never touched", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo({ asset: "SOL", amount: "0.5" });
   const issuer = new PublicKey(world.chain.faucet.address);
   const account = getAssociatedTokenAddressSync(NATIVE_MINT, new PublicKey(order.address), true);

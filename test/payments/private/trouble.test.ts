@@ -1,31 +1,33 @@
 /** What may go wrong between a plan and its landing: refusals, forks, forced attempts, stolen markers, dearer rent. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { keypairSigner, signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { DAY, MINUTE, scene, SOL } from "./scene.ts";
+import { DAY, MINUTE, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
+import { sceneTest as test } from "./scene-test.ts";
 
-let world: Scene;
-afterEach(() => world.close());
-
-async function paymentsOf({ id }: Ordered, kind: PaymentRecord["kind"]): Promise<readonly PaymentRecord[]> {
+async function paymentsOf(
+  world: Scene,
+  { id }: Ordered,
+  kind: PaymentRecord["kind"],
+): Promise<readonly PaymentRecord[]> {
   const view = await world.storage.transaction(id);
   return view?.payments.filter((payment) => payment.kind === kind) ?? [];
 }
 
-const keys = () => depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
+const keys = (world: Scene) => depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
 
 /** What a force that has every key could still send: the payment's plan once more, over a new blockhash. */
-async function forced(order: Ordered, payment: PaymentRecord): Promise<string | null> {
+async function forced(world: Scene, order: Ordered, payment: PaymentRecord): Promise<string | null> {
   const key = { masterVersion: 1, transactionId: order.id };
-  const plan = withSeeds(readPlan(payment.plan), (mark) => keys().seed(key, mark));
+  const plan = withSeeds(readPlan(payment.plan), (mark) => keys(world).seed(key, mark));
   const unsigned = await world.ledger.buildTransaction(plan);
   const signed = await signTransaction(unsigned, [
     keypairSigner(world.sponsor.secretKey),
-    keys().signer(key),
+    keys(world).signer(key),
   ]);
   await world.ledger.broadcast(signed.bytes).catch(() => undefined);
   world.chain.advance(35);
@@ -33,16 +35,18 @@ async function forced(order: Ordered, payment: PaymentRecord): Promise<string | 
   return status?.error ?? null;
 }
 
-test("P29: a second attempt of a payout signed by force is refused by the chain through its marker", async () => {
-  world = await scene();
+test("P29: a second attempt of a payout signed by force is refused by the chain through its marker", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due + 9_000_000n });
   await world.service.settled();
   world.chain.advance(3);
   await world.service.settled();
-  const [payout] = await paymentsOf(order, "payout");
+  const [payout] = await paymentsOf(world, order, "payout");
   if (payout === undefined) throw new Error("a payout is under way");
-  expect(await forced(order, payout)).toMatch(/Custom.*0|AlreadyInUse/);
+  expect(await forced(world, order, payout)).toMatch(/Custom.*0|AlreadyInUse/);
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
@@ -50,24 +54,26 @@ test("P29: a second attempt of a payout signed by force is refused by the chain 
   await world.judge();
 });
 
-test("E7: nothing is sent anew before the first attempt is proved dead, and then it is paid once", async () => {
-  world = await scene();
+test("E7: nothing is sent anew before the first attempt is proved dead, and then it is paid once", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const lift = world.chain.faults.add(({ method }) =>
     method === "sendTransaction" ? { kind: "drop" } : undefined,
   );
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
-  const [first] = await paymentsOf(order, "payout");
+  const [first] = await paymentsOf(world, order, "payout");
   for (let block = 0; block < 150; block += 30) {
     world.chain.advance(30);
     await world.service.settled();
-    expect((await paymentsOf(order, "payout"))[0]?.signature).toBe(first?.signature);
+    expect((await paymentsOf(world, order, "payout"))[0]?.signature).toBe(first?.signature);
   }
   lift();
   world.chain.advance(80);
   await world.settle(10);
-  const [again] = await paymentsOf(order, "payout");
+  const [again] = await paymentsOf(world, order, "payout");
   expect(again).toMatchObject({ status: "finalized" });
   expect(again?.signature).not.toBe(first?.signature);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
@@ -77,12 +83,14 @@ test("E7: nothing is sent anew before the first attempt is proved dead, and then
   await world.judge();
 });
 
-test("an attempt that landed while every node called it dead is recognised by its marker, and nothing is paid again", async () => {
-  world = await scene();
+test("an attempt that landed while every node called it dead is recognised by its marker, and nothing is paid again", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
-  const [payout] = await paymentsOf(order, "payout");
+  const [payout] = await paymentsOf(world, order, "payout");
   // From here on the nodes deny every signature, though the bytes are there.
   const lift = world.chain.faults.add(({ method }) => {
     if (method !== "getSignatureStatuses") return undefined;
@@ -100,7 +108,7 @@ test("an attempt that landed while every node called it dead is recognised by it
   await world.service.settled();
   lift();
   await world.settle(10);
-  const all = await paymentsOf(order, "payout");
+  const all = await paymentsOf(world, order, "payout");
   expect(all).toMatchObject([{ status: "finalized", signature: payout?.signature }]);
   const history = await world.storage.history(payout?.id ?? "", { after: 0, limit: 100 });
   expect(history.map(({ event }) => (JSON.parse(event) as { type: string }).type)).toEqual([
@@ -111,8 +119,10 @@ test("an attempt that landed while every node called it dead is recognised by it
   await world.judge();
 });
 
-test("M4: a marker's address that somebody else funded stops nothing: the payment goes through under it", async () => {
-  world = await scene();
+test("M4: a marker's address that somebody else funded stops nothing: the payment goes through under it", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const lift = world.chain.faults.add(({ method }) =>
     method === "sendTransaction" ? { kind: "drop" } : undefined,
@@ -122,14 +132,14 @@ test("M4: a marker's address that somebody else funded stops nothing: the paymen
   lift();
   // Whoever saw the first bytes on their way knows the address now, and is faster.
   const key = { masterVersion: 1, transactionId: order.id };
-  const marker = world.ledger.markerAddress(order.address as never, keys().seed(key, "order"));
+  const marker = world.ledger.markerAddress(order.address as never, keys(world).seed(key, "order"));
   const thief = world.wallet("thief", { lamports: SOL });
   world.chain.advance(1);
   await world.pay(thief, marker, await world.ledger.rentMinimum(0));
   await world.settle(4);
   await world.passAndSettle(2 * MINUTE, 14);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
-  const payouts = await paymentsOf(order, "payout");
+  const payouts = await paymentsOf(world, order, "payout");
   expect(payouts.map(({ mark, status }) => `${mark} ${status}`)).toEqual(["order finalized"]);
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   // The thief's lamports come back to the sponsor with the rest.
@@ -138,8 +148,10 @@ test("M4: a marker's address that somebody else funded stops nothing: the paymen
   await world.judge();
 });
 
-test("E9: a payout that vanished with a fork after it was confirmed is sent again and finalized once", async () => {
-  world = await scene();
+test("E9: a payout that vanished with a fork after it was confirmed is sent again and finalized once", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
   await world.service.settled();
@@ -162,10 +174,10 @@ test("E9: a payout that vanished with a fork after it was confirmed is sent agai
   await world.judge();
 });
 
-test.each(["USDC", "SOL"] as const)(
+test.for(["USDC", "SOL"] as const)(
   "E15: rent that rises between quote and payout strands no %s order",
-  async (asset) => {
-    world = await scene();
+  async (asset, { open }) => {
+    const world = await open();
     const carol = world.wallet("carol", { lamports: SOL });
     const order = await world.sendTo({ to: carol, asset, amount: "0.5" });
     const before = await world.ledger.rentMinimum(0);
@@ -179,8 +191,8 @@ test.each(["USDC", "SOL"] as const)(
   },
 );
 
-test("E15: rent that rises between a payout's plan and its signature is lent anew", async () => {
-  world = await scene({}, { maxMarkerRent: SOL });
+test("E15: rent that rises between a payout's plan and its signature is lent anew", async ({ open }) => {
+  const world = await open({}, { maxMarkerRent: SOL });
   const order = await world.sendTo({ asset: "SOL", amount: "0.001" });
   const before = await world.ledger.rentMinimum(0);
   // Planned with the old price, simulated with the new one.
@@ -197,7 +209,7 @@ test("E15: rent that rises between a payout's plan and its signature is lent ane
   await world.passAndSettle(2 * MINUTE, 10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[0]).toBe(SOL + 1_000_000n);
-  const payouts = await paymentsOf(order, "payout");
+  const payouts = await paymentsOf(world, order, "payout");
   expect(payouts.map(({ status, reason }) => `${status} ${reason}`).toSorted()).toEqual([
     "failed source",
     "finalized null",
@@ -206,17 +218,19 @@ test("E15: rent that rises between a payout's plan and its signature is lent ane
   await world.judge();
 });
 
-test("P23: a refund that fails is tried again, one at a time, in growing pauses, is shown all the while, and arrives in the end", async () => {
-  world = await scene();
+test("P23: a refund that fails is tried again, one at a time, in growing pauses, is shown all the while, and arrives in the end", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.freeze(world.alice, "USDC");
   await world.deposit(order.address, { usdc: order.due - 1n });
   await world.passAndSettle(31 * MINUTE);
   for (let round = 0; round < 3; round++) {
-    const open = (await paymentsOf(order, "refund")).filter(
+    const underWay = (await paymentsOf(world, order, "refund")).filter(
       ({ status }) => status !== "failed" && status !== "finalized",
     );
-    expect(open.length).toBeLessThanOrEqual(1);
+    expect(underWay.length).toBeLessThanOrEqual(1);
     await world.passAndSettle(21 * MINUTE, 2);
   }
   expect(await world.shown(order)).toMatchObject({ status: "processing", reason: "INCOMPLETE_DEPOSIT" });
@@ -234,8 +248,10 @@ test("P23: a refund that fails is tried again, one at a time, in growing pauses,
   await world.judge();
 });
 
-test("P23: a refund that can never be made is held for the operator, visible and not lost, and the order ends", async () => {
-  world = await scene();
+test("P23: a refund that can never be made is held for the operator, visible and not lost, and the order ends", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.freeze(world.alice, "USDC");
   await world.deposit(order.address, { usdc: order.due - 1n });
@@ -244,7 +260,7 @@ test("P23: a refund that can never be made is held for the operator, visible and
   const stuck = await world.shown(order);
   expect(stuck).toMatchObject({ status: "failed", reason: "INCOMPLETE_DEPOSIT", fee: "0" });
   expect(stuck.refunds).toMatchObject([{ asset: "USDC", status: "held", signature: null }]);
-  expect((await paymentsOf(order, "refund")).length).toBe(8);
+  expect((await paymentsOf(world, order, "refund")).length).toBe(8);
   expect(await world.stateOf(order)).toBe("held");
   await world.thaw(world.alice, "USDC");
   expect(await world.service.releaseDeposit(order.id)).toMatchObject({ heldReason: "payment_fails" });
@@ -255,8 +271,10 @@ test("P23: a refund that can never be made is held for the operator, visible and
   await world.judge();
 });
 
-test("a deposit address whose own account the issuer froze holds its order for the operator instead of trying for ever", async () => {
-  world = await scene();
+test("a deposit address whose own account the issuer froze holds its order for the operator instead of trying for ever", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const address = { address: order.address, secretKey: new Uint8Array() } as never;
   world.chain.fund(order.address, { usdc: order.due });
@@ -274,8 +292,10 @@ test("a deposit address whose own account the issuer froze holds its order for t
   await world.judge();
 });
 
-test("lamports that arrive at a token order's address by mistake and below the cost of a refund are dust on its books", async () => {
-  world = await scene();
+test("lamports that arrive at a token order's address by mistake and below the cost of a refund are dust on its books", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   world.chain.setRent(1n);
   await world.deposit(order.address, { lamports: 900n });

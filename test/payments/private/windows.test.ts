@@ -1,17 +1,18 @@
 /** Deposits and time: many small ones, the last second of the window, dead nodes, and what is looked at how often. */
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { FaultRule, RpcRequest } from "paystate/local";
 import { signed } from "../../solana/signed-transaction.ts";
-import { DAY, HOUR, MINUTE, scene, SOL } from "./scene.ts";
+import { DAY, HOUR, MINUTE, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "./scene-test.ts";
 
 /** Counts the calls that reach the node from now on, by method, without those that `isOther`. */
-function counting(isOther: (call: RpcRequest) => boolean = () => false): {
+function counting(
+  world: Scene,
+  isOther: (call: RpcRequest) => boolean = () => false,
+): {
   readonly total: () => number;
   readonly of: (method: string) => number;
 } {
@@ -33,24 +34,26 @@ const COST_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** What the service asks about its own wallets, and about what a send costs now, to tell when one is low. */
-function isOfPurses({ method, params }: RpcRequest): boolean {
+function isOfPurses({ sponsor, treasury }: Scene, { method, params }: RpcRequest): boolean {
   const asked = JSON.stringify(params);
-  const isOwn = [world.sponsor, world.treasury].some(({ address }) => asked.includes(address));
+  const isOwn = [sponsor, treasury].some(({ address }) => asked.includes(address));
   return isOwn || COST_METHODS.has(method);
 }
 
-const steps = async ({ address }: Ordered): Promise<number> =>
+const steps = async (world: Scene, { address }: Ordered): Promise<number> =>
   (await world.storage.load(address))?.version ?? 0;
 
 /** Lets the time pass in which an address is looked at closely, and in which its markers get old. */
-async function comeToRest(order: Ordered): Promise<void> {
+async function comeToRest(world: Scene, order: Ordered): Promise<void> {
   await world.passAndSettle(16 * MINUTE, 1);
   await world.passAndSettle(61 * MINUTE, 1);
   expect(await world.stateOf(order)).toBe("resting");
 }
 
-test("P9: two payers are summed, each counted once, however often the chain is looked at", async () => {
-  world = await scene();
+test("P9: two payers are summed, each counted once, however often the chain is looked at", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   const carol = world.wallet("carol", { lamports: SOL, usdc: 4_000_000n });
   const dave = world.wallet("dave", { lamports: SOL, usdc: 4_000_000n });
@@ -68,8 +71,8 @@ test("P9: two payers are summed, each counted once, however often the chain is l
   await world.judge();
 });
 
-test("P14: a deposit that failed on the chain is none", async () => {
-  world = await scene();
+test("P14: a deposit that failed on the chain is none", async ({ open }) => {
+  const world = await open();
   const order = await world.sendTo();
   const carol = world.wallet("carol", { lamports: SOL, usdc: 1_000n });
   await world.openAccount({ ...carol, address: order.address as never }, "USDC");
@@ -93,15 +96,17 @@ test("P14: a deposit that failed on the chain is none", async () => {
   await world.judge();
 });
 
-test("P15: a hundred dust transactions change no status, write nothing and cost no call of their own", async () => {
-  world = await scene();
+test("P15: a hundred dust transactions change no status, write nothing and cost no call of their own", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: 1n });
-  const before = await steps(order);
-  const calls = counting();
+  const before = await steps(world, order);
+  const calls = counting(world);
   for (let index = 0; index < 98; index++) await world.deposit(order.address, { usdc: 1n });
   expect(await world.shown(order)).toMatchObject({ status: "pending" });
-  expect(await steps(order)).toBe(before);
+  expect(await steps(world, order)).toBe(before);
   expect(await world.storage.entries(order.address)).toEqual([]);
   // One look each; nobody asks what the transactions were.
   expect(calls.of("getSignaturesForAddress") + calls.of("getTransaction")).toBe(0);
@@ -115,21 +120,23 @@ test("P15: a hundred dust transactions change no status, write nothing and cost 
   await world.judge();
 });
 
-test("P15: dust after the end is told from the books only when something else is, and is refunded to nobody", async () => {
-  world = await scene();
+test("P15: dust after the end is told from the books only when something else is, and is refunded to nobody", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   const dusted = async (times: number): Promise<void> => {
-    const before = await steps(order);
+    const before = await steps(world, order);
     for (let index = 0; index < times; index++) {
       await world.deposit(order.address, { usdc: 3n });
       await world.pass(MINUTE);
     }
-    expect(await steps(order)).toBe(before);
+    expect(await steps(world, order)).toBe(before);
   };
   expect(await world.stateOf(order)).toBe("lingering");
   await dusted(10);
-  await comeToRest(order);
+  await comeToRest(world, order);
   await dusted(30);
   await world.passAndSettle(DAY, 4);
   expect(await world.stateOf(order)).toBe("slowLane");
@@ -142,13 +149,13 @@ test("P15: dust after the end is told from the books only when something else is
   await world.judge();
 });
 
-test.each([
+test.for([
   ["USDC", { usdc: 1n }],
   ["SOL", { lamports: 1n }],
 ] as const)(
   "P15: one unit of %s sent just before a payout or a sweep lands breaks neither",
-  async (asset, unit) => {
-    world = await scene();
+  async ([asset, unit], { open }) => {
+    const world = await open();
     const order = await world.sendTo({ asset, amount: "0.5" });
     let dusted = 0;
     world.chain.faults.add(({ method }) => {
@@ -171,8 +178,8 @@ test.each([
   },
 );
 
-test("P25: with every websocket dead for an hour polling completes the order", async () => {
-  world = await scene();
+test("P25: with every websocket dead for an hour polling completes the order", async ({ open }) => {
+  const world = await open();
   world.chain.faults.add(({ transport }) => (transport === "websocket" ? { kind: "hang" } : undefined));
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
@@ -184,7 +191,7 @@ test("P25: with every websocket dead for an hour polling completes the order", a
 const OUT: FaultRule = () => ({ kind: "refuse", status: 503 });
 
 /** Lets an outage last: the ledger's own pauses, and the tries of its callers, pass on the clock. */
-async function outage(ms: number): Promise<void> {
+async function outage(world: Scene, ms: number): Promise<void> {
   const lift = world.chain.faults.add(OUT);
   const until = world.clock.now() + ms;
   while (world.clock.now() < until) {
@@ -198,12 +205,14 @@ async function outage(ms: number): Promise<void> {
   }
 }
 
-test("P25: an hour without any node in the middle of the payout changes no status, and then it completes", async () => {
-  world = await scene();
+test("P25: an hour without any node in the middle of the payout changes no status, and then it completes", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
   expect(await world.shown(order)).toMatchObject({ status: "processing" });
-  await outage(HOUR);
+  await outage(world, HOUR);
   expect(await world.shown(order)).toMatchObject({ status: "processing" });
   await world.passAndSettle(2 * MINUTE, 12);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
@@ -212,20 +221,24 @@ test("P25: an hour without any node in the middle of the payout changes no statu
   await world.judge();
 });
 
-test("P30: a deposit in the last second of the window counts, though no node answers until long after it", async () => {
-  world = await scene();
+test("P30: a deposit in the last second of the window counts, though no node answers until long after it", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.pass(30 * MINUTE - 1_000);
   world.chain.fund(order.address, { usdc: order.due });
-  await outage(20 * MINUTE);
+  await outage(world, 20 * MINUTE);
   world.chain.advance(35);
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();
 });
 
-test("P30: the window does not close by our clock, but by a finalized block's that is past it", async () => {
-  world = await scene();
+test("P30: the window does not close by our clock, but by a finalized block's that is past it", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   world.clock.advance(31 * MINUTE);
   // No slot has passed: the newest finalized block is still from before.
@@ -239,8 +252,10 @@ test("P30: the window does not close by our clock, but by a finalized block's th
   await world.judge();
 });
 
-test("P10: late money is refunded at most once in ten minutes, whoever sends it how often", async () => {
-  world = await scene();
+test("P10: late money is refunded at most once in ten minutes, whoever sends it how often", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   for (let index = 0; index < 5; index++) {
@@ -257,8 +272,10 @@ test("P10: late money is refunded at most once in ten minutes, whoever sends it 
   await world.judge();
 });
 
-test("for fifteen minutes after its order an address is looked at as closely as before, and late money is refunded at once", async () => {
-  world = await scene();
+test("for fifteen minutes after its order an address is looked at as closely as before, and late money is refunded at once", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
   expect(await world.stateOf(order)).toBe("lingering");
@@ -273,11 +290,13 @@ test("for fifteen minutes after its order an address is looked at as closely as 
   await world.judge();
 });
 
-test("an address whose order is over costs one call in five minutes, and late money is still found and refunded", async () => {
-  world = await scene();
+test("an address whose order is over costs one call in five minutes, and late money is still found and refunded", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  await comeToRest(order);
+  await comeToRest(world, order);
   const live = async (minutes: number): Promise<void> => {
     for (let minute = 0; minute < minutes; minute++) {
       world.clock.advance(MINUTE);
@@ -285,7 +304,7 @@ test("an address whose order is over costs one call in five minutes, and late mo
     }
   };
   await live(5);
-  const calls = counting(isOfPurses);
+  const calls = counting(world, (call) => isOfPurses(world, call));
   await live(60);
   expect(calls.of("getMultipleAccounts")).toBe(12);
   expect(calls.total()).toBe(12);
@@ -299,11 +318,13 @@ test("an address whose order is over costs one call in five minutes, and late mo
   await world.judge();
 });
 
-test("an address is watched for a day after the last thing that happened, then for sixty in the slow lane, then no more", async () => {
-  world = await scene();
+test("an address is watched for a day after the last thing that happened, then for sixty in the slow lane, then no more", async ({
+  open,
+}) => {
+  const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  await comeToRest(order);
+  await comeToRest(world, order);
   await world.passAndSettle(DAY - 3 * MINUTE, 1);
   expect(await world.stateOf(order)).toBe("resting");
   await world.passAndSettle(4 * MINUTE, 1);
@@ -319,7 +340,7 @@ test("an address is watched for a day after the last thing that happened, then f
   await world.passAndSettle(DAY + MINUTE, 1);
   await world.passAndSettle(61 * DAY, 2);
   expect(await world.stateOf(order)).toBe("closed");
-  const calls = counting();
+  const calls = counting(world);
   await world.pass(DAY);
   expect(calls.of("getMultipleAccounts")).toBe(0);
   await world.judge();

@@ -1,17 +1,15 @@
 /** DELETE of a private order against the deposit that lands at that moment: routed or refunded, wherever they meet. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
 import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
-import { MINUTE, scene } from "../private/scene.ts";
+import { MINUTE } from "../private/scene.ts";
 import type { Ordered, Scene } from "../private/scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "../private/scene-test.ts";
 
 /** A process of its own that works; what it calls can be stopped once it has started. */
-async function started(through: Through): Promise<PaymentService> {
+async function started(world: Scene, through: Through): Promise<PaymentService> {
   let isOpen = false;
   const within = <T extends object>(outside: T): T => {
     const stopped = through(outside);
@@ -27,28 +25,28 @@ async function started(through: Through): Promise<PaymentService> {
 }
 
 /** An order that no deposit has reached. From here on only those that meet work on it. */
-async function ordered(): Promise<Ordered> {
+async function ordered(world: Scene): Promise<Ordered> {
   const order = await world.sendTo();
   await world.service.settled();
   await world.service.stop();
   return order;
 }
 
-async function cancelling({ id }: Ordered, through: Through): Promise<string> {
+async function cancelling(world: Scene, { id }: Ordered, through: Through): Promise<string> {
   const service = world.another({ storage: through(world.storage), ledger: through(world.ledger) });
   return (await service.cancelTransaction(world.customer, id)).status;
 }
 
 /** The money becomes final, and is seen and routed as far as it goes at once. */
-async function depositing({ address, due }: Ordered, through: Through): Promise<void> {
-  const service = await started(through);
+async function depositing(world: Scene, { address, due }: Ordered, through: Through): Promise<void> {
+  const service = await started(world, through);
   world.chain.fund(address, { usdc: due });
   world.chain.advance(35);
   for (let look = 0; look < 2; look++) await service.settled();
   await service.stop();
 }
 
-async function landing({ address, due }: Ordered): Promise<void> {
+async function landing(world: Scene, { address, due }: Ordered): Promise<void> {
   world.chain.fund(address, { usdc: due });
   world.chain.advance(1);
 }
@@ -62,7 +60,12 @@ interface Ends {
   refunded: bigint;
 }
 
-async function expectOneEnd(order: Ordered, cancelled: Ending<string>, ends: Ends): Promise<void> {
+async function expectOneEnd(
+  world: Scene,
+  order: Ordered,
+  cancelled: Ending<string>,
+  ends: Ends,
+): Promise<void> {
   await world.service.start();
   await world.passAndSettle(MINUTE, 8);
   const { status, refunds } = await world.shown(order);
@@ -77,7 +80,7 @@ async function expectOneEnd(order: Ordered, cancelled: Ending<string>, ends: End
 const refusalOf = (ending: Ending<unknown>): unknown =>
   ending.status === "rejected" ? (ending.reason as { readonly code: unknown }).code : null;
 
-async function expectBooks({ paid, refunded }: Ends): Promise<void> {
+async function expectBooks(world: Scene, { paid, refunded }: Ends): Promise<void> {
   expect(paid).toBeGreaterThan(0n);
   expect(refunded).toBeGreaterThan(0n);
   expect((await world.held(world.bob.address))[1]).toBe(paid * 5_000_000n);
@@ -86,60 +89,60 @@ async function expectBooks({ paid, refunded }: Ends): Promise<void> {
 
 test(
   "P28: at every read and every commit of DELETE the deposit lands, and the order is either routed or refunded",
-  async () => {
-    world = await scene();
+  async ({ open }) => {
+    const world = await open();
     const ends: Ends = { paid: 0n, refunded: 0n };
     const codes = new Set<unknown>();
     await meetAtEveryCommit({
       at: ["commit", "funds", "signedBy", "strayAccounts"],
       moments,
-      arrange: ordered,
-      one: cancelling,
-      other: landing,
+      arrange: () => ordered(world),
+      one: (order, through) => cancelling(world, order, through),
+      other: (order) => landing(world, order),
       judge: async (order, cancelled) => {
         codes.add(refusalOf(cancelled));
-        await expectOneEnd(order, cancelled, ends);
+        await expectOneEnd(world, order, cancelled, ends);
       },
       inBothOrders: false,
     });
     expect(codes).toEqual(new Set([null, "ALREADY_PROCESSED"]));
-    await expectBooks(ends);
+    await expectBooks(world, ends);
   },
   EXPLORING_MS,
 );
 
 test(
   "P28: at every commit of DELETE the deposit is seen and routed whole, and the order is either routed or refunded",
-  async () => {
-    world = await scene();
+  async ({ open }) => {
+    const world = await open();
     const ends: Ends = { paid: 0n, refunded: 0n };
     await meetAtEveryCommit({
-      arrange: ordered,
-      one: cancelling,
-      other: depositing,
-      judge: (order, cancelled) => expectOneEnd(order, cancelled, ends),
+      arrange: () => ordered(world),
+      one: (order, through) => cancelling(world, order, through),
+      other: (order, through) => depositing(world, order, through),
+      judge: (order, cancelled) => expectOneEnd(world, order, cancelled, ends),
       inBothOrders: false,
     });
-    await expectBooks(ends);
+    await expectBooks(world, ends);
   },
   EXPLORING_MS,
 );
 
 test(
   "P28: at every commit of the deposit's routing DELETE runs whole, and the order is either routed or refunded",
-  async () => {
-    world = await scene();
+  async ({ open }) => {
+    const world = await open();
     const ends: Ends = { paid: 0n, refunded: 0n };
     const codes = new Set<unknown>();
     await meetAtEveryCommit({
       moments,
-      arrange: ordered,
-      one: depositing,
-      other: cancelling,
+      arrange: () => ordered(world),
+      one: (order, through) => depositing(world, order, through),
+      other: (order, through) => cancelling(world, order, through),
       judge: async (order, routed, cancelled) => {
         expect(routed).toMatchObject({ status: "fulfilled" });
         codes.add(refusalOf(cancelled));
-        await expectOneEnd(order, cancelled, ends);
+        await expectOneEnd(world, order, cancelled, ends);
       },
       inBothOrders: false,
     });

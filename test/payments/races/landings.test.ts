@@ -1,16 +1,14 @@
 /** A payroll whose address hears of its landings late, and in another order than they landed in: it is settled after all of them. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { ClaimedTask } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { messageFromText } from "../../../src/engine/messages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { MINUTE, orderedAs, scene, SOL } from "../private/scene.ts";
-import type { Ordered, Scene } from "../private/scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { MINUTE, orderedAs, SOL } from "../private/scene.ts";
+import type { Ordered, scene, Scene } from "../private/scene.ts";
+import { sceneTest as test } from "../private/scene-test.ts";
 
 const LANDED = "PAYMENT_LANDED";
 
@@ -59,25 +57,29 @@ function slotIn(payload: string): number {
   return slot;
 }
 
+interface OrderedLate {
+  readonly world: Scene;
+  readonly order: Ordered;
+  readonly payees: readonly Wallet[];
+}
+
 /** A payroll of three payouts at an address that hears of its landings late. Too much is paid in for it. */
-async function orderedLate(
-  late: LateLandings,
-): Promise<{ readonly order: Ordered; readonly payees: readonly Wallet[] }> {
+async function orderedLate(open: typeof scene, late: LateLandings): Promise<OrderedLate> {
   let now = (): number => 0;
-  world = await scene({ storage: late.within(memoryStorage(), () => now()) });
+  const world = await open({ storage: late.within(memoryStorage(), () => now()) });
   now = () => world.clock.now();
   const payees = Array.from({ length: 14 }, (_, index) => world.wallet(`payee ${index}`, { lamports: SOL }));
   const { body } = await world.order(world.customer, {
     sender: world.alice,
     to: payees.map(({ address }) => ({ address, amount: "2" })),
   });
-  return { order: orderedAs(body), payees };
+  return { world, order: orderedAs(body), payees };
 }
 
 const EXCESS = 3_000_000n;
 
 /** The address's own payments. */
-async function ownOf({ id }: Ordered): Promise<readonly string[]> {
+async function ownOf(world: Scene, { id }: Ordered): Promise<readonly string[]> {
   const { payments = [] } = (await world.storage.transaction(id)) ?? {};
   return payments.map(({ kind }) => kind).filter((kind) => kind === "refund" || kind === "sweep");
 }
@@ -101,19 +103,23 @@ class Gate {
   }
 }
 
-test("while an address has not heard of its payroll's landings, nothing is refunded or swept, though too much came in", async () => {
+test("while an address has not heard of its payroll's landings, nothing is refunded or swept, though too much came in", async ({
+  open,
+}) => {
   const late = new LateLandings();
-  const { order } = await orderedLate(late);
+  const { world, order } = await orderedLate(open, late);
   await world.deposit(order.address, { usdc: order.due + EXCESS });
   for (let round = 0; round < 6; round++) await world.passAndSettle(20_000, 2);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect(late.held.size).toBeGreaterThanOrEqual(3);
-  expect(await ownOf(order)).toEqual([]);
+  expect(await ownOf(world, order)).toEqual([]);
 }, 120_000);
 
-test("E12: an address that hears of its payroll's landings in reverse order of their slots settles after the last one, and its sums are right", async () => {
+test("E12: an address that hears of its payroll's landings in reverse order of their slots settles after the last one, and its sums are right", async ({
+  open,
+}) => {
   const late = new LateLandings();
-  const { order, payees } = await orderedLate(late);
+  const { world, order, payees } = await orderedLate(open, late);
   const gate = new Gate(world);
   world.chain.fund(order.address, { usdc: order.due + EXCESS });
   // The plan and its payouts, each final before the next one is let through.
@@ -124,7 +130,7 @@ test("E12: an address that hears of its payroll's landings in reverse order of t
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   const slots: number[] = [];
   while (late.held.size > 0) {
-    expect(await ownOf(order)).toEqual([]);
+    expect(await ownOf(world, order)).toEqual([]);
     slots.push(late.releaseNewest());
     await world.passAndSettle(20_000, 1);
   }
@@ -133,7 +139,7 @@ test("E12: an address that hears of its payroll's landings in reverse order of t
   gate.letOneMore();
   // Planning was refused again and again meanwhile, after growing pauses.
   await world.passAndSettle(15 * MINUTE, 4);
-  expect(await ownOf(order)).toEqual(["refund"]);
+  expect(await ownOf(world, order)).toEqual(["refund"]);
   late.releaseNewest();
   await world.passAndSettle(MINUTE, 4);
   for (const { address } of payees) expect((await world.held(address))[1]).toBe(2_000_000n);

@@ -1,16 +1,14 @@
 /** Two DELETEs of one transaction: one cancels it, the other is refused as after it, wherever the two meet. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../../../src/payments/transactions/cancel-transaction.ts";
 import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
 import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS } from "../../kit/thorough.ts";
-import { MINUTE, scene } from "../private/scene.ts";
+import { MINUTE } from "../private/scene.ts";
 import type { Scene } from "../private/scene.ts";
 import type { Mode } from "./races-world.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest as test } from "../private/scene-test.ts";
 
 /** The longest that the service takes. */
 const DELAY_MS = 20_000;
@@ -22,7 +20,7 @@ interface Cancellable {
   readonly at: number;
 }
 
-async function taken(customer: Caller, mode: Mode): Promise<string> {
+async function taken(world: Scene, customer: Caller, mode: Mode): Promise<string> {
   if (mode === "wallet") {
     const words = { from: world.alice, to: world.bob.address, amount: "1" };
     return (await world.send(customer, words)).transactionId;
@@ -32,6 +30,7 @@ async function taken(customer: Caller, mode: Mode): Promise<string> {
 }
 
 async function cancelling(
+  world: Scene,
   { id, customer }: Cancellable,
   through: Through,
 ): Promise<CancelledTransactionBody> {
@@ -40,6 +39,7 @@ async function cancelling(
 }
 
 async function expectOneGranted(
+  world: Scene,
   { id, at, customer }: Cancellable,
   ...endings: readonly Ending<CancelledTransactionBody>[]
 ): Promise<void> {
@@ -56,25 +56,26 @@ async function expectOneGranted(
   expect(await world.service.transaction(customer, id)).toMatchObject({ status: "cancelled", cancelledAt });
 }
 
-test.each(["wallet", "private"] as const)(
+test.for(["wallet", "private"] as const)(
   "W14: of two DELETEs of one transaction in %s mode, at the same time or before the answer of the first, one cancels and the other is CANNOT_CANCEL",
-  async (mode) => {
-    world = await scene({ broadcastDelayMs: DELAY_MS });
+  { timeout: EXPLORING_MS },
+  async (mode, { open }) => {
+    const world = await open({ broadcastDelayMs: DELAY_MS });
     world.chain.fund(world.alice.address, { usdc: 1_000_000_000n });
     world.chain.advance(35);
     const customer = await world.caller("enterprise");
     const ids: string[] = [];
     const met = await meetAtEveryCommit({
       async arrange() {
-        const id = await taken(customer, mode);
+        const id = await taken(world, customer, mode);
         ids.push(id);
         // A commit that tells the time of another DELETE would be seen.
         world.clock.advance(100);
         return { id, customer, at: world.clock.now() };
       },
-      one: cancelling,
-      other: cancelling,
-      judge: expectOneGranted,
+      one: (arranged, through) => cancelling(world, arranged, through),
+      other: (arranged, through) => cancelling(world, arranged, through),
+      judge: (arranged, ...endings) => expectOneGranted(world, arranged, ...endings),
     });
     expect(met).toBeGreaterThanOrEqual(4);
     const before = await world.held(world.bob.address);
@@ -85,5 +86,4 @@ test.each(["wallet", "private"] as const)(
     expect(await world.held(world.bob.address)).toEqual(before);
     await world.judge();
   },
-  EXPLORING_MS,
 );

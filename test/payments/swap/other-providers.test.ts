@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
 import type { Signer } from "../../../src/ledger/sign-transaction.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
@@ -11,12 +11,8 @@ import type {
   SenderSigned,
   SwapProvider,
 } from "../../../src/payments/swap-provider/swap-provider.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-
-let world: SwapFixture | undefined;
-afterEach(() => world?.close());
+import { swapTest as test } from "../../kit/swap-test.ts";
 
 /** One that is the desk in all but what is said here. */
 const like = (signer: Signer, change: (desk: Swapper) => Partial<Swapper>): SwapProvider => ({
@@ -51,9 +47,11 @@ function market(seen: SenderSigned[]): (signer: Signer) => SwapProvider {
   });
 }
 
-test("a provider that sends the transaction itself is believed by nobody: the chain settles the swap", async () => {
+test("a provider that sends the transaction itself is believed by nobody: the chain settles the swap", async ({
+  open,
+}) => {
   const seen: SenderSigned[] = [];
-  world = await swapFixture({ provider: market(seen) });
+  const world = await open({ provider: market(seen) });
   const sent: unknown[] = [];
   world.chain.faults.add(({ method, params }) => {
     if (method === "sendTransaction") sent.push(params[0]);
@@ -78,13 +76,15 @@ test("a provider that sends the transaction itself is believed by nobody: the ch
   });
 });
 
-test("a provider that never signs leaves the swap to its death, and nothing is ever sent", async () => {
+test("a provider that never signs leaves the swap to its death, and nothing is ever sent", async ({
+  open,
+}) => {
   let asked = 0;
   const complete = (): Promise<never> => {
     asked += 1;
     return Promise.reject(new Error("the signing service is down"));
   };
-  world = await swapFixture({ provider: (signer) => like(signer, () => ({ complete })) });
+  const world = await open({ provider: (signer) => like(signer, () => ({ complete })) });
   let sent = 0;
   world.chain.faults.add(({ method }) => {
     if (method === "sendTransaction") sent += 1;
@@ -108,9 +108,11 @@ test("a provider that never signs leaves the swap to its death, and nothing is e
   expect(await world.promised("USDC")).toBe(0n);
 });
 
-test("what a provider answers is no reason for a 500: a price that cannot be had is UPSTREAM_ERROR", async () => {
+test("what a provider answers is no reason for a 500: a price that cannot be had is UPSTREAM_ERROR", async ({
+  open,
+}) => {
   const offer = (): Promise<never> => Promise.reject(new Error("the market is closed"));
-  world = await swapFixture({ provider: (signer) => like(signer, () => ({ offer })) });
+  const world = await open({ provider: (signer) => like(signer, () => ({ offer })) });
   const caller = await world.caller();
   const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1" };
   await expectRefusal(world.service.createQuote(caller, request), "UPSTREAM_ERROR", {});

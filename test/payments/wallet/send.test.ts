@@ -1,17 +1,10 @@
 /** A send in wallet mode, from the quote to finality, on a real Solana runtime. */
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { serviceFixture } from "../../kit/service-fixture.ts";
-import type { ServiceFixture } from "../../kit/service-fixture.ts";
+import { expect } from "vitest";
+import { serviceTest as test } from "../../kit/service-test.ts";
 
-let fixture: ServiceFixture;
-beforeEach(async () => {
-  fixture = await serviceFixture();
-});
-afterEach(() => fixture.close());
-
-test("W19: a send is pending, confirmed and completed, each told once and in order", async () => {
-  const { service, chain, wallet } = fixture;
-  const caller = await fixture.caller();
+test("W19: a send is pending, confirmed and completed, each told once and in order", async ({ world }) => {
+  const { service, chain, wallet } = world;
+  const caller = await world.caller();
   const alice = wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
   const bob = wallet("bob");
   const told: string[] = [];
@@ -19,7 +12,7 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
     told.push(`${event} ${data.status}`),
   );
 
-  const created = await fixture.send(caller, { from: alice, to: bob.address, amount: "12.5" });
+  const created = await world.send(caller, { from: alice, to: bob.address, amount: "12.5" });
   expect(created).toMatchObject({ status: "pending", mode: "wallet" });
   await service.settled();
   expect((await service.transaction(caller, created.transactionId)).status).toBe("pending");
@@ -42,12 +35,14 @@ test("W19: a send is pending, confirmed and completed, each told once and in ord
     "transaction.completed completed",
   ]);
   const { tokens } = await service.balances(bob.address);
-  expect(tokens).toEqual([{ mint: fixture.mints.USDC, symbol: "USDC", balance: "12.5", decimals: 6 }]);
+  expect(tokens).toEqual([{ mint: world.mints.USDC, symbol: "USDC", balance: "12.5", decimals: 6 }]);
 });
 
-test("a payroll that fits one signed transaction pays every recipient its own amount, or nobody", async () => {
-  const { service, wallet, sign } = fixture;
-  const caller = await fixture.caller();
+test("a payroll that fits one signed transaction pays every recipient its own amount, or nobody", async ({
+  world,
+}) => {
+  const { service, wallet, sign } = world;
+  const caller = await world.caller();
   const alice = wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
   const recipients = ["bob", "carol", "dave"].map((name, index) => ({
     address: wallet(name).address,
@@ -63,7 +58,7 @@ test("a payroll that fits one signed transaction pays every recipient its own am
     recipients,
     signedTransaction: sign(quote.transaction ?? "", alice),
   });
-  await fixture.finalize();
+  await world.finalize();
   const { status, recipients: shown, signature } = await service.transaction(caller, created.transactionId);
   expect(status).toBe("completed");
   expect(shown).toEqual(recipients.map((share) => ({ ...share, status: "paid", signature })));

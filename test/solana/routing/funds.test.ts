@@ -5,32 +5,30 @@ import {
   createSetAuthorityInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Commitment } from "../../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Fetch } from "../../../src/solana/index.ts";
 import { keyOf, land } from "../signed-transaction.ts";
-import { callIn, routingFixture, type RoutingFixture } from "./routing-fixture.ts";
-
-let fixture: RoutingFixture;
-beforeEach(async () => {
-  fixture = await routingFixture();
-});
-afterEach(() => fixture.close());
+import { callIn, type RoutingFixture } from "./routing-fixture.ts";
+import { routingTest as test } from "./routing-test.ts";
 
 /** The chain, with the calls of one method counted. */
-function counting(method: string): { fetch: Fetch; params: readonly (readonly unknown[])[] } {
+function counting(
+  world: RoutingFixture,
+  method: string,
+): { fetch: Fetch; params: readonly (readonly unknown[])[] } {
   const params: (readonly unknown[])[] = [];
   const fetch: Fetch = async (url, init) => {
     const call = callIn(init);
     if (call.method === method) params.push(call.params);
-    return await fixture.chain.fetch(url, init);
+    return await world.chain.fetch(url, init);
   };
   return { fetch, params };
 }
 
-test("each commitment has the slot, the time and the balances of its own block", async () => {
-  const { ledger, mints, nobody, chain, clock } = fixture;
+test("each commitment has the slot, the time and the balances of its own block", async ({ world }) => {
+  const { ledger, mints, nobody, chain, clock } = world;
   const address = nobody();
   const at = (commitment: Commitment): Promise<unknown> => ledger.funds([address], [mints.USDC], commitment);
   const seconds = (): number => Math.floor(clock.now() / 1_000);
@@ -60,15 +58,17 @@ test("each commitment has the slot, the time and the balances of its own block",
   expect(await at("finalized")).toEqual({ ...now, funds });
 });
 
-test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in the order asked", async () => {
-  const { mints, ledgerOf, nobody, chain } = fixture;
+test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in the order asked", async ({
+  world,
+}) => {
+  const { mints, ledgerOf, nobody, chain } = world;
   const addresses = Array.from({ length: 70 }, nobody);
   const rich = new Map([0, 32, 33, 66, 69].map((index) => [index, BigInt(index + 1)]));
   for (const [index, usdt] of rich) {
     chain.fund(addresses[index] ?? "", { lamports: 1_000_000_000n + usdt, usdc: 2n * usdt, usdt });
   }
   chain.advance(2);
-  const node = counting("getMultipleAccounts");
+  const node = counting(world, "getMultipleAccounts");
   const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch }]);
   const { funds, slot } = await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
   expect(funds).toEqual(
@@ -83,15 +83,17 @@ test("P26: 100 accounts a call: 33 addresses with two mints and the clock, in th
   await ledger.close();
 });
 
-test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that takes fewer is asked for fewer", async () => {
-  const { ledgerOf, nobody } = fixture;
+test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that takes fewer is asked for fewer", async ({
+  world,
+}) => {
+  const { ledgerOf, nobody } = world;
   for (const [count, accountsPerCall, calls] of [
     [100, undefined, [100]],
     [101, undefined, [100, 1]],
     [100, 40, [40, 40, 20]],
     [0, undefined, []],
   ] as const) {
-    const node = counting("getMultipleAccounts");
+    const node = counting(world, "getMultipleAccounts");
     const limit = accountsPerCall === undefined ? {} : { accountsPerCall };
     const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, ...limit }]);
     const asked = Array.from({ length: count }, () => ({ address: nobody(), mint: null }));
@@ -101,8 +103,10 @@ test("amountsIn: 100 accounts are one call, 101 are two, and an endpoint that ta
   }
 });
 
-test("amountsIn: an answer with too few accounts, or with a balance that is none, is no answer", async () => {
-  const { ledgerOf, party, chain } = fixture;
+test("amountsIn: an answer with too few accounts, or with a balance that is none, is no answer", async ({
+  world,
+}) => {
+  const { ledgerOf, party, chain } = world;
   const { address } = party({ lamports: 1_000_000_000n });
   interface Body {
     result: { value: ({ lamports: number } | null)[] };
@@ -124,8 +128,8 @@ test("amountsIn: an answer with too few accounts, or with a balance that is none
   }
 });
 
-test("with several calls slot and time are those of the oldest", async () => {
-  const { mints, ledgerOf, nobody, chain, clock } = fixture;
+test("with several calls slot and time are those of the oldest", async ({ world }) => {
+  const { mints, ledgerOf, nobody, chain, clock } = world;
   let calls = 0;
   const ledger = ledgerOf([
     {
@@ -147,9 +151,11 @@ test("with several calls slot and time are those of the oldest", async () => {
   await ledger.close();
 });
 
-test("an endpoint that takes fewer accounts a call is asked for fewer, and never for half an address", async () => {
-  const { mints, ledgerOf, nobody } = fixture;
-  const node = counting("getMultipleAccounts");
+test("an endpoint that takes fewer accounts a call is asked for fewer, and never for half an address", async ({
+  world,
+}) => {
+  const { mints, ledgerOf, nobody } = world;
+  const node = counting(world, "getMultipleAccounts");
   const ledger = ledgerOf([{ url: "http://local", fetch: node.fetch, accountsPerCall: 9 }]);
   const addresses = Array.from({ length: 5 }, nobody);
   await ledger.funds(addresses, [mints.USDC, mints.USDT], "confirmed");
@@ -157,8 +163,8 @@ test("an endpoint that takes fewer accounts a call is asked for fewer, and never
   await ledger.close();
 });
 
-test("an answer put together from two blocks, or without a clock, is no answer", async () => {
-  const { mints, ledgerOf, nobody, chain } = fixture;
+test("an answer put together from two blocks, or without a clock, is no answer", async ({ world }) => {
+  const { mints, ledgerOf, nobody, chain } = world;
   interface Body {
     result: { context: { slot: number }; value: unknown[] };
   }
@@ -184,12 +190,12 @@ test("an answer put together from two blocks, or without a clock, is no answer",
   }
 });
 
-test("a token account that was handed over counts for nobody; a frozen one counts", async () => {
-  const { ledger, mints, party, nobody, ata, asIssuer, chain } = fixture;
+test("a token account that was handed over counts for nobody; a frozen one counts", async ({ world }) => {
+  const { ledger, mints, party, nobody, ata, asIssuer, chain } = world;
   const giver = party({ lamports: 1_000_000_000n, usdc: 5n });
   const thief = nobody();
   const frozen = party({ usdc: 6n });
-  await land(fixture, {
+  await land(world, {
     signers: [giver],
     instructions: [
       createSetAuthorityInstruction(
@@ -208,8 +214,10 @@ test("a token account that was handed over counts for nobody; a frozen one count
   expect((await ledger.fundsOfOwner(thief, [mints.USDC], "finalized")).tokens).toEqual([5n]);
 });
 
-test("E15: rentMinimum is what the chain said ten seconds ago at most, and asked for once in them", async () => {
-  const { ledger, chain, clock } = fixture;
+test("E15: rentMinimum is what the chain said ten seconds ago at most, and asked for once in them", async ({
+  world,
+}) => {
+  const { ledger, chain, clock } = world;
   const before = await ledger.rentMinimum(165);
   chain.setRent(5_080n);
   expect(await ledger.rentMinimum(165)).toBe(before);

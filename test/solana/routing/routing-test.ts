@@ -1,0 +1,16 @@
+/** Tests of plans on a local chain: a chain for each test, or one for all tests of a file. */
+import { test } from "vitest";
+import { opener } from "../../kit/opener.ts";
+import { routingFixture } from "./routing-fixture.ts";
+
+/** Each test has a chain of its own. */
+export const routingTest = test
+  .extend("open", ({ onTestFinished }) => opener(routingFixture, onTestFinished))
+  .extend("world", ({ open }) => open());
+
+/** The tests of a file share one chain, which is made for the first that asks for it. */
+export const sharedRoutingTest = test.extend("world", { scope: "file" }, async ({}, { onCleanup }) => {
+  const world = await routingFixture();
+  onCleanup(() => world.close());
+  return world;
+});
