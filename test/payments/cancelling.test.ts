@@ -2,71 +2,62 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { sqliteStorage } from "../kit/storages.ts";
 import { passTime } from "../kit/pass-time.ts";
-import { expectRefusal, refusal, signatureOf, walletWorld } from "./wallet/wallet-world.ts";
-import type { WalletWorld } from "./wallet/wallet-world.ts";
-
-let fixture: WalletWorld["fixture"];
-let caller: WalletWorld["caller"];
-let alice: WalletWorld["alice"];
-let bob: WalletWorld["bob"];
-let pay: WalletWorld["pay"];
-let post: WalletWorld["post"];
-let sent: WalletWorld["sent"];
-
-async function begin(options: Parameters<typeof walletWorld>[0] = {}): Promise<void> {
-  ({ fixture, caller, alice, bob, pay, post, sent } = await walletWorld(options));
-}
-
-afterEach(() => fixture.close());
+import { expectRefusal, refusal, signatureOf } from "./wallet/wallet-world.ts";
+import { walletTest as test } from "./wallet/wallet-test.ts";
 
 describe("cancelling races the broadcast, and one wins", () => {
-  test.each([
+  test.for([
     ["and the process is restarted before it would have been", 0],
     ["and the process is restarted after it would have been", 20_000],
-  ])("W11: cancelled before the broadcast it is never sent, %s", async (_when, restartAfterMs) => {
-    const folder = mkdtempSync(join(tmpdir(), "paystate-cancel-"));
-    const path = join(folder, "payments.db");
-    const storage = await sqliteStorage(path);
-    await begin({ storage, broadcastDelayMs: 5_000 });
-    const { body } = await pay();
-    const { body: created } = await post(body);
-    const cancelled = await fixture.service.cancelTransaction(caller, created.transactionId);
-    expect(cancelled).toEqual({
-      transactionId: created.transactionId,
-      status: "cancelled",
-      cancelledAt: new Date(fixture.clock.now()).toISOString(),
-    });
-    await fixture.pass(restartAfterMs);
-    await fixture.service.stop();
-    await storage.close();
+  ] as const)(
+    "W11: cancelled before the broadcast it is never sent, %s",
+    async ([_when, restartAfterMs], { open }) => {
+      const folder = mkdtempSync(join(tmpdir(), "paystate-cancel-"));
+      const path = join(folder, "payments.db");
+      const storage = await sqliteStorage(path);
+      const { pay, post, fixture, caller, sent } = await open({ storage, broadcastDelayMs: 5_000 });
+      const { body } = await pay();
+      const { body: created } = await post(body);
+      const cancelled = await fixture.service.cancelTransaction(caller, created.transactionId);
+      expect(cancelled).toEqual({
+        transactionId: created.transactionId,
+        status: "cancelled",
+        cancelledAt: new Date(fixture.clock.now()).toISOString(),
+      });
+      await fixture.pass(restartAfterMs);
+      await fixture.service.stop();
+      await storage.close();
 
-    const reopened = await sqliteStorage(path);
-    const restarted = fixture.another({ storage: reopened });
-    await restarted.start();
-    const { workflows } = restarted;
-    await passTime(
-      { clock: fixture.clock, engine: restarted, storage: reopened, workflows },
-      fixture.clock.now() + 60_000,
-    );
-    // Until the bytes are dead for good, so that nobody can say they were only slow.
-    fixture.chain.advance(400);
-    await restarted.settled();
-    expect(sent()).toBe(0);
-    expect(await fixture.ledger.statuses([signatureOf(body.signedTransaction)])).toEqual([null]);
-    expect(await restarted.transaction(caller, created.transactionId)).toMatchObject({
-      status: "cancelled",
-      fee: "0",
-    });
-    await restarted.stop();
-    await reopened.close();
-    rmSync(folder, { recursive: true });
-  });
+      const reopened = await sqliteStorage(path);
+      const restarted = fixture.another({ storage: reopened });
+      await restarted.start();
+      const { workflows } = restarted;
+      await passTime(
+        { clock: fixture.clock, engine: restarted, storage: reopened, workflows },
+        fixture.clock.now() + 60_000,
+      );
+      // Until the bytes are dead for good, so that nobody can say they were only slow.
+      fixture.chain.advance(400);
+      await restarted.settled();
+      expect(sent()).toBe(0);
+      expect(await fixture.ledger.statuses([signatureOf(body.signedTransaction)])).toEqual([null]);
+      expect(await restarted.transaction(caller, created.transactionId)).toMatchObject({
+        status: "cancelled",
+        fee: "0",
+      });
+      await restarted.stop();
+      await reopened.close();
+      rmSync(folder, { recursive: true });
+    },
+  );
 
-  test("W12: whenever a cancellation meets the broadcast exactly one wins, and each of them can", async () => {
-    await begin({ broadcastDelayMs: 1_000 });
+  test("W12: whenever a cancellation meets the broadcast exactly one wins, and each of them can", async ({
+    open,
+  }) => {
+    const { fixture, alice, bob, sent } = await open({ broadcastDelayMs: 1_000 });
     const winners: string[] = [];
     // Both take some turns of the event loop; in each round one of them has another head start.
     for (let headStart = -8; headStart <= 8; headStart++) {
@@ -102,8 +93,8 @@ describe("cancelling races the broadcast, and one wins", () => {
     expect(new Set(winners)).toEqual(new Set(["cancelled", "completed"]));
   });
 
-  test("W13: after the broadcast and still pending, cancelling is ALREADY_PROCESSED", async () => {
-    await begin();
+  test("W13: after the broadcast and still pending, cancelling is ALREADY_PROCESSED", async ({ open }) => {
+    const { fixture, caller, alice, bob } = await open();
     const created = await fixture.send(caller, { from: alice, to: bob.address, amount: "1" });
     await fixture.service.settled();
     await expectRefusal(
@@ -118,8 +109,10 @@ describe("cancelling races the broadcast, and one wins", () => {
     );
   });
 
-  test("W14: DELETE on confirmed, completed, failed and cancelled is CANNOT_CANCEL with its three fields, nothing else", async () => {
-    await begin({ broadcastDelayMs: 1_000 });
+  test("W14: DELETE on confirmed, completed, failed and cancelled is CANNOT_CANCEL with its three fields, nothing else", async ({
+    open,
+  }) => {
+    const { fixture, caller, alice, bob } = await open({ broadcastDelayMs: 1_000 });
     const expectCannotCancel = async (transactionId: string, currentStatus: string): Promise<void> => {
       expect((await fixture.service.transaction(caller, transactionId)).status).toBe(currentStatus);
       const { code, details } = await refusal(fixture.service.cancelTransaction(caller, transactionId));
@@ -149,8 +142,10 @@ describe("cancelling races the broadcast, and one wins", () => {
     await expectCannotCancel(third.transactionId, "failed");
   });
 
-  test("H16: another account's transaction is UNAUTHORIZED to cancel and not found to read", async () => {
-    await begin({ broadcastDelayMs: 1_000 });
+  test("H16: another account's transaction is UNAUTHORIZED to cancel and not found to read", async ({
+    open,
+  }) => {
+    const { fixture, caller, alice, bob } = await open({ broadcastDelayMs: 1_000 });
     const created = await fixture.send(caller, { from: alice, to: bob.address, amount: "1" });
     const stranger = await fixture.caller();
     const { transactionId } = created;
@@ -161,8 +156,10 @@ describe("cancelling races the broadcast, and one wins", () => {
     await expectRefusal(fixture.service.cancelTransaction(caller, "tx_unknown"), "TRANSACTION_NOT_FOUND", {});
   });
 
-  test("H12: the eleventh cancellation in a minute is refused, and taken again when the window has moved", async () => {
-    await begin();
+  test("H12: the eleventh cancellation in a minute is refused, and taken again when the window has moved", async ({
+    open,
+  }) => {
+    const { fixture, caller } = await open();
     for (let times = 0; times < 10; times++) {
       await expectRefusal(
         fixture.service.cancelTransaction(caller, "tx_unknown"),
@@ -181,8 +178,10 @@ describe("cancelling races the broadcast, and one wins", () => {
     await expectRefusal(fixture.service.cancelTransaction(caller, "tx_unknown"), "TRANSACTION_NOT_FOUND", {});
   });
 
-  test("W22: cancelled here and broadcast by its caller all the same is shown as landedAfterCancel", async () => {
-    await begin({ broadcastDelayMs: 5_000 });
+  test("W22: cancelled here and broadcast by its caller all the same is shown as landedAfterCancel", async ({
+    open,
+  }) => {
+    const { pay, post, fixture, caller } = await open({ broadcastDelayMs: 5_000 });
     const { body } = await pay();
     const { body: created } = await post(body);
     await fixture.service.cancelTransaction(caller, created.transactionId);

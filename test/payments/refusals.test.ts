@@ -1,13 +1,14 @@
 /** What POST /v1/transactions refuses, for each type in each mode: the code, its details, and that nothing was kept. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/requests.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
+import { signAsFirst } from "../kit/swap-fixture.ts";
 import type { SwapFixture } from "../kit/swap-fixture.ts";
 import { expectRefusal, refusal } from "./wallet/wallet-world.ts";
+import { swapTest } from "../kit/swap-test.ts";
 
 type Mode = "wallet" | "private";
 type Type = "send" | "payroll" | "swap";
@@ -19,39 +20,46 @@ const COMBINATIONS = (["wallet", "private"] as const).flatMap((mode) =>
 const PRIVATE = COMBINATIONS.filter(({ mode }) => mode === "private");
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 
-let world: SwapFixture;
-let caller: Caller;
-let alice: Wallet;
-let bob: Wallet;
-let carol: Wallet;
-/** Transactions that any node was asked to send. */
-let sent: number;
+/** Alice, whose requests are refused, and those whom she would pay. */
+interface Stage extends SwapFixture {
+  readonly customer: Caller;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+  readonly carol: Wallet;
+  /** How often any node was asked to send a transaction. */
+  readonly node: { sent: number };
+}
 
-beforeEach(async () => {
-  world = await swapFixture();
-  caller = await world.caller();
-  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 50_000_000n });
-  bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
+const test = swapTest.extend("world", async ({ world }): Promise<Stage> => {
+  const customer = await world.caller();
+  const alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 50_000_000n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+  const carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
   world.chain.advance(35);
-  sent = 0;
+  const node = { sent: 0 };
   world.chain.faults.add(({ method }) => {
-    if (method === "sendTransaction") sent += 1;
+    if (method === "sendTransaction") node.sent += 1;
     return undefined;
   });
+  return { ...world, customer, alice, bob, carol, node };
 });
-afterEach(() => world.close());
 
 /** Whom a good request pays: of a payroll the last of three is the one that a test makes wrong. */
-function shares(type: Type, last?: Partial<Share>): Share[] {
+function shares(world: Stage, type: Type, last?: Partial<Share>): Share[] {
+  const { alice, bob, carol } = world;
   if (type === "swap") return [{ address: alice.address, amount: "5", ...last }];
   const bobs = { address: bob.address, amount: "2" };
   if (type === "send") return [{ ...bobs, ...last }];
-  return [bobs, { address: carol.address, amount: "2" }, { address: freshWallet(), amount: "2", ...last }];
+  return [
+    bobs,
+    { address: carol.address, amount: "2" },
+    { address: freshWallet(world), amount: "2", ...last },
+  ];
 }
 
 let fresh = 0;
-const freshWallet = (): string => world.wallet(`fresh ${(fresh += 1)}`, { lamports: 1_000_000_000n }).address;
+const freshWallet = (world: Stage): string =>
+  world.wallet(`fresh ${(fresh += 1)}`, { lamports: 1_000_000_000n }).address;
 
 const lastOf = (type: Type): number => (type === "payroll" ? 2 : 0);
 
@@ -62,14 +70,16 @@ interface Prepared {
 
 /** A request over a quote of its own: good, unless `last` or `sender` is not. */
 async function prepared(
+  world: Stage,
   { mode, type }: { readonly mode: Mode; readonly type: Type },
-  { last, sender = alice.address }: { readonly last?: Partial<Share>; readonly sender?: string } = {},
+  { last, sender = world.alice.address }: { readonly last?: Partial<Share>; readonly sender?: string } = {},
   more: Partial<QuoteRequest> = {},
 ): Promise<Prepared> {
+  const { alice } = world;
   world.chain.advance(2);
-  const recipients = shares(type, last);
+  const recipients = shares(world, type, last);
   const sum = recipients.reduce((total, { amount }) => total + Number(amount), 0);
-  const { body: quote } = await world.service.createQuote(caller, {
+  const { body: quote } = await world.service.createQuote(world.customer, {
     ...{ inputAsset: "USDC", outputAsset: type === "swap" ? "USDT" : "USDC", amount: String(sum), mode },
     ...{ sender, ...(type === "swap" ? {} : { recipients }), ...more },
   });
@@ -87,33 +97,39 @@ async function prepared(
   };
 }
 
-const post = (body: object, as = caller) => world.service.createTransaction(as, body as TransactionRequest);
+const post = (world: Stage, body: object, as = world.customer) =>
+  world.service.createTransaction(as, body as TransactionRequest);
 
 describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
   const combination = { mode, type };
 
-  test("a good request is taken, and its quote is used: another over it is INVALID_QUOTE used", async () => {
-    const { body, quoteId } = await prepared(combination);
-    expect((await post(body)).body).toMatchObject({ mode, status: "pending" });
+  test("a good request is taken, and its quote is used: another over it is INVALID_QUOTE used", async ({
+    world,
+  }) => {
+    const { body, quoteId } = await prepared(world, combination);
+    expect((await post(world, body)).body).toMatchObject({ mode, status: "pending" });
     const [first, ...rest] = body.recipients;
     const other = { ...body, recipients: [{ ...first, amount: "1" }, ...rest] };
-    const given = mode === "wallet" ? (await prepared(combination)).body.signedTransaction : undefined;
-    await expectRefusal(post({ ...other, signedTransaction: given }), "INVALID_QUOTE", {
+    const given = mode === "wallet" ? (await prepared(world, combination)).body.signedTransaction : undefined;
+    await expectRefusal(post(world, { ...other, signedTransaction: given }), "INVALID_QUOTE", {
       quoteId,
       reason: "used",
     });
   });
 
-  test("every way in which a quote does not fit has its reason, and leaves it as good as before", async () => {
-    const { body, quoteId } = await prepared(combination);
+  test("every way in which a quote does not fit has its reason, and leaves it as good as before", async ({
+    world,
+  }) => {
+    const { bob, carol, alice } = world;
+    const { body, quoteId } = await prepared(world, combination);
     const invalid = (given: Promise<unknown>, reason: string, id = quoteId): Promise<void> =>
       expectRefusal(given, "INVALID_QUOTE", { quoteId: id, reason });
-    await invalid(post({ ...body, quoteId: "quote_0" }), "not_found", "quote_0");
-    await invalid(post(body, await world.caller()), "not_found");
+    await invalid(post(world, { ...body, quoteId: "quote_0" }), "not_found", "quote_0");
+    await invalid(post(world, body, await world.caller()), "not_found");
     const otherMode = mode === "wallet" ? "private" : "wallet";
-    await invalid(post({ ...body, mode: otherMode, signedTransaction: "AAAA" }), "mode_mismatch");
+    await invalid(post(world, { ...body, mode: otherMode, signedTransaction: "AAAA" }), "mode_mismatch");
     await invalid(
-      post({
+      post(world, {
         ...body,
         sender: type === "swap" ? bob.address : carol.address,
         recipients: type === "swap" ? [{ ...body.recipients[0], address: bob.address }] : body.recipients,
@@ -121,29 +137,33 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
       "sender_mismatch",
     );
     if (type === "swap") {
-      await invalid(post({ ...body, type: "send" }), "asset_mismatch");
+      await invalid(post(world, { ...body, type: "send" }), "asset_mismatch");
       const [own] = body.recipients;
-      await invalid(post({ ...body, recipients: [{ ...own, amount: "1" }] }), "amount_mismatch");
+      await invalid(post(world, { ...body, recipients: [{ ...own, amount: "1" }] }), "amount_mismatch");
     } else {
       const [first, ...rest] = body.recipients;
       await invalid(
-        post({ ...body, recipients: [{ ...first, amount: "3" }, ...rest] }),
+        post(world, { ...body, recipients: [{ ...first, amount: "3" }, ...rest] }),
         "recipients_mismatch",
       );
       const own = [{ address: alice.address, amount: "2" }];
-      if (type === "send") await invalid(post({ ...body, type: "swap", recipients: own }), "same_asset");
-      const swap = await prepared({ mode, type: "swap" });
-      await invalid(post({ ...body, quoteId: swap.quoteId }), "asset_mismatch", swap.quoteId);
+      if (type === "send") {
+        await invalid(post(world, { ...body, type: "swap", recipients: own }), "same_asset");
+      }
+      const swap = await prepared(world, { mode, type: "swap" });
+      await invalid(post(world, { ...body, quoteId: swap.quoteId }), "asset_mismatch", swap.quoteId);
     }
-    expect(sent).toBe(0);
-    expect((await post(body)).body.status).toBe("pending");
-    const late = await prepared(combination);
+    expect(world.node.sent).toBe(0);
+    expect((await post(world, body)).body.status).toBe("pending");
+    const late = await prepared(world, combination);
     world.clock.advance(61_000);
-    await invalid(post(late.body), "expired", late.quoteId);
+    await invalid(post(world, late.body), "expired", late.quoteId);
   });
 
-  test("a wrong shape is VALIDATION_ERROR naming the field, of a payroll with its index", async () => {
-    const { body } = await prepared(combination);
+  test("a wrong shape is VALIDATION_ERROR naming the field, of a payroll with its index", async ({
+    world,
+  }) => {
+    const { body } = await prepared(world, combination);
     const at = lastOf(type);
     const recipients = (last: object): object[] => [
       ...body.recipients.slice(0, at),
@@ -172,16 +192,19 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
       ...(mode === "wallet" ? [[{ signedTransaction: undefined }, "signedTransaction"] as const] : []),
     ];
     for (const [change, path] of cases) {
-      const { code, details } = await refusal(post({ ...body, ...change }));
+      const { code, details } = await refusal(post(world, { ...body, ...change }));
       const { fields = [] } = details as { fields?: readonly { path: string }[] };
       expect([code, ...new Set(fields.map((field) => field.path))], path).toEqual(["VALIDATION_ERROR", path]);
     }
-    expect(sent).toBe(0);
-    expect((await post(body)).body.status).toBe("pending");
+    expect(world.node.sent).toBe(0);
+    expect((await post(world, body)).body.status).toBe("pending");
   });
 
-  test("an address that is none, or the wrong one, is INVALID_RECIPIENT with its index", async () => {
-    const { body } = await prepared(combination);
+  test("an address that is none, or the wrong one, is INVALID_RECIPIENT with its index", async ({
+    world,
+  }) => {
+    const { bob } = world;
+    const { body } = await prepared(world, combination);
     const at = lastOf(type);
     const wrong: readonly (readonly [address: string, reason: string])[] = [
       ["0OIl", "not_base58"],
@@ -191,17 +214,24 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     ];
     for (const [address, reason] of wrong) {
       const recipients = [...body.recipients.slice(0, at), { ...body.recipients[at], address }];
-      await expectRefusal(post({ ...body, recipients }), "INVALID_RECIPIENT", { index: at, address, reason });
+      await expectRefusal(post(world, { ...body, recipients }), "INVALID_RECIPIENT", {
+        index: at,
+        address,
+        reason,
+      });
     }
-    expect(sent).toBe(0);
-    expect((await post(body)).body.status).toBe("pending");
+    expect(world.node.sent).toBe(0);
+    expect((await post(world, body)).body.status).toBe("pending");
   });
 });
 
 describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type !== "swap"))(
   "$mode $type",
   ({ mode, type }) => {
-    test("what is no wallet is INVALID_RECIPIENT with its index before any money moves", async () => {
+    test("what is no wallet is INVALID_RECIPIENT with its index before any money moves", async ({
+      world,
+    }) => {
+      const { bob, carol } = world;
       const at = lastOf(type);
       for (const [address, reason] of [
         [associatedTokenAddress(bob.address, world.mints.USDC), "token_account"],
@@ -211,18 +241,20 @@ describe.each(COMBINATIONS.filter(({ mode, type }) => mode === "private" || type
         [associatedTokenAddress(carol.address, world.mints.USDT), "off_curve"],
       ] as const) {
         const given = type === "swap" ? { sender: address } : { last: { address } };
-        const { body } = await prepared({ mode, type }, given);
-        await expectRefusal(post(body), "INVALID_RECIPIENT", { index: at, address, reason });
+        const { body } = await prepared(world, { mode, type }, given);
+        await expectRefusal(post(world, body), "INVALID_RECIPIENT", { index: at, address, reason });
       }
       await world.settle(2);
-      expect(sent).toBe(0);
+      expect(world.node.sent).toBe(0);
     });
   },
 );
 
 describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
-  test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async () => {
-    const open = (await post((await prepared({ mode, type: "send" })).body)).body as {
+  test("P27: one of the service's own addresses is INVALID_RECIPIENT own_address with its index", async ({
+    world,
+  }) => {
+    const open = (await post(world, (await prepared(world, { mode, type: "send" })).body)).body as {
       ephemeralAddress?: string;
     };
     const at = lastOf(type);
@@ -230,16 +262,24 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
       ...[open.ephemeralAddress ?? "", world.sponsor.address, world.treasury.address, world.desk],
     ]) {
       const given = type === "swap" ? { sender: address } : { last: { address } };
-      const { body } = await prepared({ mode, type }, given);
-      await expectRefusal(post(body), "INVALID_RECIPIENT", { index: at, address, reason: "own_address" });
+      const { body } = await prepared(world, { mode, type }, given);
+      await expectRefusal(post(world, body), "INVALID_RECIPIENT", {
+        index: at,
+        address,
+        reason: "own_address",
+      });
     }
-    expect(sent).toBe(0);
+    expect(world.node.sent).toBe(0);
   });
 
-  test("ROUTING_UNAVAILABLE says why: private mode is off, the chain is silent, the sponsor is empty", async () => {
-    const { body } = await prepared({ mode, type });
+  test("ROUTING_UNAVAILABLE says why: private mode is off, the chain is silent, the sponsor is empty", async ({
+    world,
+  }) => {
+    const { body } = await prepared(world, { mode, type });
     const wallet = world.another({ privateRouting: undefined, swap: undefined } as never);
-    await expectRefusal(wallet.createTransaction(caller, body), "ROUTING_UNAVAILABLE", { reason: "paused" });
+    await expectRefusal(wallet.createTransaction(world.customer, body), "ROUTING_UNAVAILABLE", {
+      reason: "paused",
+    });
     const [lamports] = await world.held(world.sponsor.address);
     await world.move(world.sponsor, {
       ...{
@@ -251,11 +291,14 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
       },
       ...{ amount: lamports - 5_000_000n, accountPayer: null },
     });
-    const later = await prepared({ mode, type });
-    await expectRefusal(post(later.body), "ROUTING_UNAVAILABLE", { reason: "capacity" });
+    const later = await prepared(world, { mode, type });
+    await expectRefusal(post(world, later.body), "ROUTING_UNAVAILABLE", { reason: "capacity" });
   });
 
-  test("who is screened is VALIDATION_ERROR of its own field, without a reason; a silent screen is upstream", async () => {
+  test("who is screened is VALIDATION_ERROR of its own field, without a reason; a silent screen is upstream", async ({
+    world,
+  }) => {
+    const { alice, bob } = world;
     const refused = type === "swap" ? alice.address : bob.address;
     let isDown = false;
     const screened = world.another({
@@ -269,14 +312,14 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
         },
       },
     });
-    const { body } = await prepared({ mode, type });
+    const { body } = await prepared(world, { mode, type });
     const path = type === "swap" ? "sender" : "recipients.0.address";
     await screened.start();
-    await expectRefusal(screened.createTransaction(caller, body), "VALIDATION_ERROR", {
+    await expectRefusal(screened.createTransaction(world.customer, body), "VALIDATION_ERROR", {
       fields: [{ path, message: "this address is not served" }],
     });
     isDown = true;
-    await expectRefusal(screened.createTransaction(caller, body), "ROUTING_UNAVAILABLE", {
+    await expectRefusal(screened.createTransaction(world.customer, body), "ROUTING_UNAVAILABLE", {
       reason: "upstream",
     });
     await screened.stop();
@@ -284,22 +327,25 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
 });
 
 describe.each(PRIVATE.filter(({ type }) => type !== "swap"))("$mode $type", ({ mode, type }) => {
-  test("a sender that could take no refund is VALIDATION_ERROR of sender, also one of the service's own", async () => {
+  test("a sender that could take no refund is VALIDATION_ERROR of sender, also one of the service's own", async ({
+    world,
+  }) => {
     for (const sender of [TOKEN_PROGRAM, world.mints.USDC, world.sponsor.address, world.desk]) {
-      const { body } = await prepared({ mode, type }, { sender });
-      await expectRefusal(post(body), "VALIDATION_ERROR", { fields: [{ path: "sender" }] });
+      const { body } = await prepared(world, { mode, type }, { sender });
+      await expectRefusal(post(world, body), "VALIDATION_ERROR", { fields: [{ path: "sender" }] });
     }
   });
 });
 
 describe("private payroll", () => {
-  test("SOL that an empty wallet could not keep is AMOUNT_TOO_SMALL with its index", async () => {
+  test("SOL that an empty wallet could not keep is AMOUNT_TOO_SMALL with its index", async ({ world }) => {
+    const { bob, carol, alice } = world;
     const recipients = [
       { address: bob.address, amount: "1" },
       { address: carol.address, amount: "0.0001" },
       { address: world.wallet("empty").address, amount: "0.0005" },
     ];
-    const { body: quote } = await world.service.createQuote(caller, {
+    const { body: quote } = await world.service.createQuote(world.customer, {
       ...{ inputAsset: "SOL", outputAsset: "SOL", amount: "1.0006", mode: "private", recipients },
     });
     const body = {
@@ -309,24 +355,25 @@ describe("private payroll", () => {
       sender: alice.address,
       recipients,
     };
-    await expectRefusal(post(body), "AMOUNT_TOO_SMALL", {
+    await expectRefusal(post(world, body), "AMOUNT_TOO_SMALL", {
       index: 2,
       minimum: expect.stringMatching(/^0\.000\d+$/) as string,
     });
   });
 
-  test("more recipients than the host takes, and more than the quote was priced for", async () => {
-    const many = Array.from({ length: 101 }, () => ({ address: freshWallet(), amount: "0.01" }));
+  test("more recipients than the host takes, and more than the quote was priced for", async ({ world }) => {
+    const { alice } = world;
+    const many = Array.from({ length: 101 }, () => ({ address: freshWallet(world), amount: "0.01" }));
     const words = { inputAsset: "USDC", outputAsset: "USDC", mode: "private" } as const;
     await expectRefusal(
-      world.service.createQuote(caller, { ...words, amount: "1.01", recipients: many }),
+      world.service.createQuote(world.customer, { ...words, amount: "1.01", recipients: many }),
       "VALIDATION_ERROR",
       { fields: [{ path: "recipients", message: "at most 100 recipients" }] },
     );
-    const { body: open } = await world.service.createQuote(caller, { ...words, amount: "0.02" });
+    const { body: open } = await world.service.createQuote(world.customer, { ...words, amount: "0.02" });
     const body = { type: "payroll", mode: "private", sender: alice.address };
     await expectRefusal(
-      post({ ...body, quoteId: open.quoteId, recipients: many.slice(0, 2) }),
+      post(world, { ...body, quoteId: open.quoteId, recipients: many.slice(0, 2) }),
       "INVALID_QUOTE",
       { reason: "recipients_mismatch" },
     );

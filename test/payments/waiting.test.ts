@@ -1,26 +1,30 @@
 /** GET with `wait`: answered when the status changes, at once when it is final, and in any case in time. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { TransactionBody } from "../../src/payments/transactions/read-transaction.ts";
-import { expectRefusal, walletWorld } from "./wallet/wallet-world.ts";
+import { expectRefusal } from "./wallet/wallet-world.ts";
 import type { WalletWorld } from "./wallet/wallet-world.ts";
+import { walletTest } from "./wallet/wallet-test.ts";
 
-let world: WalletWorld;
-let fixture: WalletWorld["fixture"];
-let id: string;
+/** Alice's payment to Bob waits for its broadcast. */
+interface Waiting extends WalletWorld {
+  /** The transaction that is waited for. */
+  readonly id: string;
+}
 
-beforeEach(async () => {
-  world = await walletWorld({ broadcastDelayMs: 10_000 });
-  ({ fixture } = world);
-  id = (await world.post((await world.pay()).body)).body.transactionId;
+const test = walletTest.extend("world", async ({ open }): Promise<Waiting> => {
+  const world = await open({ broadcastDelayMs: 10_000 });
+  const { body } = await world.post((await world.pay()).body);
+  return { ...world, id: body.transactionId };
 });
-afterEach(() => fixture.close());
 
 /** Asks, and says whether it was answered. */
 function asking(
+  world: Waiting,
   wait: number,
-  service = fixture.service,
+  service = world.fixture.service,
   signal?: AbortSignal,
 ): { readonly answer: Promise<TransactionBody>; answered(): Promise<boolean> } {
+  const { id } = world;
   const answer = service.transaction(world.caller, id, { wait, ...(signal && { signal }) });
   let isAnswered = false;
   void answer.then(() => (isAnswered = true));
@@ -33,8 +37,9 @@ function asking(
   };
 }
 
-test("it is answered when the status changes and not before", async () => {
-  const asked = asking(25);
+test("it is answered when the status changes and not before", async ({ world }) => {
+  const { fixture, id } = world;
+  const asked = asking(world, 25);
   expect(await asked.answered()).toBe(false);
   fixture.clock.advance(5_000);
   expect(await asked.answered()).toBe(false);
@@ -42,8 +47,9 @@ test("it is answered when the status changes and not before", async () => {
   expect(await asked.answer).toMatchObject({ transactionId: id, status: "cancelled" });
 });
 
-test("without a change it is answered after that time, with the status as it is", async () => {
-  const asked = asking(3);
+test("without a change it is answered after that time, with the status as it is", async ({ world }) => {
+  const { fixture } = world;
+  const asked = asking(world, 3);
   expect(await asked.answered()).toBe(false);
   fixture.clock.advance(2_999);
   expect(await asked.answered()).toBe(false);
@@ -52,16 +58,18 @@ test("without a change it is answered after that time, with the status as it is"
   expect((await asked.answer).status).toBe("pending");
 });
 
-test("a final transaction, and a wait of 0, are answered at once", async () => {
-  expect(await asking(0).answered()).toBe(true);
+test("a final transaction, and a wait of 0, are answered at once", async ({ world }) => {
+  const { fixture, id } = world;
+  expect(await asking(world, 0).answered()).toBe(true);
   await fixture.service.cancelTransaction(world.caller, id);
-  expect(await asking(25).answered()).toBe(true);
+  expect(await asking(world, 25).answered()).toBe(true);
 });
 
-test("each change ends one wait: asked again and again it tells every status once", async () => {
+test("each change ends one wait: asked again and again it tells every status once", async ({ world }) => {
+  const { fixture } = world;
   const seen: string[] = [];
   const follow = (async () => {
-    while (seen.at(-1) !== "completed") seen.push((await asking(25).answer).status);
+    while (seen.at(-1) !== "completed") seen.push((await asking(world, 25).answer).status);
   })();
   for (let round = 0; round < 30 && seen.at(-1) !== "completed"; round++) {
     await fixture.pass(5_000);
@@ -73,9 +81,10 @@ test("each change ends one wait: asked again and again it tells every status onc
   expect(seen).toEqual(expect.arrayContaining(["confirmed", "completed"]));
 });
 
-test("what another process changes is seen within a second", async () => {
+test("what another process changes is seen within a second", async ({ world }) => {
+  const { fixture, id } = world;
   const other = fixture.another();
-  const asked = asking(25, other);
+  const asked = asking(world, 25, other);
   expect(await asked.answered()).toBe(false);
   await fixture.service.cancelTransaction(world.caller, id);
   fixture.clock.advance(1_000);
@@ -83,10 +92,11 @@ test("what another process changes is seen within a second", async () => {
   expect((await asked.answer).status).toBe("cancelled");
 });
 
-test("a caller that has gone, and a service that stops, keep nobody waiting", async () => {
+test("a caller that has gone, and a service that stops, keep nobody waiting", async ({ world }) => {
+  const { fixture } = world;
   const gone = new AbortController();
-  const left = asking(25, fixture.service, gone.signal);
-  const stayed = asking(25);
+  const left = asking(world, 25, fixture.service, gone.signal);
+  const stayed = asking(world, 25);
   expect(await left.answered()).toBe(false);
   gone.abort();
   expect(await left.answered()).toBe(true);
@@ -95,12 +105,14 @@ test("a caller that has gone, and a service that stops, keep nobody waiting", as
   expect(await stayed.answered()).toBe(true);
 });
 
-test.each([-1, 26, 1.5, "5"])("a wait of %j is VALIDATION_ERROR", async (wait) => {
+test.for([-1, 26, 1.5, "5"])("a wait of %j is VALIDATION_ERROR", async (wait, { world }) => {
+  const { fixture, id } = world;
   const asked = fixture.service.transaction(world.caller, id, { wait: wait as number });
   await expectRefusal(asked, "VALIDATION_ERROR", { fields: [{ path: "wait" }] });
 });
 
-test("H16: another account's transaction is not waited for", async () => {
+test("H16: another account's transaction is not waited for", async ({ world }) => {
+  const { fixture, id } = world;
   const stranger = await fixture.caller();
   const asked = fixture.service.transaction(stranger, id, { wait: 25 });
   await expectRefusal(asked, "TRANSACTION_NOT_FOUND", { transactionId: id });

@@ -1,5 +1,5 @@
 /** The service's own wallets as an operator sees them: what is free, how long it lasts, and an alert before it is gone. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
@@ -11,24 +11,26 @@ import type { PurseBody, WatchedPurses } from "../../../src/payments/purses/purs
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { swapTest } from "../../kit/swap-test.ts";
 
-let world: SwapFixture;
-let caller: Caller;
-let alice: Wallet;
-let isSilent: boolean;
-beforeEach(async () => {
-  world = await swapFixture();
-  caller = await world.caller();
-  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
+/** Alice, who swaps and orders, and a node that can be silenced. */
+interface Stage extends SwapFixture {
+  readonly customer: Caller;
+  readonly alice: Wallet;
+  readonly node: { isSilent: boolean };
+}
+
+const test = swapTest.extend("world", async ({ world }): Promise<Stage> => {
+  const customer = await world.caller();
+  const alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
   world.chain.advance(35);
-  isSilent = false;
-  world.chain.faults.add(() => (isSilent ? { kind: "refuse", status: 503 } : undefined));
+  const node = { isSilent: false };
+  world.chain.faults.add(() => (node.isSilent ? { kind: "refuse", status: 503 } : undefined));
+  return { ...world, customer, alice, node };
 });
-afterEach(() => world.close());
 
-function watchOf(more: Partial<WatchedPurses> = {}): PurseWatch {
+function watchOf(world: Stage, more: Partial<WatchedPurses> = {}): PurseWatch {
   return new PurseWatch({
     ...{ storage: world.storage, ledger: world.ledger, clock: world.clock, assets: assetsWith(world.mints) },
     purses: {
@@ -46,8 +48,8 @@ const of = (purses: readonly PurseBody[], purse: string, asset: string): PurseBo
   return found;
 };
 
-test("every purse is told with its balance, before anything was spent", async () => {
-  const purses = await watchOf().read();
+test("every purse is told with its balance, before anything was spent", async ({ world }) => {
+  const purses = await watchOf(world).read();
   expect(purses.map(({ purse, asset }) => `${purse} ${asset}`)).toEqual([
     "sponsor SOL",
     ...["treasury SOL", "treasury USDC", "treasury USDT"],
@@ -61,17 +63,25 @@ test("every purse is told with its balance, before anything was spent", async ()
   expect(of(purses, "desk", "USDC")).toMatchObject({ balance: "150000", lowBelow: "0.01", isLow: false });
 });
 
-test("what an order reserves, and what it has cost, is told; and how long the rest lasts", async () => {
+test("what an order reserves, and what it has cost, is told; and how long the rest lasts", async ({
+  world,
+}) => {
+  const { alice } = world;
   const to = [{ address: world.wallet("bob", { lamports: 1_000_000_000n }).address, amount: "5" }];
-  const { body } = await world.order(caller, { sender: alice, to });
-  const open = of(await watchOf().read(), "sponsor", "SOL");
+  const { body } = await world.order(world.customer, { sender: alice, to });
+  const open = of(await watchOf(world).read(), "sponsor", "SOL");
   expect(units(open.reserved, 9)).toBeGreaterThan(0n);
   expect(open.spentInADay).toBe("0");
 
   await world.deposit(body.ephemeralAddress, { usdc: 6_000_000n });
   await world.settle(10);
   await world.sweep();
-  const { balance, reserved, spentInADay: spent, lastsUntil } = of(await watchOf().read(), "sponsor", "SOL");
+  const {
+    balance,
+    reserved,
+    spentInADay: spent,
+    lastsUntil,
+  } = of(await watchOf(world).read(), "sponsor", "SOL");
   expect(reserved).toBe("0");
   expect(units(spent, 9)).toBe(
     await spentInADay(world.storage, sponsorPurse(world.sponsor.address), world.clock.now()),
@@ -81,30 +91,40 @@ test("what an order reserves, and what it has cost, is told; and how long the re
   expect(lastsUntil).toBeNull();
 });
 
-test("what the desk gives is told as promised and then as given, in both modes, and when it will be gone", async () => {
-  const quote = await world.quote(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-  expect(of(await watchOf().read(), "desk", "USDC").reserved).toBe(quote.outputAmount);
-  await world.service.createTransaction(caller, world.signed(quote, alice));
+test("what the desk gives is told as promised and then as given, in both modes, and when it will be gone", async ({
+  world,
+}) => {
+  const { alice } = world;
+  const quote = await world.quote(world.customer, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+  expect(of(await watchOf(world).read(), "desk", "USDC").reserved).toBe(quote.outputAmount);
+  await world.service.createTransaction(world.customer, world.signed(quote, alice));
   await world.finalize();
   const given = units(quote.outputAmount, 6);
-  expect(of(await watchOf().read(), "desk", "USDC")).toMatchObject({
+  expect(of(await watchOf(world).read(), "desk", "USDC")).toMatchObject({
     ...{ reserved: "0", spentInADay: quote.outputAmount },
   });
 
-  const { body } = await world.orderSwap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "2" });
+  const { body } = await world.orderSwap(world.customer, {
+    sender: alice,
+    give: "SOL",
+    get: "USDC",
+    amount: "2",
+  });
   await world.deposit(body.ephemeralAddress, { lamports: units(body.depositAmount, 9) });
   await world.settle();
-  const { recipients } = await world.service.transaction(caller, body.transactionId);
+  const { recipients } = await world.service.transaction(world.customer, body.transactionId);
   const both = given + units(recipients[0]?.amount ?? "0", 6);
-  const desk = of(await watchOf().read(), "desk", "USDC");
+  const desk = of(await watchOf(world).read(), "desk", "USDC");
   expect(units(desk.spentInADay, 6)).toBe(both);
   expect(await spentInADay(world.storage, deskPurse(world.desk, SOL_MINT), world.clock.now())).toBe(0n);
   const lastsDays = (Date.parse(desk.lastsUntil ?? "") - world.clock.now()) / 86_400_000;
   expect(lastsDays).toBeCloseTo(Number(units(desk.balance, 6)) / Number(both), 3);
 });
 
-test("a purse below its threshold is a matter, once and since the same time, until it is filled up", async () => {
-  const watch = watchOf({ sponsorLowBelow: 20_000_000_000n });
+test("a purse below its threshold is a matter, once and since the same time, until it is filled up", async ({
+  world,
+}) => {
+  const watch = watchOf(world, { sponsorLowBelow: 20_000_000_000n });
   const matters = lowPurses(watch);
   const since = world.clock.now();
   const [matter, ...others] = await matters(10);
@@ -120,31 +140,36 @@ test("a purse below its threshold is a matter, once and since the same time, unt
   expect(await matters(10)).toEqual([]);
 });
 
-test("what is reserved is not free: it makes a purse low before it stops anything", async () => {
-  await world.quote(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
+test("what is reserved is not free: it makes a purse low before it stops anything", async ({ world }) => {
+  const { alice } = world;
+  await world.quote(world.customer, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
   const held = 150_000_000_000n;
   const promised = await world.promised("USDC");
   const at = (threshold: bigint) =>
-    lowPurses(watchOf({ deskLowBelow: new Map([[world.mints.USDC as string, threshold]]) }))(10);
+    lowPurses(watchOf(world, { deskLowBelow: new Map([[world.mints.USDC as string, threshold]]) }))(10);
   expect(await at(held - promised)).toEqual([]);
   expect(await at(held - promised + 1n)).toMatchObject([{ id: "low_purse:desk USDC" }]);
 });
 
-test("without an option a sponsor is low when twenty sends at once do not fit any more", async () => {
+test("without an option a sponsor is low when twenty sends at once do not fit any more", async ({
+  world,
+}) => {
   const [lamports] = await world.held(world.sponsor.address);
-  expect(await lowPurses(watchOf())(10)).toEqual([]);
+  expect(await lowPurses(watchOf(world))(10)).toEqual([]);
   await world.move(world.sponsor, {
     does: "transfer",
     ...{ mint: null, decimals: 9, amount: lamports - 10_000_000n, accountPayer: null },
     ...{ from: world.sponsor.address, to: world.treasury.address },
   });
-  expect(await lowPurses(watchOf())(10)).toMatchObject([{ id: "low_purse:sponsor SOL" }]);
+  expect(await lowPurses(watchOf(world))(10)).toMatchObject([{ id: "low_purse:sponsor SOL" }]);
 });
 
-test("the chain is read once in five minutes at most, and while it is silent what was read last is told", async () => {
-  const matters = lowPurses(watchOf({ sponsorLowBelow: 20_000_000_000n }));
+test("the chain is read once in five minutes at most, and while it is silent what was read last is told", async ({
+  world,
+}) => {
+  const matters = lowPurses(watchOf(world, { sponsorLowBelow: 20_000_000_000n }));
   await matters(10);
-  isSilent = true;
+  world.node.isSilent = true;
   expect(await matters(10)).toHaveLength(1);
   await world.pass(5 * 60_000);
   const asked = matters(10);
@@ -155,13 +180,15 @@ test("the chain is read once in five minutes at most, and while it is silent wha
   expect(await asked).toHaveLength(1);
 });
 
-test("a service without private mode and without a desk has no purses", async () => {
+test("a service without private mode and without a desk has no purses", async ({ world }) => {
   const none = { sponsor: null, treasury: null, desk: null };
-  expect(await watchOf(none).read()).toEqual([]);
-  expect(await lowPurses(watchOf(none))(10)).toEqual([]);
+  expect(await watchOf(world, none).read()).toEqual([]);
+  expect(await lowPurses(watchOf(world, none))(10)).toEqual([]);
 });
 
-test("the service tells its purses by the thresholds of its options, which are checked", async () => {
+test("the service tells its purses by the thresholds of its options, which are checked", async ({
+  world,
+}) => {
   const provider = deskProvider({ desk: keypairSigner(world.deskWallet.secretKey) });
   const privateRouting = {
     sponsor: keypairSigner(world.sponsor.secretKey),
@@ -184,11 +211,11 @@ test("the service tells its purses by the thresholds of its options, which are c
   );
 });
 
-test("no more matters are told than asked for", async () => {
+test("no more matters are told than asked for", async ({ world }) => {
   const deskLowBelow = new Map(
     [SOL_MINT, world.mints.USDC, world.mints.USDT].map((mint) => [mint as string, 10n ** 18n]),
   );
-  const watch = watchOf({ deskLowBelow });
+  const watch = watchOf(world, { deskLowBelow });
   expect(await lowPurses(watch)(2)).toHaveLength(2);
   expect(await lowPurses(watch)(10)).toHaveLength(3);
 });

@@ -1,24 +1,24 @@
 /** What private mode charges is rounded up: costs are never rounded in the payer's favour. */
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { formatAmount } from "../../../src/amount.ts";
+import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { worthAtMost } from "../../../src/payments/prices/prices.ts";
-import { privateFixture, units } from "../../kit/private-fixture.ts";
+import { units } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateTest } from "../../kit/private-test.ts";
 
-let world: PrivateFixture;
-let caller: Caller;
+/** A customer where not one price or share divides ten thousand without a rest. */
+interface Stage extends PrivateFixture {
+  readonly customer: Caller;
+}
 
-beforeEach(async () => {
-  // Not one of these divides ten thousand, or a price, without a rest.
-  world = await privateFixture(
-    {},
-    { feeBps: 7, prices: { rate: async () => ({ give: 1_000_000_007n, get: 149_999_989n }) } },
-  );
-  caller = await world.caller();
+const test = privateTest.extend("world", async ({ open }): Promise<Stage> => {
+  const prices: PriceSource = { rate: async () => ({ give: 1_000_000_007n, get: 149_999_989n }) };
+  const world = await open({}, { feeBps: 7, prices });
+  return { ...world, customer: await world.caller() };
 });
-afterEach(() => world.close());
 
 test("what lamports are worth is the smallest whole amount that is worth as much", () => {
   const positive = fc.bigInt({ min: 1n, max: 10n ** 18n });
@@ -31,11 +31,11 @@ test("what lamports are worth is the smallest whole amount that is worth as much
   );
 });
 
-test("the routing fee is the smallest whole amount that is not less than its share", async () => {
+test("the routing fee is the smallest whole amount that is not less than its share", async ({ world }) => {
   const amounts = fc.bigInt({ min: 1_000n, max: 10n ** 12n });
   await fc.assert(
     fc.asyncProperty(amounts, async (amount) => {
-      const { body } = await world.service.createQuote(caller, {
+      const { body } = await world.service.createQuote(world.customer, {
         ...{ inputAsset: "USDC", outputAsset: "USDC", amount: formatAmount(amount, 6), mode: "private" },
       });
       const fee = units(body.fees.routing, 6);

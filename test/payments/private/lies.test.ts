@@ -1,10 +1,10 @@
 /** M2, M3, M6, M17: nodes that lie about payments delay them, and cost at most what an order may; nobody is paid twice. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { proofOf, readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
-import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import {
   hidesAccounts,
@@ -17,21 +17,26 @@ import {
   withoutHistoryBefore,
 } from "./lying-nodes.ts";
 import type { Lie, LyingNode } from "./lying-nodes.ts";
-import { HOUR, MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import { HOUR, MINUTE, orderedAs, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-/** The first is the one that is asked first. */
-let nodes: readonly [LyingNode, LyingNode];
-afterEach(() => world.close());
+import { sceneTest } from "./scene-test.ts";
 
 /** A world with two nodes. */
-async function open(): Promise<void> {
-  world = await scene({}, {}, (chain: ChainFixture) => {
-    nodes = [lyingNode(chain.chain, "preferred"), lyingNode(chain.chain, "other")];
-    return chain.ledgerOf(nodes.map(({ endpoint }) => endpoint));
-  });
+interface TwoNodes extends Scene {
+  /** The first is the one that is asked first. */
+  readonly nodes: readonly [LyingNode, LyingNode];
 }
+
+const test = sceneTest.extend("world", async ({ open }): Promise<TwoNodes> => {
+  const nodes: LyingNode[] = [];
+  const world = await open({}, {}, ({ chain, ledgerOf }) => {
+    nodes.push(lyingNode(chain, "preferred"), lyingNode(chain, "other"));
+    return ledgerOf(nodes.map(({ endpoint }) => endpoint));
+  });
+  const [preferred, other] = nodes;
+  if (preferred === undefined || other === undefined) throw new Error("a world is opened with its nodes");
+  return { ...world, nodes: [preferred, other] };
+});
 
 /** Has some of the nodes tell some lies. Returns what ends them. */
 function tell(liars: readonly LyingNode[], ...lies: readonly Lie[]): () => void {
@@ -41,22 +46,23 @@ function tell(liars: readonly LyingNode[], ...lies: readonly Lie[]): () => void 
   };
 }
 
-async function paymentsOf({ id }: Ordered): Promise<readonly PaymentRecord[]> {
+async function paymentsOf(world: TwoNodes, { id }: Ordered): Promise<readonly PaymentRecord[]> {
   const { payments = [] } = (await world.storage.transaction(id)) ?? {};
   return payments.filter(({ kind }) => kind === "payout" || kind === "plan");
 }
 
-const heldFor = async ({ address }: Ordered): Promise<string | null | undefined> =>
+const heldFor = async (world: TwoNodes, { address }: Ordered): Promise<string | null | undefined> =>
   (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** How many attempts this order's payments have made. */
-async function attemptsOf(order: Ordered): Promise<number> {
+async function attemptsOf(world: TwoNodes, order: Ordered): Promise<number> {
   const { transactions } = await world.ledger.signedBy(order.address as never);
   return transactions.length;
 }
 
 /** A payroll of so many wallets that have an account for USDC, 2 USDC each. */
 async function payroll(
+  world: TwoNodes,
   count: number,
 ): Promise<{ readonly order: Ordered; readonly payees: readonly Wallet[] }> {
   const payees = Array.from({ length: count }, (_, index) =>
@@ -69,32 +75,34 @@ async function payroll(
   return { order: orderedAs(body), payees };
 }
 
-const gotten = (payees: readonly Wallet[]): Promise<readonly bigint[]> =>
+const gotten = (world: TwoNodes, payees: readonly Wallet[]): Promise<readonly bigint[]> =>
   Promise.all(payees.map(async ({ address }) => (await world.held(address))[1] - 1n));
 
 /** The address of the marker of these words, as it is found with the key. */
-function markerOf({ address, id }: Ordered, words: string): string {
+function markerOf(world: TwoNodes, { address, id }: Ordered, words: string): string {
   const keys = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash);
   const seed = keys.seed({ masterVersion: 1, transactionId: id }, words);
   return world.ledger.markerAddress(address as never, seed);
 }
 
 /** Whether an account is the marker of a payout, or of what replaces one. The routing plan's are not among them. */
-async function isMarkerOfPayout(order: Ordered, account: string): Promise<boolean> {
-  const payments = await paymentsOf(order);
+async function isMarkerOfPayout(world: TwoNodes, order: Ordered, account: string): Promise<boolean> {
+  const payments = await paymentsOf(world, order);
   const words = payments
     .filter(({ kind, plan }) => kind === "payout" || !isRouting(readPlan(plan)))
     .map(({ plan }) => proofOf(readPlan(plan)))
     .flatMap((proof) => [proof?.words ?? "", proof?.planWords ?? ""]);
-  return words.some((each) => markerOf(order, each) === account);
+  return words.some((each) => markerOf(world, order, each) === account);
 }
 
 /** Whether a plan is the first one of an order of several payouts, which leaves nobody out. */
 const isRouting = ({ leftOut = [] }: StoredPlan): boolean => leftOut.length === 0;
 
 /** Whether a signature is that of a payout. */
-async function isPayout(order: Ordered, signature: string): Promise<boolean> {
-  return (await paymentsOf(order)).some((each) => each.kind === "payout" && each.signature === signature);
+async function isPayout(world: TwoNodes, order: Ordered, signature: string): Promise<boolean> {
+  return (await paymentsOf(world, order)).some(
+    (each) => each.kind === "payout" && each.signature === signature,
+  );
 }
 
 /**
@@ -106,86 +114,90 @@ const OTHER_OWNER_IN_ORDER = { InstructionError: [7, { Custom: 0 }] };
 const OTHER_OWNER_IN_CHUNK = { InstructionError: [8, { Custom: 0 }] };
 
 /** Lets so many minutes pass as a service lives through them. */
-async function live(minutes: number): Promise<void> {
+async function live(world: TwoNodes, minutes: number): Promise<void> {
   for (let passed = 0; passed < minutes; passed += 3) await world.passAndSettle(3 * MINUTE, 2);
 }
 
 /** An operator lets go of the order until nothing holds it any more. */
-async function released(order: Ordered): Promise<number> {
+async function released(world: TwoNodes, order: Ordered): Promise<number> {
   let releases = 0;
-  while ((await heldFor(order)) !== null && releases < 20) {
+  while ((await heldFor(world, order)) !== null && releases < 20) {
     await world.service.releaseDeposit(order.id);
     releases += 1;
-    await live(12);
+    await live(world, 12);
   }
   return releases;
 }
 
-test("M2: the preferred of two nodes says of a payout that landed that it is final with an error: its payees are paid once", async () => {
-  await open();
-  const { order, payees } = await payroll(3);
+test("M2: the preferred of two nodes says of a payout that landed that it is final with an error: its payees are paid once", async ({
+  world,
+}) => {
+  const { nodes } = world;
+  const { order, payees } = await payroll(world, 3);
   tell([nodes[0]], reportsFinalized(OTHER_OWNER_IN_ORDER), simulatesAnything);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
-  await live(15);
+  await live(world, 15);
   expect(await world.shown(order)).toMatchObject({ status: "completed", reason: null });
-  expect(await gotten(payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
+  expect(await gotten(world, payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
   // Nothing else was even tried.
-  expect((await paymentsOf(order)).map(({ mark, status }) => `${mark} ${status}`)).toEqual([
+  expect((await paymentsOf(world, order)).map(({ mark, status }) => `${mark} ${status}`)).toEqual([
     "order finalized",
   ]);
-  expect(await attemptsOf(order)).toBe(1);
+  expect(await attemptsOf(world, order)).toBe(1);
   await world.sweep();
-  await live(6);
+  await live(world, 6);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test("M2: it denies the marker, too, and is far ahead: nothing is decided and nothing signed until both tell the same", async () => {
-  await open();
-  const { order, payees } = await payroll(3);
+test("M2: it denies the marker, too, and is far ahead: nothing is decided and nothing signed until both tell the same", async ({
+  world,
+}) => {
+  const { nodes } = world;
+  const { order, payees } = await payroll(world, 3);
   const end = tell(
     [nodes[0]],
     reportsFinalized(OTHER_OWNER_IN_ORDER),
-    hidesAccounts((account) => isMarkerOfPayout(order, account)),
+    hidesAccounts((account) => isMarkerOfPayout(world, order, account)),
     isAhead(1_000),
   );
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
-  await live(HOUR / MINUTE);
+  await live(world, HOUR / MINUTE);
   expect((await world.shown(order)).status).not.toMatch(/completed|failed/);
-  expect(await gotten(payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
-  expect(await attemptsOf(order)).toBe(1);
+  expect(await gotten(world, payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
+  expect(await attemptsOf(world, order)).toBe(1);
   end();
-  await live(6);
+  await live(world, 6);
   expect(await world.shown(order)).toMatchObject({ status: "completed", reason: null });
-  expect(await gotten(payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
-  expect(await attemptsOf(order)).toBe(1);
+  expect(await gotten(world, payees)).toEqual([2_000_000n, 2_000_000n, 2_000_000n]);
+  expect(await attemptsOf(world, order)).toBe(1);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test.each([
+test.for([
   ["a send", 1, OTHER_OWNER_IN_SEND],
   ["an order of one payout", 3, OTHER_OWNER_IN_ORDER],
   ["an order of several", 8, OTHER_OWNER_IN_CHUNK],
-])(
+] as const)(
   "M3: of payouts that landed in %s both nodes say for an hour that one payee's instruction failed, deny their markers and are far ahead: nobody is paid twice, and with the truth everybody is shown paid",
-  async (_, count, error) => {
-    await open();
-    const { order, payees } = await payroll(count);
+  async ([_, count, error], { world }) => {
+    const { nodes } = world;
+    const { order, payees } = await payroll(world, count);
     const everybody = payees.map(() => 2_000_000n);
     const end = tell(
       nodes,
-      reportsFinalized(error, (signature) => isPayout(order, signature)),
-      hidesAccounts((account) => isMarkerOfPayout(order, account)),
+      reportsFinalized(error, (signature) => isPayout(world, order, signature)),
+      hidesAccounts((account) => isMarkerOfPayout(world, order, account)),
       simulatesAnything,
       isAhead(1_000),
     );
     await world.deposit(order.address, { usdc: order.due });
     await world.settle(10);
-    await live(HOUR / MINUTE);
+    await live(world, HOUR / MINUTE);
     // They were believed: the payout counts as failed, and its replacement was sent, and refused by the chain.
     const meanwhile = (await world.storage.transaction(order.id))?.payments ?? [];
     expect(meanwhile.some(({ kind, status }) => kind === "payout" && status === "failed")).toBe(true);
@@ -193,54 +205,60 @@ test.each([
       ({ kind, plan }) => kind === "refund" || (kind === "plan" && !isRouting(readPlan(plan))),
     );
     expect(replacements.length).toBeGreaterThan(0);
-    expect(await attemptsOf(order)).toBeGreaterThan(meanwhile.length);
-    expect(await gotten(payees)).toEqual(everybody);
+    expect(await attemptsOf(world, order)).toBeGreaterThan(meanwhile.length);
+    expect(await gotten(world, payees)).toEqual(everybody);
     end();
-    await live(30);
-    await released(order);
+    await live(world, 30);
+    await released(world, order);
 
     const shown = await world.shown(order);
     expect(shown).toMatchObject({ status: "completed", reason: null });
     expect(shown.recipients.map(({ status }) => status)).toEqual(payees.map(() => "paid"));
-    expect(await gotten(payees)).toEqual(everybody);
+    expect(await gotten(world, payees)).toEqual(everybody);
     await world.sweep();
     expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
-    expect(await gotten(payees)).toEqual(everybody);
+    expect(await gotten(world, payees)).toEqual(everybody);
     await world.judge();
   },
 );
 
-test("M6: one of two nodes says of bytes that never landed that they are final: the order is not completed, and pays once when they are dead", async () => {
-  await open();
+test("M6: one of two nodes says of bytes that never landed that they are final: the order is not completed, and pays once when they are dead", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo();
   const end = tell(nodes, swallowsBytes);
   tell([nodes[0]], reportsFinalized(null));
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
-  await live(15);
+  await live(world, 15);
   expect(await world.shown(order)).toMatchObject({
     status: "processing",
     recipients: [{ status: "pending" }],
   });
   expect((await world.held(world.bob.address))[1]).toBe(0n);
   end();
-  await live(15);
+  await live(world, 15);
   expect(await world.shown(order)).toMatchObject({ status: "completed", recipients: [{ status: "paid" }] });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  expect(await attemptsOf(order)).toBe(1);
+  expect(await attemptsOf(world, order)).toBe(1);
   await world.sweep();
-  await live(6);
+  await live(world, 6);
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test("M17: a node that answers every attempt with an error at once: attempts pause and end, and the operator is told", async () => {
-  await open();
+test("M17: a node that answers every attempt with an error at once: attempts pause and end, and the operator is told", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo();
   const end = tell(nodes, swallowsBytes, reportsFinalized({ InstructionError: [1, { Custom: 999 }] }));
   const signatures = new Set<string>();
   const look = async (): Promise<void> => {
-    for (const { signature } of await paymentsOf(order)) if (signature !== null) signatures.add(signature);
+    for (const { signature } of await paymentsOf(world, order)) {
+      if (signature !== null) signatures.add(signature);
+    }
   };
   await world.deposit(order.address, { usdc: order.due });
   // However often they are asked, while no slot passes there is one attempt.
@@ -252,14 +270,14 @@ test("M17: a node that answers every attempt with an error at once: attempts pau
     await look();
   }
   expect(signatures.size).toBe(5);
-  expect(await heldFor(order)).toBe("payment_fails");
+  expect(await heldFor(world, order)).toBe("payment_fails");
   expect((await world.service.reconcile()).findings.flatMap(({ findings }) => findings)).toContainEqual({
     finding: "held",
     reason: "payment_fails",
   });
   expect(await world.shown(order)).toMatchObject({ status: "processing" });
   end();
-  await released(order);
+  await released(world, order);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   await world.sweep();
@@ -270,23 +288,23 @@ test("M17: a node that answers every attempt with an error at once: attempts pau
 test(
   "M17: nodes that deny every attempt and are far ahead at once: attempts end, and the operator is told",
   { timeout: 120_000 },
-  async () => {
-    await open();
+  async ({ world }) => {
+    const { nodes } = world;
     const order = await world.sendTo();
     const end = tell(
       nodes,
       withoutHistoryBefore(Infinity),
-      hidesAccounts(async (account) => account === markerOf(order, "order")),
+      hidesAccounts(async (account) => account === markerOf(world, order, "order")),
       simulatesAnything,
       isAhead(1_000),
     );
     await world.deposit(order.address, { usdc: order.due });
-    await live(HOUR / MINUTE);
-    const [payout] = await paymentsOf(order);
+    await live(world, HOUR / MINUTE);
+    const [payout] = await paymentsOf(world, order);
     expect(readPlan(payout?.plan ?? "{}").signatures?.length).toBe(20);
-    expect(await heldFor(order)).toBe("payment_fails");
+    expect(await heldFor(world, order)).toBe("payment_fails");
     end();
-    await released(order);
+    await released(world, order);
     expect(await world.shown(order)).toMatchObject({ status: "completed" });
     expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
     await world.sweep();
@@ -295,8 +313,10 @@ test(
   },
 );
 
-test("M17: attempts that really land with an error, one after the other, cost the sponsor no more than the order may", async () => {
-  await open();
+test("M17: attempts that really land with an error, one after the other, cost the sponsor no more than the order may", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo();
   const own = { ...world.bob, address: order.address as never };
   const [before] = await world.held(world.sponsor.address);
@@ -306,19 +326,19 @@ test("M17: attempts that really land with an error, one after the other, cost th
   world.chain.advance(1);
   await world.freeze(own, "USDC");
   await world.settle(4);
-  await live(6 * (HOUR / MINUTE));
+  await live(world, 6 * (HOUR / MINUTE));
   const [meanwhile] = await world.held(world.sponsor.address);
-  const allowed = BigInt((await allowanceOf(order)) ?? "0");
+  const allowed = BigInt((await allowanceOf(world, order)) ?? "0");
   expect(meanwhile).toBeLessThan(before);
   expect(before - meanwhile).toBeLessThanOrEqual(allowed);
-  expect(await heldFor(order)).toMatch(/^(sponsor_cap|payment_fails|payment_cannot_be_made)$/);
+  expect(await heldFor(world, order)).toMatch(/^(sponsor_cap|payment_fails|payment_cannot_be_made)$/);
   expect((await world.held(world.bob.address))[1]).toBe(0n);
   end();
   await world.thaw(own, "USDC");
-  await released(order);
+  await released(world, order);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  const costs = (await paymentsOf(order)).flatMap(({ plan }) => readPlan(plan).costs ?? []);
+  const costs = (await paymentsOf(world, order)).flatMap(({ plan }) => readPlan(plan).costs ?? []);
   expect(costs.length).toBeGreaterThan(1);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
@@ -326,21 +346,23 @@ test("M17: attempts that really land with an error, one after the other, cost th
 });
 
 /** What the sponsor may spend on an order, in lamports. */
-async function allowanceOf({ address }: Ordered): Promise<string | undefined> {
+async function allowanceOf(world: TwoNodes, { address }: Ordered): Promise<string | undefined> {
   const instance = await world.storage.load(address);
   const { context } = JSON.parse(instance?.snapshot ?? "{}") as { context?: { allowance?: string } };
   return context?.allowance;
 }
 
-test("M3: a node that was far ahead while the markers got old keeps them from being closed while it says so, and not for ever", async () => {
-  await open();
+test("M3: a node that was far ahead while the markers got old keeps them from being closed while it says so, and not for ever", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   const end = tell([nodes[1]], isAhead(1_000_000));
   await world.sweep();
-  await live(30);
+  await live(world, 30);
   expect((await world.held(order.address))[1]).toBeGreaterThan(0n);
   end();
   // They age once more.
@@ -349,25 +371,29 @@ test("M3: a node that was far ahead while the markers got old keeps them from be
   await world.judge();
 });
 
-test("M3: a node that gives a blockhash nobody knows, for a life without an end, delays a payment by a life and no more", async () => {
-  await open();
+test("M3: a node that gives a blockhash nobody knows, for a life without an end, delays a payment by a life and no more", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo();
   const end = tell([nodes[0]], inventsBlockhash("11111111111111111111111111111112"), simulatesAnything);
   await world.deposit(order.address, { usdc: order.due });
   await world.settle(4);
-  expect((await paymentsOf(order))[0]?.signature).not.toBeNull();
+  expect((await paymentsOf(world, order))[0]?.signature).not.toBeNull();
   end();
-  await live(30);
+  await live(world, 30);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
-  expect(await attemptsOf(order)).toBe(1);
+  expect(await attemptsOf(world, order)).toBe(1);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
   await world.judge();
 });
 
-test("M3: while all nodes say that nothing has to be left at an address, a loan of nothing is planned; afterwards it is planned again, and paid", async () => {
-  await open();
+test("M3: while all nodes say that nothing has to be left at an address, a loan of nothing is planned; afterwards it is planned again, and paid", async ({
+  world,
+}) => {
+  const { nodes } = world;
   const order = await world.sendTo({ asset: "SOL", amount: "0.5" });
   const paidBefore = (await world.held(world.bob.address))[0];
   await world.pass(11_000);
@@ -376,9 +402,9 @@ test("M3: while all nodes say that nothing has to be left at an address, a loan 
   );
   await world.deposit(order.address, { lamports: order.due });
   await world.settle(4);
-  expect((await paymentsOf(order))[0]).toMatchObject({ status: "planned", signature: null });
+  expect((await paymentsOf(world, order))[0]).toMatchObject({ status: "planned", signature: null });
   end();
-  await live(30);
+  await live(world, 30);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[0] - paidBefore).toBe(SOL / 2n);
   await world.sweep();

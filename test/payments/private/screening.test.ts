@@ -8,16 +8,14 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { land } from "../../solana/signed-transaction.ts";
-import { MINUTE, orderedAs, scene, SOL } from "./scene.ts";
+import { MINUTE, orderedAs, SOL } from "./scene.ts";
 import type { Ordered, Scene } from "./scene.ts";
-
-let world: Scene;
-afterEach(() => world.close());
+import { sceneTest } from "./scene-test.ts";
 
 /** Refuses whom it is told to; everybody it was asked about is remembered. */
 class Refusals {
@@ -29,22 +27,25 @@ class Refusals {
   };
 }
 
-let refusals: Refusals;
-let carol: Wallet;
-let dave: Wallet;
-
 /** A world that screens, with two people who pay in. */
-async function screenedScene(): Promise<void> {
-  refusals = new Refusals();
-  world = await scene({}, { screen: refusals.screen });
-  carol = world.wallet("carol", { lamports: 5n * SOL, usdc: 50_000_000n });
-  dave = world.wallet("dave", { lamports: 5n * SOL, usdc: 50_000_000n });
+interface Screened extends Scene {
+  readonly refusals: Refusals;
+  readonly carol: Wallet;
+  readonly dave: Wallet;
 }
+
+const test = sceneTest.extend("world", async ({ open }): Promise<Screened> => {
+  const refusals = new Refusals();
+  const world = await open({}, { screen: refusals.screen });
+  const wealth = { lamports: 5n * SOL, usdc: 50_000_000n };
+  return { ...world, refusals, carol: world.wallet("carol", wealth), dave: world.wallet("dave", wealth) };
+});
 
 const keyOf = ({ address }: { readonly address: string }): PublicKey => new PublicKey(address);
 
 /** Pays into a new token account of this owner that is not its associated one; the payer may own it at first. */
 async function payBeside(
+  world: Screened,
   from: Wallet,
   order: Ordered,
   amount: bigint,
@@ -82,7 +83,7 @@ async function payBeside(
 }
 
 /** Opens the order's associated account and pays into it. */
-async function payIn(from: Wallet, order: Ordered, amount = order.due): Promise<void> {
+async function payIn(world: Screened, from: Wallet, order: Ordered, amount = order.due): Promise<void> {
   await world.openAccount({ ...from, address: order.address as Wallet["address"] }, "USDC");
   await world.payTokens(from, order.address, "USDC", amount);
 }
@@ -91,13 +92,13 @@ async function payIn(from: Wallet, order: Ordered, amount = order.due): Promise<
 const LISTS_NOTHING: FaultRule = ({ method }) =>
   method === "getSignaturesForAddress" ? { kind: "lie", answer: () => [] } : undefined;
 
-const heldFor = async ({ address }: Ordered): Promise<string | null | undefined> =>
+const heldFor = async (world: Screened, { address }: Ordered): Promise<string | null | undefined> =>
   (await world.storage.deposits([address]))[0]?.heldReason;
 
 /** Nothing has moved and nothing moves: the order waits for the operator. */
-async function expectHeld(order: Ordered, amount = order.due): Promise<void> {
+async function expectHeld(world: Screened, order: Ordered, amount = order.due): Promise<void> {
   await world.passAndSettle(10 * MINUTE, 6);
-  expect(await heldFor(order)).toBe("screening");
+  expect(await heldFor(world, order)).toBe("screening");
   expect(await world.shown(order)).toMatchObject({ refunds: [] });
   expect((await world.held(world.bob.address))[1]).toBe(0n);
   const { tokens } = await world.ledger.fundsOfOwner(
@@ -108,68 +109,77 @@ async function expectHeld(order: Ordered, amount = order.due): Promise<void> {
   expect(tokens).toEqual([amount]);
 }
 
-async function expectCompleted(order: Ordered): Promise<void> {
+async function expectCompleted(world: Screened, order: Ordered): Promise<void> {
   await world.settle(12);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   expect((await world.held(world.bob.address))[1]).toBe(5_000_000n);
   await world.judge();
 }
 
-test.each(["directly", "handed over"] as const)(
+test.for(["directly", "handed over"] as const)(
   "M8: a refused depositor pays into an account that is not the associated one (%s): held, never served",
-  async (way) => {
-    await screenedScene();
+  async (way, { world }) => {
+    const { refusals, carol } = world;
     const order = await world.sendTo();
     refusals.refused.add(carol.address);
-    await payBeside(carol, order, order.due, way);
+    await payBeside(world, carol, order, order.due, way);
     await world.pass(3 * MINUTE);
     await world.settle(6);
     expect(refusals.asked).toContain(`depositor ${carol.address} after`);
-    await expectHeld(order);
+    await expectHeld(world, order);
     expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
     await world.service.releaseDeposit(order.id);
-    await expectCompleted(order);
+    await expectCompleted(world, order);
   },
 );
 
-test("M8: who pays beside the associated account and is served is asked about by name, and served", async () => {
-  await screenedScene();
+test("M8: who pays beside the associated account and is served is asked about by name, and served", async ({
+  world,
+}) => {
+  const { carol } = world;
   const order = await world.sendTo();
-  await payBeside(carol, order, order.due);
+  await payBeside(world, carol, order, order.due);
   await world.pass(3 * MINUTE);
-  await expectCompletedAfter(carol, order);
+  await expectCompletedAfter(world, carol, order);
 });
 
-async function expectCompletedAfter(payer: Wallet, order: Ordered): Promise<void> {
-  await expectCompleted(order);
+async function expectCompletedAfter(world: Screened, payer: Wallet, order: Ordered): Promise<void> {
+  const { refusals } = world;
+  await expectCompleted(world, order);
   expect(refusals.asked).toContain(`depositor ${payer.address} after`);
 }
 
-test("M8: one half from somebody who is served does not carry the other half, beside the account, from one who is not", async () => {
-  await screenedScene();
+test("M8: one half from somebody who is served does not carry the other half, beside the account, from one who is not", async ({
+  world,
+}) => {
+  const { refusals, dave, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(dave.address);
-  await payIn(carol, order, order.due - 2_000_000n);
-  await payBeside(dave, order, 2_000_000n);
+  await payIn(world, carol, order, order.due - 2_000_000n);
+  await payBeside(world, dave, order, 2_000_000n);
   await world.pass(3 * MINUTE);
   await world.settle(6);
-  await expectHeld(order);
+  await expectHeld(world, order);
 });
 
-test("M8: what is beside the account and not collected yet is looked at before anything is paid out", async () => {
-  await screenedScene();
+test("M8: what is beside the account and not collected yet is looked at before anything is paid out", async ({
+  world,
+}) => {
+  const { refusals, dave, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(dave.address);
-  await payBeside(dave, order, 2_000_000n);
-  await payIn(carol, order);
-  await expectHeld(order, order.due + 2_000_000n);
+  await payBeside(world, dave, order, 2_000_000n);
+  await payIn(world, carol, order);
+  await expectHeld(world, order, order.due + 2_000_000n);
 });
 
-test("what is beside the account and not collected yet, of somebody who is served, holds nothing", async () => {
-  await screenedScene();
+test("what is beside the account and not collected yet, of somebody who is served, holds nothing", async ({
+  world,
+}) => {
+  const { dave, carol, refusals } = world;
   const order = await world.sendTo();
-  await payBeside(dave, order, 2_000_000n);
-  await payIn(carol, order);
+  await payBeside(world, dave, order, 2_000_000n);
+  await payIn(world, carol, order);
   await world.settle(14);
   expect(refusals.asked).toContain(`depositor ${dave.address} after`);
   await world.passAndSettle(11 * MINUTE, 4);
@@ -177,37 +187,38 @@ test("what is beside the account and not collected yet, of somebody who is serve
   await world.judge();
 });
 
-test.each(["SOL", "USDC"] as const)(
+test.for(["SOL", "USDC"] as const)(
   "what is left of a deposit of %s is refunded after its payout: our own payments and loans leave nothing unexplained",
-  async (asset) => {
-    await screenedScene();
+  async (asset, { world }) => {
+    const { carol } = world;
     const order = await world.sendTo({ asset, amount: "1", to: world.wallet("erin", {}) });
     const more = order.due / 2n;
     if (asset === "SOL") await world.pay(carol, order.address, order.due + more);
-    else await payIn(carol, order, order.due + more);
+    else await payIn(world, carol, order, order.due + more);
     await world.settle(14);
     expect(await world.shown(order)).toMatchObject({ status: "completed", refunds: [{ status: "paid" }] });
     await world.passAndSettle(11 * MINUTE, 4);
     // Late money is told apart from what was there before.
     if (asset === "SOL") await world.pay(carol, order.address, order.due);
-    else await payIn(carol, order);
+    else await payIn(world, carol, order);
     await world.passAndSettle(11 * MINUTE, 8);
     expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }, { status: "paid" }] });
-    expect(await heldFor(order)).toBeNull();
+    expect(await heldFor(world, order)).toBeNull();
     await world.passAndSettle(11 * MINUTE, 4);
     await world.judge();
   },
 );
 
-test("M8: money that was made by the issuer has no payer: held", async () => {
-  await screenedScene();
+test("M8: money that was made by the issuer has no payer: held", async ({ world }) => {
   const order = await world.sendTo();
   await world.deposit(order.address, { usdc: order.due });
-  await expectHeld(order);
+  await expectHeld(world, order);
 });
 
-test("M8: a refused wallet that only paid for the transaction of another is a payer like it", async () => {
-  await screenedScene();
+test("M8: a refused wallet that only paid for the transaction of another is a payer like it", async ({
+  world,
+}) => {
+  const { refusals, dave, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(dave.address);
   await world.openAccount({ ...carol, address: order.address as Wallet["address"] }, "USDC");
@@ -227,14 +238,14 @@ test("M8: a refused wallet that only paid for the transaction of another is a pa
     ],
   });
   await world.service.settled();
-  await expectHeld(order);
+  await expectHeld(world, order);
 });
 
-test("a gift of less than the smallest deposit holds nobody's order, whoever made it", async () => {
-  await screenedScene();
+test("a gift of less than the smallest deposit holds nobody's order, whoever made it", async ({ world }) => {
+  const { refusals, dave, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(dave.address);
-  await payIn(carol, order);
+  await payIn(world, carol, order);
   await world.payTokens(dave, order.address, "USDC", 999n);
   await world.deposit(order.address, { usdc: 999n });
   await world.settle(4);
@@ -244,64 +255,70 @@ test("a gift of less than the smallest deposit holds nobody's order, whoever mad
   await world.judge();
 });
 
-test("many gifts of less than the smallest deposit add up: what is refused is judged by its sum", async () => {
-  await screenedScene();
+test("many gifts of less than the smallest deposit add up: what is refused is judged by its sum", async ({
+  world,
+}) => {
+  const { refusals, dave, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(dave.address);
   await world.openAccount({ ...carol, address: order.address as Wallet["address"] }, "USDC");
   await world.payTokens(dave, order.address, "USDC", 500n);
   await world.payTokens(dave, order.address, "USDC", 500n);
   await world.payTokens(carol, order.address, "USDC", order.due);
-  await expectHeld(order, order.due + 1_000n);
+  await expectHeld(world, order, order.due + 1_000n);
 });
 
-test("a node that does not list a deposit yet is waited for: no operator is needed", async () => {
-  await screenedScene();
+test("a node that does not list a deposit yet is waited for: no operator is needed", async ({ world }) => {
+  const { carol } = world;
   const order = await world.sendTo();
   const list = world.chain.faults.add(LISTS_NOTHING);
-  await payIn(carol, order);
+  await payIn(world, carol, order);
   await world.pass(MINUTE);
-  expect(await heldFor(order)).toBeNull();
+  expect(await heldFor(world, order)).toBeNull();
   expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
   list();
   await world.pass(MINUTE);
-  await expectCompletedAfter(carol, order);
+  await expectCompletedAfter(world, carol, order);
 });
 
-test("M8: money that no transaction explains is held after a while, and the payee gets nothing", async () => {
-  await screenedScene();
+test("M8: money that no transaction explains is held after a while, and the payee gets nothing", async ({
+  world,
+}) => {
+  const { carol } = world;
   const order = await world.sendTo();
   world.chain.faults.add(LISTS_NOTHING);
-  await payIn(carol, order);
-  await expectHeld(order);
+  await payIn(world, carol, order);
+  await expectHeld(world, order);
 });
 
-test("M8: late money that no transaction explains is not refunded, though nothing of it was written down before", async () => {
-  await screenedScene();
+test("M8: late money that no transaction explains is not refunded, though nothing of it was written down before", async ({
+  world,
+}) => {
+  const { carol } = world;
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
   world.chain.faults.add(LISTS_NOTHING);
-  await payIn(carol, order);
+  await payIn(world, carol, order);
   await world.passAndSettle(10 * MINUTE, 6);
   expect(await world.stateOf(order)).toBe("held");
   expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
 });
 
-test("M8: an incomplete history of payers is refused: a hundred gifts hide nobody", async () => {
-  await screenedScene();
+test("M8: an incomplete history of payers is refused: a hundred gifts hide nobody", async ({ world }) => {
+  const { carol } = world;
   const order = await world.sendTo();
   for (let index = 0; index < 100; index++) world.chain.fund(order.address, { usdc: 1n });
   world.chain.advance(35);
   await world.payTokens(carol, order.address, "USDC", order.due);
-  await expectHeld(order, order.due + 100n);
+  await expectHeld(world, order, order.due + 100n);
 });
 
-test("the sender, who gets what is refunded, is asked about again when money moves", async () => {
-  await screenedScene();
+test("the sender, who gets what is refunded, is asked about again when money moves", async ({ world }) => {
+  const { refusals, carol } = world;
   const order = await world.sendTo();
   await world.service.cancelTransaction(world.customer, order.id);
   refusals.refused.add(world.alice.address);
-  await payIn(carol, order);
+  await payIn(world, carol, order);
   await world.passAndSettle(MINUTE, 6);
   expect(refusals.asked).toContain(`sender ${world.alice.address} after`);
   expect(await world.stateOf(order)).toBe("held");
@@ -313,21 +330,25 @@ test("the sender, who gets what is refunded, is asked about again when money mov
   await world.judge();
 });
 
-test("a recipient who is refused when it is to be paid gets nothing until the operator releases it", async () => {
-  await screenedScene();
+test("a recipient who is refused when it is to be paid gets nothing until the operator releases it", async ({
+  world,
+}) => {
+  const { refusals, carol } = world;
   const order = await world.sendTo();
   refusals.refused.add(world.bob.address);
-  await payIn(carol, order);
-  await expectHeld(order);
+  await payIn(world, carol, order);
+  await expectHeld(world, order);
   expect(refusals.asked).toContain(`recipient ${world.bob.address} after`);
   expect((await world.storage.transaction(order.id))?.payments).toEqual([]);
   await world.service.releaseDeposit(order.id);
   await world.passAndSettle(10 * MINUTE, 4);
-  await expectCompleted(order);
+  await expectCompleted(world, order);
 });
 
-test("an operator's release of one refused recipient is no word on another who is refused later", async () => {
-  await screenedScene();
+test("an operator's release of one refused recipient is no word on another who is refused later", async ({
+  world,
+}) => {
+  const { refusals, carol } = world;
   const [erin, frank] = [world.wallet("erin", { lamports: SOL }), world.wallet("frank", { lamports: SOL })];
   const { body } = await world.order(world.customer, {
     sender: world.alice,
@@ -338,13 +359,13 @@ test("an operator's release of one refused recipient is no word on another who i
   });
   const order = orderedAs(body);
   refusals.refused.add(erin.address);
-  await payIn(carol, order);
+  await payIn(world, carol, order);
   await world.passAndSettle(MINUTE, 4);
-  expect(await heldFor(order)).toBe("screening");
+  expect(await heldFor(world, order)).toBe("screening");
   refusals.refused.add(frank.address);
   await world.service.releaseDeposit(order.id);
   await world.passAndSettle(20 * MINUTE, 6);
-  expect(await heldFor(order)).toBe("screening");
+  expect(await heldFor(world, order)).toBe("screening");
   expect((await world.storage.transaction(order.id))?.payments).toEqual([]);
   await world.service.releaseDeposit(order.id);
   await world.passAndSettle(30 * MINUTE, 12);

@@ -1,48 +1,54 @@
 /** What the sponsor may spend within a day: counted when an order is taken, and never in the way of what is under way. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { formatAmount } from "../../../src/amount.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { privateFixture, solAt150 } from "../../kit/private-fixture.ts";
+import { solAt150 } from "../../kit/private-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
+import { privateTest } from "../../kit/private-test.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-let world: PrivateFixture;
-let caller: Caller;
-let alice: Wallet;
-let bob: Wallet;
-beforeEach(async () => {
-  world = await privateFixture();
-  caller = await world.caller();
-  alice = world.wallet("alice", { lamports: 1_000_000_000n });
-  bob = world.wallet("bob", { lamports: 1_000_000_000n });
-});
-afterEach(() => world.close());
+/** Alice orders payments to Bob, at the sponsor's cost. */
+interface Stage extends PrivateFixture {
+  readonly customer: Caller;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+}
 
-const order = () => world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "5" }] });
-const spent = () => spentInADay(world.storage, sponsorPurse(world.sponsor.address), world.clock.now());
-const reserved = async (): Promise<bigint> =>
+const test = privateTest.extend("world", async ({ world }): Promise<Stage> => ({
+  ...world,
+  customer: await world.caller(),
+  alice: world.wallet("alice", { lamports: 1_000_000_000n }),
+  bob: world.wallet("bob", { lamports: 1_000_000_000n }),
+}));
+
+const order = (world: Stage) =>
+  world.order(world.customer, { sender: world.alice, to: [{ address: world.bob.address, amount: "5" }] });
+const spent = (world: Stage) =>
+  spentInADay(world.storage, sponsorPurse(world.sponsor.address), world.clock.now());
+const reserved = async (world: Stage): Promise<bigint> =>
   (await world.storage.reservations(`${sponsorPurse(world.sponsor.address)} in a day`)).reduce(
     (sum, { amount }) => sum + amount,
     0n,
   );
 
 /** What one order may cost for good. */
-async function worstCase(): Promise<bigint> {
-  const { body } = await order();
-  const amount = await reserved();
-  await world.service.cancelTransaction(caller, body.transactionId);
+async function worstCase(world: Stage): Promise<bigint> {
+  const { body } = await order(world);
+  const amount = await reserved(world);
+  await world.service.cancelTransaction(world.customer, body.transactionId);
   await world.settle();
-  expect(await reserved()).toBe(0n);
+  expect(await reserved(world)).toBe(0n);
   return amount;
 }
 
 /** The same world under a limit. */
-async function limited(lamports: bigint) {
+async function limited(world: Stage, lamports: bigint) {
+  const { bob, alice } = world;
   const service = world.another({
     privateRouting: {
       sponsor: keypairSigner(world.sponsor.secretKey),
@@ -55,11 +61,11 @@ async function limited(lamports: bigint) {
   await service.start();
   const take = async () => {
     const recipients = [{ address: bob.address, amount: "5" }];
-    const { body: quote } = await service.createQuote(caller, {
+    const { body: quote } = await service.createQuote(world.customer, {
       ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
       recipients,
     });
-    const { body } = await service.createTransaction(caller, {
+    const { body } = await service.createTransaction(world.customer, {
       ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address, recipients },
     });
     return body as Awaited<ReturnType<typeof order>>["body"];
@@ -78,64 +84,68 @@ async function limited(lamports: bigint) {
 
 const atCapacity = { reason: "capacity" } as const;
 
-test("what the sponsor pays for a send is on record, to the lamport that is gone for good", async () => {
+test("what the sponsor pays for a send is on record, to the lamport that is gone for good", async ({
+  world,
+}) => {
   world.chain.advance(35);
   const [before] = await world.held(world.sponsor.address);
-  const { body } = await order();
-  expect(await spent()).toBe(0n);
+  const { body } = await order(world);
+  expect(await spent(world)).toBe(0n);
   await world.deposit(body.ephemeralAddress, { usdc: 6_000_000n });
   await world.settle(10);
   await world.sweep();
-  expect(await reserved()).toBe(0n);
+  expect(await reserved(world)).toBe(0n);
   const [after] = await world.held(world.sponsor.address);
-  expect(await spent()).toBeGreaterThan(0n);
+  expect(await spent(world)).toBeGreaterThan(0n);
   // The rent of the treasury's account, made once, is that of the deposit address's, which the depositor paid.
-  expect(before - after).toBe(await spent());
+  expect(before - after).toBe(await spent(world));
   await world.pass(24 * HOUR_MS);
-  expect(await spent()).toBe(0n);
+  expect(await spent(world)).toBe(0n);
 });
 
-test("at the limit a new order is refused for capacity, and nothing of it is kept", async () => {
-  const one = await worstCase();
-  const { service, take } = await limited(one * 2n);
+test("at the limit a new order is refused for capacity, and nothing of it is kept", async ({ world }) => {
+  const one = await worstCase(world);
+  const { service, take } = await limited(world, one * 2n);
   const first = await take();
   await take();
   await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
-  expect(await reserved()).toBe(one * 2n);
-  await service.cancelTransaction(caller, first.transactionId);
+  expect(await reserved(world)).toBe(one * 2n);
+  await service.cancelTransaction(world.customer, first.transactionId);
   await service.stop();
 });
 
-test("of many orders at once no more are taken than the limit has room for", async () => {
-  const one = await worstCase();
-  const { service, take } = await limited(one * 3n);
+test("of many orders at once no more are taken than the limit has room for", async ({ world }) => {
+  const one = await worstCase(world);
+  const { service, take } = await limited(world, one * 3n);
   const results = await Promise.allSettled(Array.from({ length: 8 }, take));
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
-  expect(await reserved()).toBe(one * 3n);
+  expect(await reserved(world)).toBe(one * 3n);
   await service.stop();
 });
 
-test("what was spent within 24 hours counts, what is under way goes on, and a day later there is room again", async () => {
-  const one = await worstCase();
-  const { service, take, finish } = await limited(one);
+test("what was spent within 24 hours counts, what is under way goes on, and a day later there is room again", async ({
+  world,
+}) => {
+  const one = await worstCase(world);
+  const { service, take, finish } = await limited(world, one);
   const { transactionId, ephemeralAddress } = await take();
   world.chain.fund(ephemeralAddress, { usdc: 6_000_000n });
   world.chain.advance(35);
   await finish();
-  const shown = await service.transaction(caller, transactionId);
+  const shown = await service.transaction(world.customer, transactionId);
   expect(shown).toMatchObject({ status: "completed" });
-  expect(await reserved()).toBe(0n);
-  expect(await spent()).toBeGreaterThan(0n);
+  expect(await reserved(world)).toBe(0n);
+  expect(await spent(world)).toBeGreaterThan(0n);
   await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
   await world.pass(24 * HOUR_MS);
   await take();
-  expect(await reserved()).toBeGreaterThan(0n);
+  expect(await reserved(world)).toBeGreaterThan(0n);
   await service.stop();
 });
 
-test("the share of an order that never ends lapses, and makes room for the next", async () => {
-  const one = await worstCase();
-  const { service, take } = await limited(one);
+test("the share of an order that never ends lapses, and makes room for the next", async ({ world }) => {
+  const one = await worstCase(world);
+  const { service, take } = await limited(world, one);
   const { ephemeralAddress } = await take();
   // Held, as an operator's matter would be: it never comes to rest.
   const set = { heldReason: "screening" };
@@ -146,7 +156,7 @@ test("the share of an order that never ends lapses, and makes room for the next"
   await service.stop();
 });
 
-test("a limit is an amount of SOL, and one that no order fits is said at the start", async () => {
+test("a limit is an amount of SOL, and one that no order fits is said at the start", async ({ world }) => {
   const routing = (maxSponsorSpendPerDay: string) => ({
     sponsor: keypairSigner(world.sponsor.secretKey),
     treasury: world.treasury.address,

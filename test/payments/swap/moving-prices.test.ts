@@ -1,46 +1,55 @@
 /** M13: a price that moves between quote and signature, and one that is not to be believed: the desk signs neither. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
+import { swapTest } from "../../kit/swap-test.ts";
 
-let world: SwapFixture;
-let caller: Caller;
-let alice: Wallet;
-/** Cents for one SOL, in a market that a test moves. */
-let cents: bigint;
-/** What the market says instead of a price, where a test wants it to. */
-let instead: (() => Promise<Rate>) | null;
-
-const market: PriceSource = {
-  async rate(give, get) {
-    if (instead !== null) return instead();
-    const worth = (mint: string): bigint => (mint === SOL_MINT ? 1_000_000_000n : cents * 10_000n);
-    return { give: worth(give), get: worth(get) };
-  },
-};
-
-async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<void> {
+/** A market that a test moves. */
+class Market implements PriceSource {
+  /** Cents for one SOL. */
   cents = 15_000n;
-  instead = null;
-  world = await swapFixture({ ...settings, desk: { prices: market, ...settings?.desk } });
-  caller = await world.caller();
-  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
-  world.chain.advance(35);
-}
-afterEach(() => world.close());
+  /** What it says instead of a price, where a test wants it to. */
+  instead: (() => Promise<Rate>) | null = null;
 
-const sale = () => world.quote(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-const post = (body: object) => world.service.createTransaction(caller, body as never);
-const statusOf = (id: string) => world.service.transaction(caller, id);
+  async rate(give: string, get: string): Promise<Rate> {
+    if (this.instead !== null) return this.instead();
+    const worth = (mint: string): bigint => (mint === SOL_MINT ? 1_000_000_000n : this.cents * 10_000n);
+    return { give: worth(give), get: worth(get) };
+  }
+}
+
+/** Alice, and a desk on that market. */
+interface Stage extends SwapFixture {
+  readonly market: Market;
+  readonly customer: Caller;
+  readonly alice: Wallet;
+}
+
+const test = swapTest.extend(
+  "openStage",
+  ({ open }) =>
+    async (settings: SwapSettings = {}): Promise<Stage> => {
+      const market = new Market();
+      const world = await open({ ...settings, desk: { prices: market, ...settings.desk } });
+      const customer = await world.caller();
+      const alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
+      world.chain.advance(35);
+      return { ...world, market, customer, alice };
+    },
+);
+
+const sale = (world: Stage) =>
+  world.quote(world.customer, { sender: world.alice, give: "SOL", get: "USDC", amount: "1" });
+const post = (world: Stage, body: object) => world.service.createTransaction(world.customer, body as never);
+const statusOf = (world: Stage, id: string) => world.service.transaction(world.customer, id);
 
 /** Lets a transaction that nobody sends die. */
-async function outlive(): Promise<void> {
+async function outlive(world: Stage): Promise<void> {
   for (let round = 0; round < 6; round++) {
     world.chain.advance(60);
     await world.pass(1_000);
@@ -48,73 +57,96 @@ async function outlive(): Promise<void> {
 }
 
 describe("between the quote and its use", () => {
-  test("M13: a price that has moved against the desk beyond 1 % is refused, and nothing is kept", async () => {
-    await open();
-    const quote = await sale();
-    cents = 14_849n;
-    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+  test("M13: a price that has moved against the desk beyond 1 % is refused, and nothing is kept", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { alice } = world;
+    const quote = await sale(world);
+    world.market.cents = 14_849n;
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
     expect(world.deskSigned()).toBe(0);
     // The quote is not used up: should the price come back while it lives, it is taken.
-    cents = 14_850n;
-    await post(world.signed(quote, alice));
+    world.market.cents = 14_850n;
+    await post(world, world.signed(quote, alice));
     await world.finalize();
     expect(world.deskSigned()).toBe(1);
   });
 
-  test("M13: one that has moved in the desk's favour is no reason to refuse", async () => {
-    await open();
-    const quote = await sale();
-    cents = 16_400n;
-    const { body } = await post(world.signed(quote, alice));
+  test("M13: one that has moved in the desk's favour is no reason to refuse", async ({ openStage }) => {
+    const world = await openStage();
+    const { alice } = world;
+    const quote = await sale(world);
+    world.market.cents = 16_400n;
+    const { body } = await post(world, world.signed(quote, alice));
     await world.finalize();
-    expect(await statusOf(body.transactionId)).toMatchObject({ status: "completed" });
+    expect(await statusOf(world, body.transactionId)).toMatchObject({ status: "completed" });
   });
 
-  test("M13: buying is measured the other way round", async () => {
-    await open();
-    const quote = await world.quote(caller, { sender: alice, give: "USDC", get: "SOL", amount: "150" });
-    cents = 15_160n;
-    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
-    cents = 14_000n;
-    await post(world.signed(quote, alice));
+  test("M13: buying is measured the other way round", async ({ openStage }) => {
+    const world = await openStage();
+    const { alice } = world;
+    const quote = await world.quote(world.customer, {
+      sender: alice,
+      give: "USDC",
+      get: "SOL",
+      amount: "150",
+    });
+    world.market.cents = 15_160n;
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    world.market.cents = 14_000n;
+    await post(world, world.signed(quote, alice));
   });
 
-  test("the bound is an option", async () => {
-    await open({ desk: { maxDriftBps: 0 } });
-    const quote = await sale();
-    cents = 14_999n;
-    await expectRefusal(post(world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
-    cents = 15_000n;
-    await post(world.signed(quote, alice));
+  test("the bound is an option", async ({ openStage }) => {
+    const world = await openStage({ desk: { maxDriftBps: 0 } });
+    const { alice } = world;
+    const quote = await sale(world);
+    world.market.cents = 14_999n;
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    world.market.cents = 15_000n;
+    await post(world, world.signed(quote, alice));
   });
 
-  test.each([
+  test.for<[string, (world: Stage) => Promise<Rate>]>([
     ["zero", async () => ({ give: 0n, get: 0n })],
     ["NaN", async () => ({ give: NaN, get: NaN }) as unknown as Rate],
     ["20 % off", async () => ({ give: 1_000_000_000n, get: 180_000_000n })],
     ["an error", () => Promise.reject(new Error("the market is closed"))],
-    ["yesterday's", async () => ({ give: 1n, get: 1n, at: world.clock.now() - 86_400_000 })],
-  ])("M13: a source that answers %s makes no quote, and no co-signature", async (_, said) => {
-    await open();
-    const quote = await sale();
-    instead = said;
-    await expectRefusal(sale(), "UPSTREAM_ERROR", {});
-    await expectRefusal(post(world.signed(quote, alice)), "UPSTREAM_ERROR", {});
-    expect(world.deskSigned()).toBe(0);
-    instead = null;
-    await post(world.signed(quote, alice));
-  });
+    ["yesterday's", async ({ clock }: Stage) => ({ give: 1n, get: 1n, at: clock.now() - 86_400_000 })],
+  ])(
+    "M13: a source that answers %s makes no quote, and no co-signature",
+    async ([_, said], { openStage }) => {
+      const world = await openStage();
+      const { alice } = world;
+      const quote = await sale(world);
+      world.market.instead = () => said(world);
+      await expectRefusal(sale(world), "UPSTREAM_ERROR", {});
+      await expectRefusal(post(world, world.signed(quote, alice)), "UPSTREAM_ERROR", {});
+      expect(world.deskSigned()).toBe(0);
+      world.market.instead = null;
+      await post(world, world.signed(quote, alice));
+    },
+  );
 });
 
 describe("between the use and the signature", () => {
-  test("M13: a desk never co-signs after the price has moved 10 %: the swap dies with its blockhash", async () => {
-    await open({ options: { broadcastDelayMs: 5_000 } });
-    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-    cents = 13_500n;
+  test("M13: a desk never co-signs after the price has moved 10 %: the swap dies with its blockhash", async ({
+    openStage,
+  }) => {
+    const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
+    const { alice } = world;
+    const { body } = await world.swap(world.customer, {
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+    });
+    world.market.cents = 13_500n;
     await world.pass(5_000);
-    await outlive();
+    await outlive(world);
     expect(world.deskSigned()).toBe(0);
-    expect(await statusOf(body.transactionId)).toMatchObject({
+    expect(await statusOf(world, body.transactionId)).toMatchObject({
       ...{ status: "failed", reason: "expired", fee: "0" },
       recipients: [{ status: "unpaid" }],
     });
@@ -122,42 +154,55 @@ describe("between the use and the signature", () => {
     expect((await world.held(alice.address))[1]).toBe(1_000_000_000n);
   });
 
-  test("a price that comes back after the swap has died is signed no more", async () => {
-    await open({ options: { broadcastDelayMs: 5_000 } });
-    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-    cents = 13_500n;
+  test("a price that comes back after the swap has died is signed no more", async ({ openStage }) => {
+    const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
+    const { alice } = world;
+    const { body } = await world.swap(world.customer, {
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+    });
+    world.market.cents = 13_500n;
     await world.pass(5_000);
-    await outlive();
-    expect(await statusOf(body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
-    cents = 15_000n;
+    await outlive(world);
+    expect(await statusOf(world, body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
+    world.market.cents = 15_000n;
     // Longer than the longest pause before a failing effect is tried again.
     await world.pass(20 * 60_000);
     expect(world.deskSigned()).toBe(0);
   });
 
-  test("M13: nor while its source cannot be asked", async () => {
-    await open({ options: { broadcastDelayMs: 5_000 } });
-    const { body } = await world.swap(caller, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-    instead = () => Promise.reject(new Error("the market is closed"));
+  test("M13: nor while its source cannot be asked", async ({ openStage }) => {
+    const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
+    const { alice } = world;
+    const { body } = await world.swap(world.customer, {
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+    });
+    world.market.instead = () => Promise.reject(new Error("the market is closed"));
     await world.pass(5_000);
-    await outlive();
+    await outlive(world);
     expect(world.deskSigned()).toBe(0);
-    expect(await statusOf(body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
+    expect(await statusOf(world, body.transactionId)).toMatchObject({ status: "failed", reason: "expired" });
   });
 
-  test("a price that comes back while the transaction can still land is signed", async () => {
-    await open({ options: { broadcastDelayMs: 5_000 } });
-    const { body, quote } = await world.swap(caller, {
+  test("a price that comes back while the transaction can still land is signed", async ({ openStage }) => {
+    const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
+    const { alice } = world;
+    const { body, quote } = await world.swap(world.customer, {
       ...{ sender: alice, give: "SOL", get: "USDC", amount: "1" },
     });
-    cents = 14_000n;
+    world.market.cents = 14_000n;
     await world.pass(5_000);
     expect(world.deskSigned()).toBe(0);
-    cents = 15_000n;
+    world.market.cents = 15_000n;
     await world.pass(20_000);
     expect(world.deskSigned()).toBe(1);
     await world.finalize();
-    expect(await statusOf(body.transactionId)).toMatchObject({
+    expect(await statusOf(world, body.transactionId)).toMatchObject({
       status: "completed",
       recipients: [{ amount: quote.outputAmount }],
     });
@@ -165,8 +210,9 @@ describe("between the use and the signature", () => {
 });
 
 describe("a private swap", () => {
-  const ordered = async () => {
-    const { quote, body } = await world.orderSwap(caller, {
+  const ordered = async (world: Stage) => {
+    const { alice } = world;
+    const { quote, body } = await world.orderSwap(world.customer, {
       ...{ sender: alice, give: "SOL", get: "USDC", amount: "1", slippageBps: 500 },
     });
     const due = units(body.depositAmount, 9);
@@ -174,12 +220,14 @@ describe("a private swap", () => {
     return { quote, id: body.transactionId, deposit };
   };
 
-  test("M13: a price that moves between planning and signing is not signed for: another one is found", async () => {
-    await open();
-    const { quote, id, deposit } = await ordered();
+  test("M13: a price that moves between planning and signing is not signed for: another one is found", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { quote, id, deposit } = await ordered(world);
     // The plan is made at the first price; the simulation before the signature is when it falls by 3 %.
     world.chain.faults.add(({ method }) => {
-      if (method === "simulateTransaction") cents = 14_550n;
+      if (method === "simulateTransaction") world.market.cents = 14_550n;
       return undefined;
     });
     await deposit();
@@ -188,22 +236,22 @@ describe("a private swap", () => {
       await world.pass(60_000);
       await world.settle(2);
     }
-    const { status, recipients } = await statusOf(id);
+    const { status, recipients } = await statusOf(world, id);
     expect(status).toBe("completed");
     const paid = Number(recipients[0]?.amount);
     expect(paid).toBeLessThan(Number(quote.outputAmount) * 0.975);
     expect(paid).toBeGreaterThanOrEqual(Number(quote.minOutputAmount));
   });
 
-  test("M13: fees are not priced by a source that is not to be believed", async () => {
-    await open({
+  test("M13: fees are not priced by a source that is not to be believed", async ({ openStage }) => {
+    const world = await openStage({
       routing: { prices: { rate: async () => ({ give: 0n, get: 1n }) } },
     });
     const request = { inputAsset: "USDC", outputAsset: "SOL", amount: "150", mode: "private" as const };
-    const work = world.service.createQuote(caller, request);
+    const work = world.service.createQuote(world.customer, request);
     await expectRefusal(work, "ROUTING_UNAVAILABLE", { reason: "upstream" });
     const send = { ...request, outputAsset: "USDC" };
-    await expectRefusal(world.service.createQuote(caller, send), "ROUTING_UNAVAILABLE", {
+    await expectRefusal(world.service.createQuote(world.customer, send), "ROUTING_UNAVAILABLE", {
       reason: "upstream",
     });
   });

@@ -2,29 +2,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect } from "vitest";
 import { sqliteStorage } from "../../kit/storages.ts";
-import { expectRefusal, refusal, walletWorld } from "./wallet-world.ts";
-import type { WalletWorld } from "./wallet-world.ts";
-
-let fixture: WalletWorld["fixture"];
-let caller: WalletWorld["caller"];
-let alice: WalletWorld["alice"];
-let bob: WalletWorld["bob"];
-let pay: WalletWorld["pay"];
-let post: WalletWorld["post"];
-let usdcOf: WalletWorld["usdcOf"];
-
-async function begin(options: Parameters<typeof walletWorld>[0] = {}): Promise<void> {
-  ({ fixture, caller, alice, bob, pay, post, usdcOf } = await walletWorld(options));
-}
-
-afterEach(() => fixture.close());
+import { expectRefusal, refusal } from "./wallet-world.ts";
+import { walletTest as test } from "./wallet-test.ts";
 
 describe("a request is answered once", () => {
-  beforeEach(() => begin());
-
-  test("E1: the same Idempotency-Key and body twice is one transaction and a byte-equal answer", async () => {
+  test("E1: the same Idempotency-Key and body twice is one transaction and a byte-equal answer", async ({
+    world,
+  }) => {
+    const { pay, post } = world;
     const { body } = await pay();
     const first = await post(body, { idempotencyKey: "k1" });
     const second = await post(body, { idempotencyKey: "k1" });
@@ -32,7 +19,10 @@ describe("a request is answered once", () => {
     expect([first.replayed, second.replayed]).toEqual([false, true]);
   });
 
-  test("E2: the same key with another body is IDEMPOTENCY_KEY_REUSED and nothing moves", async () => {
+  test("E2: the same key with another body is IDEMPOTENCY_KEY_REUSED and nothing moves", async ({
+    world,
+  }) => {
+    const { pay, post, fixture, usdcOf, bob } = world;
     const { body } = await pay();
     await post(body, { idempotencyKey: "k1" });
     const other = await pay("2");
@@ -41,7 +31,8 @@ describe("a request is answered once", () => {
     expect(await usdcOf(bob.address)).toBe("1");
   });
 
-  test("E4: one quote in two parallel transactions is used by exactly one", async () => {
+  test("E4: one quote in two parallel transactions is used by exactly one", async ({ world }) => {
+    const { pay, fixture, caller, alice, post, usdcOf, bob } = world;
     const { body, quote } = await pay();
     // Another transaction for the same quote: the same payment signed over a later blockhash.
     fixture.chain.advance(3);
@@ -59,7 +50,8 @@ describe("a request is answered once", () => {
     expect(await usdcOf(bob.address)).toBe("1");
   });
 
-  test("E18: a request whose answer was lost gets the same transaction without a key", async () => {
+  test("E18: a request whose answer was lost gets the same transaction without a key", async ({ world }) => {
+    const { pay, post, fixture, usdcOf, bob } = world;
     const { body } = await pay();
     const { body: first } = await post(body);
     await fixture.finalize();
@@ -68,7 +60,10 @@ describe("a request is answered once", () => {
     expect(await usdcOf(bob.address)).toBe("1");
   });
 
-  test("W10: the same signed bytes under another quote are DUPLICATE_TRANSACTION, its id told to the owner only", async () => {
+  test("W10: the same signed bytes under another quote are DUPLICATE_TRANSACTION, its id told to the owner only", async ({
+    world,
+  }) => {
+    const { pay, post, fixture } = world;
     const { body } = await pay();
     const { body: first } = await post(body);
     const another = await pay();
@@ -88,7 +83,8 @@ describe("a request is answered once", () => {
     expect(refused.details).toEqual({});
   });
 
-  test("W21: bytes already on the chain are refused under a fresh quote", async () => {
+  test("W21: bytes already on the chain are refused under a fresh quote", async ({ world }) => {
+    const { pay, fixture, post } = world;
     const { body, quote } = await pay();
     await fixture.ledger.broadcast(Buffer.from(body.signedTransaction, "base64"));
     fixture.chain.advance(2);
@@ -102,11 +98,11 @@ describe("on a database file", () => {
     folder = mkdtempSync(join(tmpdir(), "paystate-answers-"));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
-  const open = (): ReturnType<typeof sqliteStorage> => sqliteStorage(join(folder, "payments.db"));
+  const database = (): ReturnType<typeof sqliteStorage> => sqliteStorage(join(folder, "payments.db"));
 
-  test("E3: 100 parallel calls with one key are one transaction, paid once", async () => {
-    const storage = await open();
-    await begin({ storage });
+  test("E3: 100 parallel calls with one key are one transaction, paid once", async ({ open }) => {
+    const storage = await database();
+    const { pay, post, fixture, usdcOf, bob } = await open({ storage });
     const { body } = await pay();
     const answers = await Promise.all(Array.from({ length: 100 }, () => post(body, { idempotencyKey: "k" })));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -117,15 +113,17 @@ describe("on a database file", () => {
     await storage.close();
   });
 
-  test("E16: the same bytes sent 100 times, to us and to the chain, across five restarts are paid once", async () => {
-    const first = await open();
-    await begin({ storage: first });
+  test("E16: the same bytes sent 100 times, to us and to the chain, across five restarts are paid once", async ({
+    open,
+  }) => {
+    const first = await database();
+    const { pay, fixture, caller, bob } = await open({ storage: first });
     const { body } = await pay();
     await fixture.service.stop();
     await first.close();
     const ids = new Set<string>();
     for (let life = 0; life < 5; life++) {
-      const storage = await open();
+      const storage = await database();
       const service = fixture.another({ storage });
       await service.start();
       for (let times = 0; times < 20; times++) {

@@ -3,38 +3,25 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createLocalChain, type LocalFetch } from "paystate/local";
 import { sqliteStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/records.ts";
 import type { Address } from "../../../src/address.ts";
 import type { DeclaredPayment, Ledger } from "../../../src/ledger/ledger.ts";
-import type { PreparedSend } from "../../kit/service-fixture.ts";
-import { signatureOf, walletWorld } from "./wallet-world.ts";
-import type { WalletWorld } from "./wallet-world.ts";
-
-let fixture: WalletWorld["fixture"];
-let caller: WalletWorld["caller"];
-let alice: WalletWorld["alice"];
-let bob: WalletWorld["bob"];
-let pay: WalletWorld["pay"];
-let post: WalletWorld["post"];
-let usdcOf: WalletWorld["usdcOf"];
-let sent: WalletWorld["sent"];
-
-async function begin(options: Parameters<typeof walletWorld>[0] = {}): Promise<void> {
-  ({ fixture, caller, alice, bob, pay, post, usdcOf, sent } = await walletWorld(options));
-}
-
-afterEach(() => fixture.close());
+import type { PreparedSend, ServiceFixture } from "../../kit/service-fixture.ts";
+import { signatureOf } from "./wallet-world.ts";
+import { walletTest as test } from "./wallet-test.ts";
 
 describe("what is stored before the first byte leaves", () => {
-  test("E6: bytes, signature, message hash and last valid height are committed when a node is first asked to send", async () => {
+  test("E6: bytes, signature, message hash and last valid height are committed when a node is first asked to send", async ({
+    open,
+  }) => {
     const folder = mkdtempSync(join(tmpdir(), "paystate-first-send-"));
     const path = join(folder, "payments.db");
     // What another connection reads is committed; the service's own could see what is still under way.
     const [storage, onlooker] = [await sqliteStorage(path), await sqliteStorage(path)];
-    await begin({ storage });
+    const { fixture, pay, caller } = await open({ storage });
     await fixture.service.stop();
     const seen: { bytes: string; stored: AttemptRecord | null; status: unknown; broadcastAt: unknown }[] = [];
     const looking: LocalFetch = async (input, init) => {
@@ -67,8 +54,8 @@ describe("what is stored before the first byte leaves", () => {
     });
     expect(Buffer.from(first?.stored?.bytes ?? [])).toEqual(bytes);
     expect(first?.stored?.lastValidBlockHeight).toBe(
-      ((await fixture.ledger.verifyPayment(body.signedTransaction, declared(body))) as Verified).verified
-        .lastValidBlockHeight,
+      ((await fixture.ledger.verifyPayment(body.signedTransaction, declared(fixture, body))) as Verified)
+        .verified.lastValidBlockHeight,
     );
     // The point of no return was committed as well.
     expect(first).toMatchObject({ status: "pending", broadcastAt: fixture.clock.now() });
@@ -79,9 +66,12 @@ describe("what is stored before the first byte leaves", () => {
     rmSync(folder, { recursive: true });
   });
 
-  const declared = ({ sender, recipients }: PreparedSend["body"]): DeclaredPayment => ({
+  const declared = (
+    { mints }: ServiceFixture,
+    { sender, recipients }: PreparedSend["body"],
+  ): DeclaredPayment => ({
     sender: sender as Address,
-    mint: fixture.mints.USDC,
+    mint: mints.USDC,
     decimals: 6,
     transfers: recipients.map(({ address }) => ({ recipient: address as Address, amount: 1_000_000n })),
   });
@@ -96,11 +86,11 @@ const ALREADY_PROCESSED = {
   data: { err: "AlreadyProcessed", logs: [] },
 } as const;
 
-test('E8: a node that answers "already processed" to the first send counts as sent', async () => {
+test('E8: a node that answers "already processed" to the first send counts as sent', async ({ open }) => {
   const warnings: string[] = [];
   const keep = (_fields: object, message: string): void => void warnings.push(message);
   const logger = { debug: keep, info: keep, warn: keep, error: keep };
-  await begin({ broadcastDelayMs: 1_000, logger });
+  const { pay, post, fixture, sent, caller, usdcOf, bob } = await open({ broadcastDelayMs: 1_000, logger });
   const { body } = await pay();
   const { body: created } = await post(body);
   // Its caller is faster than we are: the bytes have landed when we send them for the first time.
@@ -121,9 +111,8 @@ test('E8: a node that answers "already processed" to the first send counts as se
 });
 
 describe("the chain has the last word", () => {
-  beforeEach(() => begin());
-
-  test("W9: dropped by every node, the same bytes are sent again until they land", async () => {
+  test("W9: dropped by every node, the same bytes are sent again until they land", async ({ world }) => {
+    const { fixture, pay, post, caller } = world;
     const tried: unknown[] = [];
     const lift = fixture.chain.faults.add(({ method, params }) => {
       if (method !== "sendTransaction") return undefined;
@@ -141,7 +130,10 @@ describe("the chain has the last word", () => {
     expect((await fixture.service.transaction(caller, created.transactionId)).status).toBe("completed");
   });
 
-  test("W9: never landed and proved dead, it is failed with reason expired and told so", async () => {
+  test("W9: never landed and proved dead, it is failed with reason expired and told so", async ({
+    world,
+  }) => {
+    const { fixture, pay, post, caller } = world;
     const told: string[] = [];
     fixture.service.subscribe({}, ({ event, data }) => told.push(`${event} ${String(data.reason)}`));
     fixture.chain.faults.add(({ method }) => (method === "sendTransaction" ? { kind: "drop" } : undefined));
@@ -162,7 +154,10 @@ describe("the chain has the last word", () => {
     expect(told).toEqual(["transaction.pending null", "transaction.failed expired"]);
   });
 
-  test("first seen when already final, confirmed and completed are told in one commit and in order", async () => {
+  test("first seen when already final, confirmed and completed are told in one commit and in order", async ({
+    world,
+  }) => {
+    const { fixture, caller, alice, bob } = world;
     const told: string[] = [];
     fixture.service.subscribe({}, ({ event, timestamp }) => told.push(`${event} ${timestamp}`));
     const created = await fixture.send(caller, { from: alice, to: bob.address, amount: "1" });
@@ -179,7 +174,8 @@ describe("the chain has the last word", () => {
     ]);
   });
 
-  test("SOL is sent like any asset", async () => {
+  test("SOL is sent like any asset", async ({ world }) => {
+    const { fixture, caller, alice, bob, post } = world;
     const { body } = await fixture.prepareSend(caller, {
       from: alice,
       to: bob.address,
@@ -192,8 +188,8 @@ describe("the chain has the last word", () => {
   });
 });
 
-test("E14: a database of another chain refuses to start", async () => {
-  await begin();
+test("E14: a database of another chain refuses to start", async ({ open }) => {
+  const { fixture } = await open();
   await fixture.service.stop();
   const other = await createLocalChain({ clock: fixture.clock, slotMs: 0, seed: "another chain" });
   const ledger = fixture.ledgerOf([{ url: "http://other", fetch: other.fetch }]);
@@ -202,8 +198,8 @@ test("E14: a database of another chain refuses to start", async () => {
   await other.close();
 });
 
-test("two equal payments within one block are two payments", async () => {
-  await begin();
+test("two equal payments within one block are two payments", async ({ open }) => {
+  const { pay, post, fixture, usdcOf, bob } = await open();
   const [one, two] = [await pay(), await pay()];
   await post(one.body);
   await post(two.body);
@@ -211,8 +207,10 @@ test("two equal payments within one block are two payments", async () => {
   expect(await usdcOf(bob.address)).toBe("2");
 });
 
-test("E10: ten minutes of nodes that take every call and answer none delay the end, and nothing is paid twice", async () => {
-  await begin();
+test("E10: ten minutes of nodes that take every call and answer none delay the end, and nothing is paid twice", async ({
+  open,
+}) => {
+  const { fixture, pay, post, caller, usdcOf, bob } = await open();
   const told: string[] = [];
   fixture.service.subscribe({}, ({ event }) => told.push(event));
   const { body } = await pay();

@@ -3,32 +3,16 @@ import { createHash } from "node:crypto";
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import bs58 from "bs58";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { keyOf, signed } from "../../solana/signed-transaction.ts";
-import { expectRefusal, refusal, walletWorld } from "./wallet-world.ts";
-import type { WalletWorld } from "./wallet-world.ts";
-
-let fixture: WalletWorld["fixture"];
-let caller: WalletWorld["caller"];
-let alice: WalletWorld["alice"];
-let bob: WalletWorld["bob"];
-let pay: WalletWorld["pay"];
-let post: WalletWorld["post"];
-let usdcOf: WalletWorld["usdcOf"];
-let sent: WalletWorld["sent"];
-
-async function begin(options: Parameters<typeof walletWorld>[0] = {}): Promise<void> {
-  ({ fixture, caller, alice, bob, pay, post, usdcOf, sent } = await walletWorld(options));
-}
-
-afterEach(() => fixture.close());
+import { expectRefusal, refusal } from "./wallet-world.ts";
+import { walletTest as test } from "./wallet-test.ts";
 
 describe("what does not fit is refused and nothing is kept", () => {
-  beforeEach(() => begin());
-
-  test("W1, W2: mode left out is wallet, and wallet mode needs a signed transaction", async () => {
+  test("W1, W2: mode left out is wallet, and wallet mode needs a signed transaction", async ({ world }) => {
+    const { pay, post } = world;
     const { body } = await pay();
     await expectRefusal(post({ ...body, signedTransaction: undefined }), "VALIDATION_ERROR", {
       fields: [{ path: "signedTransaction" }],
@@ -36,7 +20,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect((await post(body)).body.mode).toBe("wallet");
   });
 
-  test("W2: whatever is wrong with the bytes is INVALID_SIGNATURE with its reason, and the quote stays good", async () => {
+  test("W2: whatever is wrong with the bytes is INVALID_SIGNATURE with its reason, and the quote stays good", async ({
+    world,
+  }) => {
+    const { pay, alice, fixture, bob, post, sent } = world;
     const { body, quote } = await pay();
     const good = Buffer.from(body.signedTransaction, "base64");
     const changed = (at: number, bit: number): string => {
@@ -77,7 +64,8 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect((await post(body)).body.status).toBe("pending");
   });
 
-  test("W2: of 300 flipped bits of a good request none is accepted and none is sent", async () => {
+  test("W2: of 300 flipped bits of a good request none is accepted and none is sent", async ({ world }) => {
+    const { pay, post, sent } = world;
     const { body } = await pay();
     const good = Buffer.from(body.signedTransaction, "base64");
     for (let flip = 0; flip < 300; flip++) {
@@ -91,7 +79,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(sent()).toBe(0);
   });
 
-  test("W3: a transaction that pays another amount than declared is content_mismatch and is not broadcast", async () => {
+  test("W3: a transaction that pays another amount than declared is content_mismatch and is not broadcast", async ({
+    world,
+  }) => {
+    const { pay, fixture, caller, bob, post, sent, usdcOf } = world;
     const { body } = await pay("1");
     const { body: two } = await fixture.service.createQuote(caller, {
       inputAsset: "USDC",
@@ -107,7 +98,8 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(await usdcOf(bob.address)).toBe("0");
   });
 
-  test("E13: amounts that are not plain decimals of the asset are VALIDATION_ERROR", async () => {
+  test("E13: amounts that are not plain decimals of the asset are VALIDATION_ERROR", async ({ world }) => {
+    const { pay, bob, post } = world;
     const { body } = await pay();
     const amounts = [
       "1e3",
@@ -134,7 +126,8 @@ describe("what does not fit is refused and nothing is kept", () => {
     );
   });
 
-  test("every way in which a quote does not fit has its reason", async () => {
+  test("every way in which a quote does not fit has its reason", async ({ world }) => {
+    const { pay, caller, fixture, alice, bob, post } = world;
     const { body, quote } = await pay();
     const reason = async (change: object, by: Caller = caller): Promise<unknown> => {
       const { code, details } = await refusal(
@@ -165,7 +158,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect((await post(body)).body.status).toBe("pending");
   });
 
-  test("recipients that nobody can spend from are INVALID_RECIPIENT before any money moves", async () => {
+  test("recipients that nobody can spend from are INVALID_RECIPIENT before any money moves", async ({
+    world,
+  }) => {
+    const { fixture, caller, alice, post } = world;
     const reasonFor = async (address: string): Promise<unknown> => {
       const { body: quote } = await fixture.service.createQuote(caller, {
         inputAsset: "SOL",
@@ -191,7 +187,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(await reasonFor(fixture.tokenAccountOf(alice, "USDC"))).toBe("token_account");
   });
 
-  test("W15: a recipient without token account, and no instruction to make one, is TRANSACTION_WOULD_FAIL saying so", async () => {
+  test("W15: a recipient without token account, and no instruction to make one, is TRANSACTION_WOULD_FAIL saying so", async ({
+    world,
+  }) => {
+    const { fixture, caller, alice, bob, post, sent } = world;
     const assets = { inputAsset: "USDC", outputAsset: "USDC" };
     const { body: quote } = await fixture.service.createQuote(caller, { ...assets, amount: "1" });
     const account = (of: Wallet): PublicKey => new PublicKey(fixture.tokenAccountOf(of, "USDC"));
@@ -214,7 +213,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(sent()).toBe(0);
   });
 
-  test("W17: SOL below the rent minimum to an empty address is AMOUNT_TOO_SMALL with that minimum", async () => {
+  test("W17: SOL below the rent minimum to an empty address is AMOUNT_TOO_SMALL with that minimum", async ({
+    world,
+  }) => {
+    const { bob, fixture, caller, alice, post, sent } = world;
     // A single payment is never that small: 0.001 SOL is the least there is a quote for. A payroll's shares are.
     const recipients = [bob, fixture.wallet("carol")].map(({ address }, index) => ({
       address,
@@ -238,7 +240,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(sent()).toBe(0);
   });
 
-  test("E15: rent that rises after the quote is charged as it is, or is an error that says what is missing; nothing is stuck", async () => {
+  test("E15: rent that rises after the quote is charged as it is, or is an error that says what is missing; nothing is stuck", async ({
+    world,
+  }) => {
+    const { fixture, caller, bob, pay, post, usdcOf } = world;
     const carol = fixture.wallet("carol", { lamports: 4_000_000n, usdc: 5_000_000n });
     const poor = await fixture.prepareSend(caller, { from: carol, to: bob.address, amount: "1" });
     const rich = await pay();
@@ -263,7 +268,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(await usdcOf(bob.address)).toBe("1");
   });
 
-  test("W16: tokens without SOL for the fee are INSUFFICIENT_BALANCE naming the component", async () => {
+  test("W16: tokens without SOL for the fee are INSUFFICIENT_BALANCE naming the component", async ({
+    world,
+  }) => {
+    const { fixture, caller, bob, post } = world;
     const poor = fixture.wallet("poor", { usdc: 5_000_000n });
     const { body } = await fixture.prepareSend(caller, { from: poor, to: bob.address, amount: "1" });
     const { code, details } = await refusal(post(body));
@@ -271,7 +279,8 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect(details).toMatchObject({ asset: "SOL", component: "fee" });
   });
 
-  test("W16: fewer tokens than the amount are INSUFFICIENT_BALANCE of the amount", async () => {
+  test("W16: fewer tokens than the amount are INSUFFICIENT_BALANCE of the amount", async ({ world }) => {
+    const { pay, post } = world;
     const { body } = await pay("51");
     await expectRefusal(post(body), "INSUFFICIENT_BALANCE", {
       asset: "USDC",
@@ -282,7 +291,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     });
   });
 
-  test("W7: an expired blockhash is refused at intake, W8: a fresh confirmed one is taken", async () => {
+  test("W7: an expired blockhash is refused at intake, W8: a fresh confirmed one is taken", async ({
+    world,
+  }) => {
+    const { pay, fixture, post, caller, alice } = world;
     const { body, quote } = await pay();
     fixture.chain.advance(160);
     await expectRefusal(post(body), "INVALID_SIGNATURE", { reason: "blockhash_expired" });
@@ -291,7 +303,10 @@ describe("what does not fit is refused and nothing is kept", () => {
     expect((await post({ ...body, signedTransaction })).body.status).toBe("pending");
   });
 
-  test("H20: a chain that cannot be asked is LedgerUnavailable and the quote stays unused", async () => {
+  test("H20: a chain that cannot be asked is LedgerUnavailable and the quote stays unused", async ({
+    world,
+  }) => {
+    const { pay, fixture, post, caller } = world;
     const { body } = await pay();
     const lift = fixture.chain.faults.add(() => ({ kind: "refuse", status: 503 }));
     const outage = post(body).catch((error: unknown) => error);
@@ -313,10 +328,10 @@ describe("what does not fit is refused and nothing is kept", () => {
   });
 });
 
-test.each([30, 500])(
+test.for([30, 500])(
   "%i recipients, more than fit in one transaction, are VALIDATION_ERROR when the quote is asked for",
-  async (count) => {
-    await begin();
+  async (count, { open }) => {
+    const { fixture, caller, alice } = await open();
     const recipients = Array.from({ length: count }, (_, index) => ({
       address: bs58.encode(createHash("sha256").update(String(index)).digest()),
       amount: "1",

@@ -24,6 +24,7 @@ export interface WalletWorld {
   usdcOf(address: string): Promise<string>;
   /** How often a node was asked to send these bytes, or any at all. */
   sent(signedTransaction?: string): number;
+  close(): Promise<void>;
 }
 
 export async function walletWorld(options: Parameters<typeof serviceFixture>[0] = {}): Promise<WalletWorld> {
@@ -49,6 +50,7 @@ export async function walletWorld(options: Parameters<typeof serviceFixture>[0] 
       return tokens.find(({ symbol }) => symbol === "USDC")?.balance ?? "0";
     },
     sent: (bytes) => sends.filter((each) => bytes === undefined || each === bytes).length,
+    close: () => fixture.close(),
   };
 }
 
