@@ -1,17 +1,11 @@
 /** What it takes to call caller-signed bytes landed, dead, or neither: endpoints that lie, differ, or have forgotten. */
 import bs58 from "bs58";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { Attempt, Ledger } from "../../src/ledger/ledger.ts";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
-import {
-  blockClock,
-  chainFixture,
-  signPayment,
-  type ChainFixture,
-  type Wallet,
-} from "../kit/chain-fixture.ts";
+import { blockClock, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {
   callingAllFinal,
   gone,
@@ -22,48 +16,52 @@ import {
 } from "../kit/odd-endpoints.ts";
 import { signAgain } from "../kit/sign-again.ts";
 import { signatureOf } from "../payments/wallet/wallet-world.ts";
+import { chainTest } from "../kit/chain-test.ts";
 
-let fixture: ChainFixture;
-let alice: Wallet;
-let bob: Wallet;
-let one: OddEndpoint;
-let two: OddEndpoint;
+/** Alice, Bob, and two nodes of one chain. */
+interface TwoNodes extends ChainFixture {
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+  readonly one: OddEndpoint;
+  readonly two: OddEndpoint;
+}
 
-beforeEach(async () => {
-  fixture = await chainFixture();
-  alice = fixture.wallet("alice", { lamports: 1_000_000_000n });
-  bob = fixture.wallet("bob", { lamports: 1_000_000_000n });
-  one = oddEndpoint(fixture.chain, "one");
-  two = oddEndpoint(fixture.chain, "two");
-});
-afterEach(() => fixture.close());
+const test = chainTest.extend("world", async ({ world }): Promise<TwoNodes> => ({
+  ...world,
+  alice: world.wallet("alice", { lamports: 1_000_000_000n }),
+  bob: world.wallet("bob", { lamports: 1_000_000_000n }),
+  one: oddEndpoint(world.chain, "one"),
+  two: oddEndpoint(world.chain, "two"),
+}));
 
 /** A ledger over some endpoints, the two of every test unless told otherwise. */
 function ledgerOver(
+  world: TwoNodes,
   options: Omit<SolanaLedgerOptions, "endpoints"> = {},
-  endpoints: SolanaLedgerOptions["endpoints"] = [one.option, two.option],
+  endpoints: SolanaLedgerOptions["endpoints"] = [world.one.option, world.two.option],
 ): Ledger {
-  return solanaLedger({ endpoints, clock: blockClock(fixture.chain, fixture.clock), ...options });
+  return solanaLedger({ endpoints, clock: blockClock(world.chain, world.clock), ...options });
 }
 
 /** A signed payment of our own making: an attempt, and its transaction in base64. */
-async function signed(): Promise<{ readonly attempt: Attempt; readonly transaction: string }> {
+async function signed(world: TwoNodes): Promise<{ readonly attempt: Attempt; readonly transaction: string }> {
+  const { bob, alice } = world;
   const transfers = [{ recipient: bob.address, amount: 1_000n }];
   const payment = { sender: alice.address, mint: null, decimals: 9, transfers };
   const reference = new Uint8Array(32).fill(9);
-  const { bytes } = await fixture.ledger.buildPayment(payment, reference);
+  const { bytes } = await world.ledger.buildPayment(payment, reference);
   const transaction = signPayment(bytes, alice.secretKey);
-  const answer = await fixture.ledger.verifyPayment(transaction, payment);
+  const answer = await world.ledger.verifyPayment(transaction, payment);
   if ("refused" in answer) throw new Error(answer.refused);
   return { attempt: { ...answer.verified, reference: bs58.encode(reference) as Address }, transaction };
 }
 
-const send = (transaction: string): Promise<void> =>
-  fixture.ledger.broadcast(Buffer.from(transaction, "base64"));
+const send = (world: TwoNodes, transaction: string): Promise<void> =>
+  world.ledger.broadcast(Buffer.from(transaction, "base64"));
 
 /** Lets the last block that takes the attempt be finalized. */
-function expire({ lastValidBlockHeight }: Attempt): void {
-  fixture.chain.advance(lastValidBlockHeight + 1 + 32 - fixture.chain.blockHeight());
+function expire(world: TwoNodes, { lastValidBlockHeight }: Attempt): void {
+  world.chain.advance(lastValidBlockHeight + 1 + 32 - world.chain.blockHeight());
 }
 
 async function fateOf(ledger: Ledger, attempt: Attempt): Promise<string | undefined> {
@@ -79,13 +77,16 @@ const noStatuses = lyingAbout(
 );
 
 describe("M5: a node without the history of that time is no witness of a death", () => {
-  test("M5: landed, both nodes restored from a snapshot since: unprovable, never dead, landed with the history", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    fixture.chain.advance(700);
-    one.rule = restoredAt(fixture.chain.slot() - 100);
-    two.rule = restoredAt(fixture.chain.slot() - 200);
-    const ledger = ledgerOver();
+  test("M5: landed, both nodes restored from a snapshot since: unprovable, never dead, landed with the history", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    world.chain.advance(700);
+    one.rule = restoredAt(world.chain.slot() - 100);
+    two.rule = restoredAt(world.chain.slot() - 200);
+    const ledger = ledgerOver(world);
     expect(await fateOf(ledger, attempt)).toBe("unprovable");
     expect(await ledger.landings([attempt])).toEqual([null]);
     one.rule = undefined;
@@ -96,37 +97,43 @@ describe("M5: a node without the history of that time is no witness of a death",
     expect(await ledger.landings([attempt])).toMatchObject([{ signature: attempt.signature, error: null }]);
   });
 
-  test("M5: never landed, one of the two without that history: unprovable until both have it", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
-    const ledger = ledgerOver();
+  test("M5: never landed, one of the two without that history: unprovable until both have it", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
+    const ledger = ledgerOver(world);
     one.rule = restoredAt(attempt.firstSlot + 1);
     expect(await fateOf(ledger, attempt)).toBe("unprovable");
     one.rule = restoredAt(attempt.firstSlot);
     expect(await fateOf(ledger, attempt)).toBe("dead");
     // A third one without it takes nothing away from two that have it.
-    const third = oddEndpoint(fixture.chain, "third", restoredAt(fixture.chain.slot() - 40));
-    const three = ledgerOver({}, [third.option, one.option, two.option]);
+    const third = oddEndpoint(world.chain, "third", restoredAt(world.chain.slot() - 40));
+    const three = ledgerOver(world, {}, [third.option, one.option, two.option]);
     expect(await fateOf(three, attempt)).toBe("dead");
   });
 
-  test("M5: an archive node settles alone what no other can know, and nothing that another knows better", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    fixture.chain.advance(700);
-    one.rule = restoredAt(fixture.chain.slot() - 100);
-    two.rule = restoredAt(fixture.chain.slot() - 100);
-    const archive = oddEndpoint(fixture.chain, "archive");
+  test("M5: an archive node settles alone what no other can know, and nothing that another knows better", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    world.chain.advance(700);
+    one.rule = restoredAt(world.chain.slot() - 100);
+    two.rule = restoredAt(world.chain.slot() - 100);
+    const archive = oddEndpoint(world.chain, "archive");
     const endpoints = [one.option, two.option, { ...archive.option, archive: true }];
-    const ledger = ledgerOver({}, endpoints);
+    const ledger = ledgerOver(world, {}, endpoints);
     expect(await fateOf(ledger, attempt)).toBe("landed");
     expect(await ledger.landings([attempt])).toMatchObject([{ error: null }]);
-    expect(await fateOf(ledgerOver({}, [one.option, two.option, archive.option]), attempt)).toBe(
+    expect(await fateOf(ledgerOver(world, {}, [one.option, two.option, archive.option]), attempt)).toBe(
       "unprovable",
     );
     // It lies about bytes of which another one has the history.
     const never = { ...attempt, signature: "1".repeat(64), messageHash: "0".repeat(64), reference: null };
-    archive.rule = callingAllFinal(fixture.chain.slot() - 100);
+    archive.rule = callingAllFinal(world.chain.slot() - 100);
     two.rule = undefined;
     expect(await fateOf(ledger, never)).toBe("unprovable");
     expect(await ledger.landings([never])).toEqual([null]);
@@ -136,35 +143,41 @@ describe("M5: a node without the history of that time is no witness of a death",
 describe("M6: one endpoint's word ends nothing", () => {
   for (const err of [null, { InstructionError: [0, { Custom: 1 }] }]) {
     const outcome = err === null ? "finalized" : "finalized with an error";
-    test(`M6: one of two says "${outcome}" of bytes that never landed: no landing, and no death either`, async () => {
-      const { attempt } = await signed();
+    test(`M6: one of two says "${outcome}" of bytes that never landed: no landing, and no death either`, async ({
+      world,
+    }) => {
+      const { one, two } = world;
+      const { attempt } = await signed(world);
       for (const [liar, honest] of [
         [one, two],
         [two, one],
       ] as const) {
-        liar.rule = callingAllFinal(fixture.chain.slot() - 50, err);
-        const ledger = ledgerOver();
+        liar.rule = callingAllFinal(world.chain.slot() - 50, err);
+        const ledger = ledgerOver(world);
         expect(await fateOf(ledger, attempt)).toBe("open");
         expect(await ledger.landings([attempt])).toEqual([null]);
         liar.rule = undefined;
         expect(honest.rule).toBeUndefined();
       }
-      expire(attempt);
-      one.rule = callingAllFinal(fixture.chain.slot() - 50, err);
-      expect(await fateOf(ledgerOver(), attempt)).toBe("unprovable");
-      expect(await ledgerOver().landings([attempt])).toEqual([null]);
+      expire(world, attempt);
+      one.rule = callingAllFinal(world.chain.slot() - 50, err);
+      expect(await fateOf(ledgerOver(world), attempt)).toBe("unprovable");
+      expect(await ledgerOver(world).landings([attempt])).toEqual([null]);
       // Two others with all the evidence of its death do not outvote it either.
-      const third = oddEndpoint(fixture.chain, "third");
-      const three = ledgerOver({}, [one.option, two.option, third.option]);
+      const third = oddEndpoint(world.chain, "third");
+      const three = ledgerOver(world, {}, [one.option, two.option, third.option]);
       expect(await fateOf(three, attempt)).toBe("unprovable");
       one.rule = undefined;
-      expect(await fateOf(ledgerOver(), attempt)).toBe("dead");
+      expect(await fateOf(ledgerOver(world), attempt)).toBe("dead");
     });
   }
 
-  test("M6: two with all the evidence of a death do not outvote a third that is behind and shows it in a block", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
+  test("M6: two with all the evidence of a death do not outvote a third that is behind and shows it in a block", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
     const status = { slot: attempt.firstSlot, confirmations: 1, err: null, confirmationStatus: "confirmed" };
     const seen = lyingAbout("getSignatureStatuses", ({ context }: { context: object }) => ({
       context,
@@ -174,19 +187,22 @@ describe("M6: one endpoint's word ends nothing", () => {
       ...info,
       blockHeight: attempt.lastValidBlockHeight,
     }));
-    const third = oddEndpoint(fixture.chain, "third", (call) => seen(call) ?? behind(call));
+    const third = oddEndpoint(world.chain, "third", (call) => seen(call) ?? behind(call));
     const endpoints = [one.option, two.option, third.option];
-    expect(await fateOf(ledgerOver({}, endpoints), attempt)).toBe("unprovable");
+    expect(await fateOf(ledgerOver(world, {}, endpoints), attempt)).toBe("unprovable");
     third.rule = undefined;
-    expect(await fateOf(ledgerOver({}, endpoints), attempt)).toBe("dead");
+    expect(await fateOf(ledgerOver(world, {}, endpoints), attempt)).toBe("dead");
   });
 
-  test('M2: one of two says "finalized with an error" of what landed: no landing is told until they agree', async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    const slot = fixture.chain.slot();
-    fixture.chain.advance(40);
-    const ledger = ledgerOver();
+  test('M2: one of two says "finalized with an error" of what landed: no landing is told until they agree', async ({
+    world,
+  }) => {
+    const { one } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    const slot = world.chain.slot();
+    world.chain.advance(40);
+    const ledger = ledgerOver(world);
     one.rule = callingAllFinal(slot, { InstructionError: [0, { Custom: 1 }] });
     expect(await ledger.landings([attempt])).toEqual([null]);
     // The same outcome in another block is another landing.
@@ -196,48 +212,55 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await ledger.landings([attempt])).toMatchObject([{ slot, error: null, fee: 5_000n }]);
   });
 
-  test("two of three that agree are believed, whatever the third says; two and two are not", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    const slot = fixture.chain.slot();
-    fixture.chain.advance(40);
+  test("two of three that agree are believed, whatever the third says; two and two are not", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    const slot = world.chain.slot();
+    world.chain.advance(40);
     const failed = callingAllFinal(slot, "AccountInUse");
-    const liars = ["third", "fourth"].map((name) => oddEndpoint(fixture.chain, name, failed).option);
+    const liars = ["third", "fourth"].map((name) => oddEndpoint(world.chain, name, failed).option);
     const [third, fourth] = liars;
     if (third === undefined || fourth === undefined) throw new Error("there are two");
-    const three = ledgerOver({}, [third, one.option, two.option]);
+    const three = ledgerOver(world, {}, [third, one.option, two.option]);
     expect(await three.landings([attempt])).toMatchObject([{ slot, error: null }]);
-    const four = ledgerOver({}, [third, fourth, one.option, two.option]);
+    const four = ledgerOver(world, {}, [third, fourth, one.option, two.option]);
     expect(await four.landings([attempt])).toEqual([null]);
     expect(await fateOf(four, attempt)).toBe("open");
-    expire(attempt);
+    expire(world, attempt);
     expect(await fateOf(four, attempt)).toBe("unprovable");
     expect(await fateOf(three, attempt)).toBe("landed");
-    const strict = ledgerOver({ witnesses: 3 }, [third, one.option, two.option]);
+    const strict = ledgerOver(world, { witnesses: 3 }, [third, one.option, two.option]);
     expect(await strict.landings([attempt])).toEqual([null]);
   });
 
-  test("a receipt of another outcome than the one agreed on is not told", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    fixture.chain.advance(40);
+  test("a receipt of another outcome than the one agreed on is not told", async ({ world }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    world.chain.advance(40);
     const lie = lyingAbout("getTransaction", (honest: { meta: object }) => ({
       ...honest,
       meta: { ...honest.meta, err: "AccountInUse" },
     }));
     [one.rule, two.rule] = [lie, lie];
-    expect(await ledgerOver().landings([attempt])).toEqual([null]);
+    expect(await ledgerOver(world).landings([attempt])).toEqual([null]);
     two.rule = undefined;
-    expect(await ledgerOver().landings([attempt])).toMatchObject([{ error: null }]);
+    expect(await ledgerOver(world).landings([attempt])).toMatchObject([{ error: null }]);
   });
 
-  test("with one of two silent there is no landing and no death, and both say why or wait", async () => {
-    const { attempt, transaction } = await signed();
+  test("with one of two silent there is no landing and no death, and both say why or wait", async ({
+    world,
+  }) => {
+    const { two } = world;
+    const { attempt, transaction } = await signed(world);
     two.rule = gone;
-    const ledger = ledgerOver();
+    const ledger = ledgerOver(world);
     expect(await ledger.witnesses()).toEqual({ needed: 2, answering: 1 });
-    await send(transaction);
-    fixture.chain.advance(400);
+    await send(world, transaction);
+    world.chain.advance(400);
     await expect(ledger.landings([attempt])).rejects.toThrow(LedgerUnavailable);
     await expect(ledger.landings([attempt])).rejects.toThrow(
       "1 of the 2 Solana nodes that must agree answered",
@@ -250,70 +273,79 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await ledger.fates([attempt, never])).toEqual(["landed", "dead"]);
     // An operator may trust one.
     two.rule = gone;
-    expect(await ledgerOver({ witnesses: 1 }).fates([attempt, never])).toEqual(["landed", "dead"]);
+    expect(await ledgerOver(world, { witnesses: 1 }).fates([attempt, never])).toEqual(["landed", "dead"]);
   });
 
-  test("an endpoint far behind the other does not count as one that answers", async () => {
-    fixture.chain.advance(200);
+  test("an endpoint far behind the other does not count as one that answers", async ({ world }) => {
+    const { two } = world;
+    world.chain.advance(200);
     two.rule = () => ({ kind: "lag", slots: 51 });
-    expect(await ledgerOver().witnesses()).toEqual({ needed: 2, answering: 1 });
+    expect(await ledgerOver(world).witnesses()).toEqual({ needed: 2, answering: 1 });
     two.rule = () => ({ kind: "lag", slots: 50 });
-    expect(await ledgerOver().witnesses()).toEqual({ needed: 2, answering: 2 });
+    expect(await ledgerOver(world).witnesses()).toEqual({ needed: 2, answering: 2 });
   });
 });
 
 describe("a look whose answers do not fit together proves nothing", () => {
-  test("an endpoint whose ledger begins here and there is two nodes: unprovable", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
+  test("an endpoint whose ledger begins here and there is two nodes: unprovable", async ({ world }) => {
+    const { one } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
     let asked = 0;
     // Behind one address two nodes take turns: the one that has the ledger, and the one that was asked for statuses.
     one.rule = lyingAbout("getFirstAvailableBlock", () => ((asked += 1) % 2 === 0 ? 900 : 0));
-    expect(await fateOf(ledgerOver(), attempt)).toBe("unprovable");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("unprovable");
     one.rule = lyingAbout("getFirstAvailableBlock", () => 900);
-    expect(await fateOf(ledgerOver(), attempt)).toBe("dead");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("dead");
   });
 
-  test("a first block after the finalized one, and a height above its slot, are no answers", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
-    one.rule = lyingAbout("getFirstAvailableBlock", () => fixture.chain.slot());
-    expect(await fateOf(ledgerOver(), attempt)).toBe("open");
+  test("a first block after the finalized one, and a height above its slot, are no answers", async ({
+    world,
+  }) => {
+    const { one } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
+    one.rule = lyingAbout("getFirstAvailableBlock", () => world.chain.slot());
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("open");
     one.rule = lyingAbout("getEpochInfo", (honest: object) => ({ ...honest, blockHeight: 1_000_000_000 }));
-    expect(await fateOf(ledgerOver(), attempt)).toBe("open");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("open");
   });
 
-  test("a status below finalized of an attempt past its last final block is no death, and no patience either", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
-    const slot = fixture.chain.slot() - 50;
+  test("a status below finalized of an attempt past its last final block is no death, and no patience either", async ({
+    world,
+  }) => {
+    const { one } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
+    const slot = world.chain.slot() - 50;
     one.rule = lyingAbout("getSignatureStatuses", ({ context }: { context: object }) => ({
       context,
       value: [{ slot, confirmations: 3, err: null, confirmationStatus: "confirmed" }],
     }));
-    expect(await fateOf(ledgerOver(), attempt)).toBe("unprovable");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("unprovable");
   });
 
-  test("E7: a last height that was a lie kills nothing while its blockhash is alive", async () => {
-    const { attempt, transaction } = await signed();
-    fixture.chain.advance(100);
+  test("E7: a last height that was a lie kills nothing while its blockhash is alive", async ({ world }) => {
+    const { attempt, transaction } = await signed(world);
+    world.chain.advance(100);
     const lied = { ...attempt, lastValidBlockHeight: attempt.lastValidBlockHeight - 150 };
-    expect(await fateOf(ledgerOver(), lied)).toBe("open");
-    await send(transaction);
-    fixture.chain.advance(40);
-    expect(await fateOf(ledgerOver(), lied)).toBe("landed");
+    expect(await fateOf(ledgerOver(world), lied)).toBe("open");
+    await send(world, transaction);
+    world.chain.advance(40);
+    expect(await fateOf(ledgerOver(world), lied)).toBe("landed");
   });
 });
 
 describe("the same message under another signature", () => {
-  test("is found by its reference key: not dead, landed under that signature", async () => {
-    const { attempt, transaction } = await signed();
+  test("is found by its reference key: not dead, landed under that signature", async ({ world }) => {
+    const { alice } = world;
+    const { attempt, transaction } = await signed(world);
     const again = signAgain(transaction, alice.secretKey);
     expect(signatureOf(again)).not.toBe(attempt.signature);
-    await send(again);
-    const slot = fixture.chain.slot();
-    expire(attempt);
-    const ledger = ledgerOver();
+    await send(world, again);
+    const slot = world.chain.slot();
+    expire(world, attempt);
+    const ledger = ledgerOver(world);
     expect(await fateOf(ledger, attempt)).toBe("landed");
     expect(await ledger.landings([attempt])).toMatchObject([
       { signature: signatureOf(again), slot, error: null, fee: 5_000n },
@@ -321,34 +353,39 @@ describe("the same message under another signature", () => {
     // Without the key nothing but the blocks tells.
     const foreign = { ...attempt, reference: null };
     expect(await fateOf(ledger, foreign)).toBe("dead");
-    expect(await fateOf(ledgerOver({ deathProof: "blocks" }), foreign)).toBe("landed");
+    expect(await fateOf(ledgerOver(world, { deathProof: "blocks" }), foreign)).toBe("landed");
   });
 
-  test("other transactions under the key are not it, and too many of them leave it open", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
+  test("other transactions under the key are not it, and too many of them leave it open", async ({
+    world,
+  }) => {
+    const { attempt } = await signed(world);
+    expire(world, attempt);
     const busy = async (count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1) {
-        const other = await signed();
-        await send(other.transaction);
-        fixture.chain.advance(3);
+        const other = await signed(world);
+        await send(world, other.transaction);
+        world.chain.advance(3);
       }
-      fixture.chain.advance(40);
+      world.chain.advance(40);
     };
     await busy(3);
-    expect(await fateOf(ledgerOver(), attempt)).toBe("dead");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("dead");
     await busy(8);
-    expect(await fateOf(ledgerOver(), attempt)).toBe("unprovable");
+    expect(await fateOf(ledgerOver(world), attempt)).toBe("unprovable");
   });
 });
 
 describe('deathProof "blocks"', () => {
-  const byBlocks = (): Ledger => ledgerOver({ deathProof: "blocks" });
+  const byBlocks = (world: TwoNodes): Ledger => ledgerOver(world, { deathProof: "blocks" });
 
-  test("every block that could hold it is read, up to the one after its last height, and none does", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
-    const ledger = byBlocks();
+  test("every block that could hold it is read, up to the one after its last height, and none does", async ({
+    world,
+  }) => {
+    const { one } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
+    const ledger = byBlocks(world);
     expect(await fateOf(ledger, attempt)).toBe("dead");
     const read = one.calls.filter((method) => method === "getBlock").length;
     expect(read).toBeGreaterThan(150);
@@ -358,19 +395,21 @@ describe('deathProof "blocks"', () => {
     expect(one.calls.filter((method) => method === "getBlock").length).toBeLessThanOrEqual(read + 4);
   });
 
-  test("a status that was denied is found in its block", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    expire(attempt);
+  test("a status that was denied is found in its block", async ({ world }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    expire(world, attempt);
     [one.rule, two.rule] = [noStatuses, noStatuses];
     const foreign = { ...attempt, reference: null };
-    expect(await fateOf(ledgerOver(), foreign)).toBe("dead");
-    expect(await fateOf(byBlocks(), foreign)).toBe("landed");
+    expect(await fateOf(ledgerOver(world), foreign)).toBe("dead");
+    expect(await fateOf(byBlocks(world), foreign)).toBe("landed");
   });
 
-  test("a block left out, made up, or cleaned up is a gap, and a gap proves nothing", async () => {
-    const { attempt } = await signed();
-    expire(attempt);
+  test("a block left out, made up, or cleaned up is a gap, and a gap proves nothing", async ({ world }) => {
+    const { one } = world;
+    const { attempt } = await signed(world);
+    expire(world, attempt);
     const hole = attempt.firstSlot + 70;
     const gaps = [
       lyingAbout("getBlocks", (slots: number[]) => slots.filter((slot) => slot !== hole)),
@@ -390,19 +429,19 @@ describe('deathProof "blocks"', () => {
     ];
     for (const rule of gaps) {
       one.rule = rule;
-      expect(await fateOf(byBlocks(), attempt)).toBe("unprovable");
+      expect(await fateOf(byBlocks(world), attempt)).toBe("unprovable");
       one.rule = undefined;
     }
-    expect(await fateOf(byBlocks(), attempt)).toBe("dead");
+    expect(await fateOf(byBlocks(world), attempt)).toBe("dead");
   });
 
-  test("more blocks than one look reads are read in the next ones", async () => {
-    fixture.chain.advance(700);
-    const { attempt } = await signed();
-    expire(attempt);
+  test("more blocks than one look reads are read in the next ones", async ({ world }) => {
+    world.chain.advance(700);
+    const { attempt } = await signed(world);
+    expire(world, attempt);
     // As old as the blockhash of others' bytes may be.
     const foreign = { ...attempt, firstSlot: attempt.firstSlot - 600, reference: null };
-    const ledger = byBlocks();
+    const ledger = byBlocks(world);
     const fates = new Set<string | undefined>();
     for (let look = 0; look < 8 && !fates.has("dead"); look += 1) fates.add(await fateOf(ledger, foreign));
     expect([...fates]).toEqual(["open", "dead"]);
@@ -410,30 +449,34 @@ describe('deathProof "blocks"', () => {
 });
 
 describe("a landing that an operator names", () => {
-  test("is read from the chain: one endpoint is enough where no other can know", async () => {
-    const { attempt, transaction } = await signed();
-    await send(transaction);
-    fixture.chain.advance(700);
-    const ledger = ledgerOver();
-    one.rule = restoredAt(fixture.chain.slot() - 100);
+  test("is read from the chain: one endpoint is enough where no other can know", async ({ world }) => {
+    const { one } = world;
+    const { attempt, transaction } = await signed(world);
+    await send(world, transaction);
+    world.chain.advance(700);
+    const ledger = ledgerOver(world);
+    one.rule = restoredAt(world.chain.slot() - 100);
     expect(await ledger.landings([attempt])).toEqual([null]);
     expect(await ledger.namedLanding(attempt, attempt.signature)).toMatchObject({
       landed: { signature: attempt.signature, error: null, fee: 5_000n },
     });
   });
 
-  test("is refused when unknown, when it is another message, and when another endpoint knows better", async () => {
-    const { attempt, transaction } = await signed();
-    const ledger = ledgerOver();
+  test("is refused when unknown, when it is another message, and when another endpoint knows better", async ({
+    world,
+  }) => {
+    const { one, two } = world;
+    const { attempt, transaction } = await signed(world);
+    const ledger = ledgerOver(world);
     expect(await ledger.namedLanding(attempt, attempt.signature)).toEqual({ refused: "unknown" });
-    await send(transaction);
+    await send(world, transaction);
     expect(await ledger.namedLanding(attempt, attempt.signature)).toEqual({ refused: "unknown" });
-    fixture.chain.advance(40);
+    world.chain.advance(40);
     const other = { ...attempt, messageHash: "0".repeat(64) };
     expect(await ledger.namedLanding(other, attempt.signature)).toEqual({ refused: "another_message" });
     one.rule = noStatuses;
     expect(await ledger.namedLanding(attempt, attempt.signature)).toEqual({ refused: "contradicted" });
-    one.rule = callingAllFinal(fixture.chain.slot() - 50);
+    one.rule = callingAllFinal(world.chain.slot() - 50);
     // It calls it final and has no such transaction.
     const never = "1".repeat(64);
     expect(await ledger.namedLanding(attempt, never)).toEqual({ refused: "unknown" });

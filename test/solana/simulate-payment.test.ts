@@ -6,61 +6,69 @@ import {
   createTransferCheckedInstruction,
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { DeclaredPayment, SimulationFault } from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
-import { chainFixture, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import { signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
+import { sharedChainTest } from "../kit/chain-test.ts";
 
-let fixture: ChainFixture;
-let bob: Wallet;
-let rentOfEmpty: bigint;
-let rentOfToken: bigint;
+/** Bob, who is paid, and what accounts cost. */
+interface Scene extends ChainFixture {
+  readonly bob: Wallet;
+  readonly rentOfEmpty: bigint;
+  readonly rentOfToken: bigint;
+}
+
+const test = sharedChainTest
+  .extend("sharedScene", { scope: "file" }, async ({ world }): Promise<Scene> => {
+    const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+    const { rent: rentOfToken } = await world.ledger.paymentCost(world.mints.USDC, null);
+    return { ...world, bob, rentOfToken, rentOfEmpty: (rentOfToken * 128n) / (128n + 165n) };
+  })
+  .extend("scene", ({ sharedScene }) => {
+    sharedScene.chain.advance(1);
+    return sharedScene;
+  });
+
 let names = 0;
 
-beforeAll(async () => {
-  fixture = await chainFixture();
-  bob = fixture.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  rentOfToken = (await fixture.ledger.paymentCost(fixture.mints.USDC, null)).rent;
-  rentOfEmpty = (rentOfToken * 128n) / (128n + 165n);
-});
-beforeEach(() => fixture.chain.advance(1));
-afterAll(() => fixture.close());
-
-const somebody = (funds: Funds): Wallet => fixture.wallet(`somebody ${(names += 1)}`, funds);
-const nobody = (): Wallet => somebody({});
-const ata = (owner: Wallet): PublicKey =>
-  new PublicKey(associatedTokenAddress(owner.address, fixture.mints.USDC));
-const usdc = (sender: Wallet, recipient: Wallet, amount: bigint): DeclaredPayment => ({
+const somebody = (scene: Scene, funds: Funds): Wallet => scene.wallet(`somebody ${(names += 1)}`, funds);
+const nobody = (scene: Scene): Wallet => somebody(scene, {});
+const ata = (scene: Scene, owner: Wallet): PublicKey =>
+  new PublicKey(associatedTokenAddress(owner.address, scene.mints.USDC));
+const usdc = (scene: Scene, sender: Wallet, recipient: Wallet, amount: bigint): DeclaredPayment => ({
   sender: sender.address,
-  mint: fixture.mints.USDC,
+  mint: scene.mints.USDC,
   decimals: 6,
   transfers: [{ recipient: recipient.address, amount }],
 });
-const sol = (sender: Wallet, recipient: Wallet, amount: bigint): DeclaredPayment => ({
-  ...usdc(sender, recipient, amount),
+const sol = (scene: Scene, sender: Wallet, recipient: Wallet, amount: bigint): DeclaredPayment => ({
+  ...usdc(scene, sender, recipient, amount),
   mint: null,
   decimals: 9,
 });
 
 async function simulate(
+  scene: Scene,
   payment: DeclaredPayment,
   sender: Wallet,
   transaction?: string,
 ): Promise<SimulationFault | null> {
   const text =
     transaction ??
-    signPayment((await fixture.ledger.buildPayment(payment, new Uint8Array(32))).bytes, sender.secretKey);
-  const answer = await fixture.ledger.verifyPayment(text, payment);
+    signPayment((await scene.ledger.buildPayment(payment, new Uint8Array(32))).bytes, sender.secretKey);
+  const answer = await scene.ledger.verifyPayment(text, payment);
   if ("refused" in answer) throw new Error(answer.refused);
-  return await fixture.ledger.simulatePayment(answer.verified, payment);
+  return await scene.ledger.simulatePayment(answer.verified, payment);
 }
 
-test("a SOL payment lacks the amount together with the fee", async () => {
+test("a SOL payment lacks the amount together with the fee", async ({ scene }) => {
+  const { bob } = scene;
   for (const lamports of [1_000_000_000n, 1_000_004_999n]) {
-    const sender = somebody({ lamports });
-    expect(await simulate(sol(sender, bob, 1_000_000_000n), sender)).toEqual({
+    const sender = somebody(scene, { lamports });
+    expect(await simulate(scene, sol(scene, sender, bob, 1_000_000_000n), sender)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: null,
@@ -68,19 +76,24 @@ test("a SOL payment lacks the amount together with the fee", async () => {
       available: lamports,
     });
   }
-  const exact = somebody({ lamports: 1_000_005_000n });
-  expect(await simulate(sol(exact, bob, 1_000_000_000n), exact)).toBeNull();
+  const exact = somebody(scene, { lamports: 1_000_005_000n });
+  expect(await simulate(scene, sol(scene, exact, bob, 1_000_000_000n), exact)).toBeNull();
 });
 
-test("an address that was never used can pay nothing", async () => {
-  const sender = nobody();
+test("an address that was never used can pay nothing", async ({ scene }) => {
+  const { bob } = scene;
+  const sender = nobody(scene);
   const shortage = { kind: "insufficient_balance", component: "amount", mint: null, available: 0n };
-  expect(await simulate(sol(sender, bob, 1_000_000n), sender)).toEqual({ ...shortage, required: 1_005_000n });
+  expect(await simulate(scene, sol(scene, sender, bob, 1_000_000n), sender)).toEqual({
+    ...shortage,
+    required: 1_005_000n,
+  });
 });
 
-test("a SOL payment that leaves its sender less than an account's rent lacks rent", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n });
-  expect(await simulate(sol(sender, bob, 999_990_000n), sender)).toEqual({
+test("a SOL payment that leaves its sender less than an account's rent lacks rent", async ({ scene }) => {
+  const { bob, rentOfEmpty } = scene;
+  const sender = somebody(scene, { lamports: 1_000_000_000n });
+  expect(await simulate(scene, sol(scene, sender, bob, 999_990_000n), sender)).toEqual({
     kind: "insufficient_balance",
     component: "rent",
     mint: null,
@@ -89,25 +102,27 @@ test("a SOL payment that leaves its sender less than an account's rent lacks ren
   });
 });
 
-test("tokens: too few of them, or none at all", async () => {
-  const poor = somebody({ lamports: 1_000_000_000n, usdc: 999_999n });
-  const shortage = { kind: "insufficient_balance", component: "amount", mint: fixture.mints.USDC } as const;
-  expect(await simulate(usdc(poor, bob, 1_000_000n), poor)).toEqual({
+test("tokens: too few of them, or none at all", async ({ scene }) => {
+  const { bob } = scene;
+  const poor = somebody(scene, { lamports: 1_000_000_000n, usdc: 999_999n });
+  const shortage = { kind: "insufficient_balance", component: "amount", mint: scene.mints.USDC } as const;
+  expect(await simulate(scene, usdc(scene, poor, bob, 1_000_000n), poor)).toEqual({
     ...shortage,
     required: 1_000_000n,
     available: 999_999n,
   });
-  const without = somebody({ lamports: 1_000_000_000n });
-  expect(await simulate(usdc(without, bob, 7n), without)).toEqual({
+  const without = somebody(scene, { lamports: 1_000_000_000n });
+  expect(await simulate(scene, usdc(scene, without, bob, 7n), without)).toEqual({
     ...shortage,
     required: 7n,
     available: 0n,
   });
 });
 
-test("W16: tokens but no SOL for the fee is INSUFFICIENT_BALANCE with component fee", async () => {
-  const sender = somebody({ usdc: 1_000_000n });
-  expect(await simulate(usdc(sender, bob, 1_000_000n), sender)).toEqual({
+test("W16: tokens but no SOL for the fee is INSUFFICIENT_BALANCE with component fee", async ({ scene }) => {
+  const { bob } = scene;
+  const sender = somebody(scene, { usdc: 1_000_000n });
+  expect(await simulate(scene, usdc(scene, sender, bob, 1_000_000n), sender)).toEqual({
     kind: "insufficient_balance",
     component: "fee",
     mint: null,
@@ -116,9 +131,12 @@ test("W16: tokens but no SOL for the fee is INSUFFICIENT_BALANCE with component 
   });
 });
 
-test("W16: tokens and SOL for the fee but not for the recipient's token account is component rent", async () => {
-  const sender = somebody({ lamports: rentOfEmpty + 5_000n, usdc: 1_000_000n });
-  expect(await simulate(usdc(sender, nobody(), 1_000_000n), sender)).toEqual({
+test("W16: tokens and SOL for the fee but not for the recipient's token account is component rent", async ({
+  scene,
+}) => {
+  const { rentOfEmpty, rentOfToken } = scene;
+  const sender = somebody(scene, { lamports: rentOfEmpty + 5_000n, usdc: 1_000_000n });
+  expect(await simulate(scene, usdc(scene, sender, nobody(scene), 1_000_000n), sender)).toEqual({
     kind: "insufficient_balance",
     component: "rent",
     mint: null,
@@ -127,65 +145,74 @@ test("W16: tokens and SOL for the fee but not for the recipient's token account 
   });
 });
 
-test("W16: rent for two new token accounts is counted twice, and as the chain prices it today", async () => {
-  const sender = somebody({ lamports: rentOfToken + 1_000_000n, usdc: 1_000_000n });
-  const transfers = [nobody(), nobody()].map(({ address }) => ({ recipient: address, amount: 1n }));
-  const payment = { ...usdc(sender, bob, 1n), transfers };
-  expect(await fixture.ledger.buildPayment(payment, new Uint8Array(32))).toMatchObject({
+test("W16: rent for two new token accounts is counted twice, and as the chain prices it today", async ({
+  scene,
+}) => {
+  const { rentOfToken, bob } = scene;
+  const sender = somebody(scene, { lamports: rentOfToken + 1_000_000n, usdc: 1_000_000n });
+  const transfers = [nobody(scene), nobody(scene)].map(({ address }) => ({ recipient: address, amount: 1n }));
+  const payment = { ...usdc(scene, sender, bob, 1n), transfers };
+  expect(await scene.ledger.buildPayment(payment, new Uint8Array(32))).toMatchObject({
     networkFee: 5_000n,
     rent: 2n * rentOfToken,
   });
-  expect(await simulate(payment, sender)).toMatchObject({
+  expect(await simulate(scene, payment, sender)).toMatchObject({
     component: "rent",
     required: 5_000n + 2n * rentOfToken,
   });
 });
 
-test("W15: a recipient without token account and no instruction to create one is no_token_account", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n, usdc: 1_000_000n });
-  const recipient = nobody();
+test("W15: a recipient without token account and no instruction to create one is no_token_account", async ({
+  scene,
+}) => {
+  const sender = somebody(scene, { lamports: 1_000_000_000n, usdc: 1_000_000n });
+  const recipient = nobody(scene);
   const transfer = createTransferCheckedInstruction(
-    ata(sender),
-    new PublicKey(fixture.mints.USDC),
-    ata(recipient),
+    ata(scene, sender),
+    new PublicKey(scene.mints.USDC),
+    ata(scene, recipient),
     keyOf(sender),
     1_000_000n,
     6,
   );
-  const transaction = await signed(fixture, { signers: [sender], instructions: [transfer] });
-  const fault = await simulate(usdc(sender, recipient, 1_000_000n), sender, transaction);
+  const transaction = await signed(scene, { signers: [sender], instructions: [transfer] });
+  const fault = await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender, transaction);
   expect(fault).toMatchObject({ kind: "would_fail", reason: "no_token_account" });
 });
 
-test("W17: SOL below the rent minimum to an empty address is recipient_below_rent with the minimum", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n });
-  const recipient = nobody();
+test("W17: SOL below the rent minimum to an empty address is recipient_below_rent with the minimum", async ({
+  scene,
+}) => {
+  const { rentOfEmpty } = scene;
+  const sender = somebody(scene, { lamports: 1_000_000_000n });
+  const recipient = nobody(scene);
   const fault = { kind: "recipient_below_rent", minimum: rentOfEmpty, transfer: 0 };
-  expect(await simulate(sol(sender, recipient, rentOfEmpty - 1n), sender)).toEqual(fault);
-  expect(await simulate(sol(sender, recipient, rentOfEmpty), sender)).toBeNull();
+  expect(await simulate(scene, sol(scene, sender, recipient, rentOfEmpty - 1n), sender)).toEqual(fault);
+  expect(await simulate(scene, sol(scene, sender, recipient, rentOfEmpty), sender)).toBeNull();
 });
 
-test("a frozen token account, at either end, is frozen", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n, usdc: 1_000_000n });
-  const recipient = somebody({ lamports: 1_000_000_000n, usdc: 1n });
-  const authority = fixture.chain.faucet;
-  const mint = new PublicKey(fixture.mints.USDC);
+test("a frozen token account, at either end, is frozen", async ({ scene }) => {
+  const sender = somebody(scene, { lamports: 1_000_000_000n, usdc: 1_000_000n });
+  const recipient = somebody(scene, { lamports: 1_000_000_000n, usdc: 1n });
+  const authority = scene.chain.faucet;
+  const mint = new PublicKey(scene.mints.USDC);
   for (const owner of [sender, recipient]) {
     const key = new PublicKey(authority.address);
-    const freeze = createFreezeAccountInstruction(ata(owner), mint, key);
-    await land(fixture, { signers: [authority], instructions: [freeze] });
-    const fault = await simulate(usdc(sender, recipient, 1n), sender);
+    const freeze = createFreezeAccountInstruction(ata(scene, owner), mint, key);
+    await land(scene, { signers: [authority], instructions: [freeze] });
+    const fault = await simulate(scene, usdc(scene, sender, recipient, 1n), sender);
     expect(fault).toMatchObject({ kind: "would_fail", reason: "frozen" });
-    await land(fixture, {
+    await land(scene, {
       signers: [authority],
-      instructions: [createThawAccountInstruction(ata(owner), mint, key)],
+      instructions: [createThawAccountInstruction(ata(scene, owner), mint, key)],
     });
-    expect(await simulate(usdc(sender, recipient, 1n), sender)).toBeNull();
+    expect(await simulate(scene, usdc(scene, sender, recipient, 1n), sender)).toBeNull();
   }
 });
 
-test("any other failure is program_error with the end of the log", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n });
+test("any other failure is program_error with the end of the log", async ({ scene }) => {
+  const { bob } = scene;
+  const sender = somebody(scene, { lamports: 1_000_000_000n });
   const pay = SystemProgram.transfer({ fromPubkey: keyOf(sender), toPubkey: keyOf(bob), lamports: 5 });
   const memos = Array.from(
     { length: 12 },
@@ -197,91 +224,104 @@ test("any other failure is program_error with the end of the log", async () => {
         data: index < 11 ? Buffer.from("x") : Buffer.from([0xff]),
       }),
   );
-  const transaction = await signed(fixture, { signers: [sender], instructions: [pay, ...memos] });
-  const fault = await simulate(sol(sender, bob, 5n), sender, transaction);
+  const transaction = await signed(scene, { signers: [sender], instructions: [pay, ...memos] });
+  const fault = await simulate(scene, sol(scene, sender, bob, 5n), sender, transaction);
   expect(fault).toMatchObject({ kind: "would_fail", reason: "program_error" });
   const logs = fault?.kind === "would_fail" ? fault.logs : [];
   expect(logs.length).toBeLessThanOrEqual(20);
   expect(logs.at(-1)).toContain("failed");
 });
 
-test("P17: a hijacked token account of the recipient fails instead of paying the thief", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n, usdc: 1_000_000n });
-  const recipient = somebody({ lamports: 1_000_000_000n });
-  const thief = somebody({ lamports: 1_000_000_000n });
-  const mint = new PublicKey(fixture.mints.USDC);
+test("P17: a hijacked token account of the recipient fails instead of paying the thief", async ({
+  scene,
+}) => {
+  const sender = somebody(scene, { lamports: 1_000_000_000n, usdc: 1_000_000n });
+  const recipient = somebody(scene, { lamports: 1_000_000_000n });
+  const thief = somebody(scene, { lamports: 1_000_000_000n });
+  const mint = new PublicKey(scene.mints.USDC);
   const { AuthorityType, createSetAuthorityInstruction } = await import("@solana/spl-token");
-  await land(fixture, {
+  await land(scene, {
     signers: [recipient],
     instructions: [
       createAssociatedTokenAccountIdempotentInstruction(
         keyOf(recipient),
-        ata(recipient),
+        ata(scene, recipient),
         keyOf(recipient),
         mint,
       ),
       createSetAuthorityInstruction(
-        ata(recipient),
+        ata(scene, recipient),
         keyOf(recipient),
         AuthorityType.AccountOwner,
         keyOf(thief),
       ),
     ],
   });
-  const fault = await simulate(usdc(sender, recipient, 1_000_000n), sender);
+  const fault = await simulate(scene, usdc(scene, sender, recipient, 1_000_000n), sender);
   expect(fault).toMatchObject({ kind: "would_fail", reason: "program_error" });
 });
 
-test("W21: bytes that are already on the chain are already_processed, expired ones blockhash_expired", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n });
-  const payment = sol(sender, bob, 1_000_000n);
+test("W21: bytes that are already on the chain are already_processed, expired ones blockhash_expired", async ({
+  scene,
+}) => {
+  const { bob } = scene;
+  const sender = somebody(scene, { lamports: 1_000_000_000n });
+  const payment = sol(scene, sender, bob, 1_000_000n);
   const transaction = signPayment(
-    (await fixture.ledger.buildPayment(payment, new Uint8Array(32))).bytes,
+    (await scene.ledger.buildPayment(payment, new Uint8Array(32))).bytes,
     sender.secretKey,
   );
-  const answer = await fixture.ledger.verifyPayment(transaction, payment);
+  const answer = await scene.ledger.verifyPayment(transaction, payment);
   if ("refused" in answer) throw new Error(answer.refused);
-  await fixture.ledger.broadcast(answer.verified.bytes);
-  fixture.chain.advance(2);
-  expect(await fixture.ledger.simulatePayment(answer.verified, payment)).toEqual({
+  await scene.ledger.broadcast(answer.verified.bytes);
+  scene.chain.advance(2);
+  expect(await scene.ledger.simulatePayment(answer.verified, payment)).toEqual({
     kind: "already_processed",
   });
 
-  const late = sol(sender, bob, 2_000_000n);
-  const built = await fixture.ledger.buildPayment(late, new Uint8Array(32));
-  const lateAnswer = await fixture.ledger.verifyPayment(signPayment(built.bytes, sender.secretKey), late);
+  const late = sol(scene, sender, bob, 2_000_000n);
+  const built = await scene.ledger.buildPayment(late, new Uint8Array(32));
+  const lateAnswer = await scene.ledger.verifyPayment(signPayment(built.bytes, sender.secretKey), late);
   if ("refused" in lateAnswer) throw new Error(lateAnswer.refused);
-  fixture.chain.advance(200);
-  expect(await fixture.ledger.simulatePayment(lateAnswer.verified, late)).toEqual({
+  scene.chain.advance(200);
+  expect(await scene.ledger.simulatePayment(lateAnswer.verified, late)).toEqual({
     kind: "blockhash_expired",
   });
 });
 
-test("E15: rent that changed since the quote is charged as it was ten seconds ago at most", async () => {
-  const before = await fixture.ledger.paymentCost(fixture.mints.USDC, null);
-  fixture.chain.setRent(10_000n);
-  fixture.clock.advance(10_000);
-  const after = await fixture.ledger.paymentCost(fixture.mints.USDC, [bob.address, nobody().address]);
+test("E15: rent that changed since the quote is charged as it was ten seconds ago at most", async ({
+  scene,
+}) => {
+  const { bob } = scene;
+  const before = await scene.ledger.paymentCost(scene.mints.USDC, null);
+  scene.chain.setRent(10_000n);
+  scene.clock.advance(10_000);
+  const after = await scene.ledger.paymentCost(scene.mints.USDC, [bob.address, nobody(scene).address]);
   expect(after.rent).not.toBe(before.rent);
   expect(after.rent).toBeGreaterThan(0n);
 });
 
-test("a recipient who is its owner's token account address funded by somebody is still counted as missing", async () => {
-  const recipient = nobody();
-  fixture.chain.fund(ata(recipient).toBase58(), { lamports: 5_000_000n });
-  fixture.chain.advance(2);
-  const { rent } = await fixture.ledger.paymentCost(fixture.mints.USDC, [recipient.address]);
+test("a recipient who is its owner's token account address funded by somebody is still counted as missing", async ({
+  scene,
+}) => {
+  const recipient = nobody(scene);
+  scene.chain.fund(ata(scene, recipient).toBase58(), { lamports: 5_000_000n });
+  scene.chain.advance(2);
+  const { rent } = await scene.ledger.paymentCost(scene.mints.USDC, [recipient.address]);
   expect(rent).toBeGreaterThan(0n);
 });
 
-test("a node that does not know the blockhash yet is not believed while another one knows it", async () => {
-  const sender = somebody({ lamports: 1_000_000_000n });
-  const payment = sol(sender, bob, 1_000_000n);
-  const { bytes } = await fixture.ledger.buildPayment(payment, new Uint8Array(32));
-  const answer = await fixture.ledger.verifyPayment(signPayment(bytes, sender.secretKey), payment);
+test("a node that does not know the blockhash yet is not believed while another one knows it", async ({
+  scene,
+}) => {
+  const { bob } = scene;
+  const sender = somebody(scene, { lamports: 1_000_000_000n });
+  const payment = sol(scene, sender, bob, 1_000_000n);
+  const { bytes } = await scene.ledger.buildPayment(payment, new Uint8Array(32));
+  const answer = await scene.ledger.verifyPayment(signPayment(bytes, sender.secretKey), payment);
   if ("refused" in answer) throw new Error(answer.refused);
   const behind: Fetch = async (url, init) => {
-    const honest = await fixture.chain.fetch(url, init);
+    const honest = await scene.chain.fetch(url, init);
     if (!JSON.stringify(init?.body).includes("simulateTransaction")) return honest;
     const body = (await honest.json()) as { result: { value: object } };
     const value = { ...body.result.value, err: "BlockhashNotFound" };
@@ -289,9 +329,9 @@ test("a node that does not know the blockhash yet is not believed while another 
   };
   const endpoints = [
     { url: "http://behind", fetch: behind },
-    { url: "http://local", fetch: fixture.chain.fetch },
+    { url: "http://local", fetch: scene.chain.fetch },
   ];
-  expect(await fixture.ledgerOf(endpoints).simulatePayment(answer.verified, payment)).toBeNull();
-  const alone = fixture.ledgerOf(endpoints.slice(0, 1));
+  expect(await scene.ledgerOf(endpoints).simulatePayment(answer.verified, payment)).toBeNull();
+  const alone = scene.ledgerOf(endpoints.slice(0, 1));
   expect(await alone.simulatePayment(answer.verified, payment)).toEqual({ kind: "blockhash_expired" });
 });

@@ -2,59 +2,60 @@
 import { createHash } from "node:crypto";
 import { VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
 import { signed, verdict } from "./signed-transaction.ts";
-import { verifyScene, type VerifyScene } from "./verify-scene.ts";
-
-let scene: VerifyScene;
-
-beforeAll(async () => {
-  scene = await verifyScene();
-});
-// Each test's transactions have a blockhash of their own.
-beforeEach(() => scene.chain.advance(1));
-afterAll(() => scene.close());
+import type { VerifyScene } from "./verify-scene.ts";
+import { verifyTest as test } from "./verify-test.ts";
 
 /** What the ledger builds for a payment, signed by its sender. */
-async function built(payment: DeclaredPayment): Promise<{ text: string; lastValidBlockHeight: number }> {
+async function built(
+  scene: VerifyScene,
+  payment: DeclaredPayment,
+): Promise<{ text: string; lastValidBlockHeight: number }> {
   const { bytes, lastValidBlockHeight } = await scene.ledger.buildPayment(payment, new Uint8Array(32));
   return { text: signPayment(bytes, scene.alice.secretKey), lastValidBlockHeight };
 }
 
-async function verified(text: string, payment: DeclaredPayment): Promise<VerifiedPayment> {
+async function verified(
+  scene: VerifyScene,
+  text: string,
+  payment: DeclaredPayment,
+): Promise<VerifiedPayment> {
   const answer = await scene.ledger.verifyPayment(text, payment);
   if ("refused" in answer) throw new Error(answer.refused);
   return answer.verified;
 }
 
-const heldBy = async (address: Address, mint: Address | null): Promise<bigint> => {
+const heldBy = async (scene: VerifyScene, address: Address, mint: Address | null): Promise<bigint> => {
   const { lamports, holdings } = await scene.ledger.balances(address);
   return mint === null ? lamports : (holdings.find((holding) => holding.mint === mint)?.amount ?? 0n);
 };
 
 describe("a payment that its sender has signed", () => {
-  test.each(["sol", "usdc", "usdt"] as const)(
+  test.for(["sol", "usdc", "usdt"] as const)(
     "in %s, as we built it, moves exactly the amount",
-    async (asset) => {
+    async (asset, { scene }) => {
       const payment = scene[asset];
-      const { text, lastValidBlockHeight } = await built(payment);
-      const found = await verified(text, payment);
+      const { text, lastValidBlockHeight } = await built(scene, payment);
+      const found = await verified(scene, text, payment);
       expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
       expect(await scene.ledger.simulatePayment(found, payment)).toBeNull();
-      const before = await heldBy(scene.bob.address, payment.mint);
+      const before = await heldBy(scene, scene.bob.address, payment.mint);
       await scene.ledger.broadcast(found.bytes);
       scene.chain.advance(2);
       expect((await scene.ledger.statuses([found.signature]))[0]?.error).toBeNull();
-      expect((await heldBy(scene.bob.address, payment.mint)) - before).toBe(2_500_000n);
+      expect((await heldBy(scene, scene.bob.address, payment.mint)) - before).toBe(2_500_000n);
     },
   );
 
-  test("is kept as it was received: its bytes, its first signature, its message's hash, its blockhash", async () => {
-    const { text } = await built(scene.usdc);
-    const found = await verified(text, scene.usdc);
+  test("is kept as it was received: its bytes, its first signature, its message's hash, its blockhash", async ({
+    scene,
+  }) => {
+    const { text } = await built(scene, scene.usdc);
+    const found = await verified(scene, text, scene.usdc);
     const bytes = Buffer.from(text, "base64");
     expect(Buffer.from(found.bytes)).toEqual(bytes);
     expect(found.signature).toBe(bs58.encode(bytes.subarray(1, 65)));
@@ -62,14 +63,14 @@ describe("a payment that its sender has signed", () => {
     expect(found.blockhash).toBe(VersionedTransaction.deserialize(bytes).message.recentBlockhash);
   });
 
-  test("to several recipients is accepted, in any order", async () => {
+  test("to several recipients is accepted, in any order", async ({ scene }) => {
     const { alice, bob, mallory, usdc, createAta, payToken, ata } = scene;
     const transfers = [bob, mallory].map(({ address }, index) => ({
       recipient: address,
       amount: BigInt(index + 1),
     }));
     const payment = { ...usdc, transfers };
-    expect(await verdict(scene.ledger, (await built(payment)).text, payment)).toBe("accepted");
+    expect(await verdict(scene.ledger, (await built(scene, payment)).text, payment)).toBe("accepted");
     const instructions = [
       payToken({ to: ata(mallory), amount: 2n }),
       createAta({ payer: alice }),
@@ -78,13 +79,13 @@ describe("a payment that its sender has signed", () => {
     expect(await scene.judge(payment, instructions)).toBe("accepted");
   });
 
-  test("in a v0 transaction without tables is accepted too", async () => {
+  test("in a v0 transaction without tables is accepted too", async ({ scene }) => {
     for (const payment of [scene.sol, scene.usdc, scene.usdt]) {
       expect(await scene.judge(payment, scene.honest(payment), { tables: [] })).toBe("accepted");
     }
   });
 
-  test("without the creation of an account that is there is accepted", async () => {
+  test("without the creation of an account that is there is accepted", async ({ scene }) => {
     const { judge, mallory, usdc, payToken, ata } = scene;
     const payment = { ...usdc, transfers: [{ recipient: mallory.address, amount: 1n }] };
     expect(await judge(payment, [payToken({ to: ata(mallory), amount: 1n })])).toBe("accepted");
@@ -92,45 +93,49 @@ describe("a payment that its sender has signed", () => {
 });
 
 describe("blockhashes", () => {
-  test("W8: a fresh confirmed blockhash is accepted", async () => {
+  test("W8: a fresh confirmed blockhash is accepted", async ({ scene }) => {
     expect(await scene.judge(scene.sol, scene.honest(scene.sol))).toBe("accepted");
   });
 
-  test.each([
-    ["that nobody knows", () => scene.mallory.address],
+  test.for([
+    ["that nobody knows", ({ mallory }: VerifyScene) => mallory.address],
     ["of zeros", () => "11111111111111111111111111111111"],
     ["of another chain, its genesis", () => "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d"],
-  ])("attack: a blockhash %s is blockhash_expired", async (_which, blockhash) => {
+  ] as const)("attack: a blockhash %s is blockhash_expired", async ([_which, blockhash], { scene }) => {
     const { judge, honest, sol } = scene;
-    expect(await judge(sol, honest(sol), { blockhash: blockhash() })).toBe("blockhash_expired");
+    expect(await judge(sol, honest(sol), { blockhash: blockhash(scene) })).toBe("blockhash_expired");
   });
 
-  test("W7: an expired blockhash is blockhash_expired", async () => {
-    const { text, lastValidBlockHeight } = await built(scene.sol);
+  test("W7: an expired blockhash is blockhash_expired", async ({ scene }) => {
+    const { text, lastValidBlockHeight } = await built(scene, scene.sol);
     // Never too early: a transaction taken for dead while it can still land would be paid again.
-    const found = await verified(text, scene.sol);
+    const found = await verified(scene, text, scene.sol);
     expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
     scene.chain.advance(200);
     expect(await verdict(scene.ledger, text, scene.sol)).toBe("blockhash_expired");
   });
 
-  test("W7: what the bytes say comes before whether they are alive: an old lie is content_mismatch", async () => {
+  test("W7: what the bytes say comes before whether they are alive: an old lie is content_mismatch", async ({
+    scene,
+  }) => {
     const { judge, paySol, mallory, sol } = scene;
     expect(await judge(sol, [paySol({ to: mallory })], { blockhash: mallory.address })).toBe(
       "content_mismatch",
     );
   });
 
-  test("the last valid height is never too low, however old the blockhash is", async () => {
-    const { text, lastValidBlockHeight } = await built(scene.sol);
+  test("the last valid height is never too low, however old the blockhash is", async ({ scene }) => {
+    const { text, lastValidBlockHeight } = await built(scene, scene.sol);
     for (const age of [1, 40, 80]) {
       scene.chain.advance(age);
-      const found = await verified(text, scene.sol);
+      const found = await verified(scene, text, scene.sol);
       expect(found.lastValidBlockHeight).toBeGreaterThanOrEqual(lastValidBlockHeight);
     }
   });
 
-  test("W8: a blockhash that one endpoint does not know yet is accepted when another knows it", async () => {
+  test("W8: a blockhash that one endpoint does not know yet is accepted when another knows it", async ({
+    scene,
+  }) => {
     const transaction = await signed(scene, { signers: [scene.alice], instructions: [scene.paySol()] });
     const lagging: typeof scene.chain.fetch = async (url, init) => {
       const answer = await scene.chain.fetch(url, init);

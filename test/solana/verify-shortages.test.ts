@@ -6,36 +6,37 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { ComputeBudgetProgram, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment, SimulationFault, Transfer } from "../../src/ledger/ledger.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land, signed } from "./signed-transaction.ts";
-import { instruction, verifyScene, type VerifyScene } from "./verify-scene.ts";
+import { instruction, type VerifyScene } from "./verify-scene.ts";
+import { verifyTest } from "./verify-test.ts";
 
-let scene: VerifyScene;
-/** An empty account's rent, a token account's rent. */
-let rentOfEmpty: bigint;
-let rentOfToken: bigint;
-let names = 0;
+/** What accounts cost. */
+interface Priced extends VerifyScene {
+  readonly rentOfEmpty: bigint;
+  readonly rentOfToken: bigint;
+}
 
-beforeAll(async () => {
-  scene = await verifyScene();
-  rentOfToken = (await scene.ledger.paymentCost(scene.mints.USDC, null)).rent;
+const test = verifyTest.extend("scene", async ({ scene }): Promise<Priced> => {
+  const { rent: rentOfToken } = await scene.ledger.paymentCost(scene.mints.USDC, null);
   // Rent is counted for 128 bytes more than an account has; a token account has 165.
-  rentOfEmpty = (rentOfToken * 128n) / (128n + 165n);
+  return { ...scene, rentOfToken, rentOfEmpty: (rentOfToken * 128n) / (128n + 165n) };
 });
-beforeEach(() => scene.chain.advance(1));
-afterAll(() => scene.close());
+
+let names = 0;
 
 const FEE = 5_000n;
 const SOL = 1_000_000_000n;
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 
-const somebody = (funds: Funds = {}): Wallet => scene.wallet(`somebody ${(names += 1)}`, funds);
-const holding = (coin: "USDC" | "USDT", lamports: bigint, tokens: bigint): Wallet =>
-  somebody({
+const somebody = (scene: Priced, funds: Funds = {}): Wallet =>
+  scene.wallet(`somebody ${(names += 1)}`, funds);
+const holding = (scene: Priced, coin: "USDC" | "USDT", lamports: bigint, tokens: bigint): Wallet =>
+  somebody(scene, {
     ...(lamports > 0n ? { lamports } : {}),
     ...(coin === "USDC" ? { usdc: tokens } : { usdt: tokens }),
   });
@@ -56,6 +57,7 @@ const priceOf = (lamports: bigint): TransactionInstruction[] => [
 
 /** What simulation says of these instructions, once they are verified. */
 async function simulate(
+  scene: Priced,
   payment: DeclaredPayment,
   sender: Wallet,
   instructions: readonly TransactionInstruction[],
@@ -68,6 +70,7 @@ async function simulate(
 
 /** The fault when a node says that simulation ended with this error. */
 async function explained(
+  scene: Priced,
   payment: DeclaredPayment,
   sender: Wallet,
   instructions: readonly TransactionInstruction[],
@@ -85,7 +88,7 @@ async function explained(
       : undefined,
   );
   try {
-    return await simulate(payment, sender, instructions);
+    return await simulate(scene, payment, sender, instructions);
   } finally {
     lift();
   }
@@ -94,10 +97,10 @@ async function explained(
 const PROGRAM_ERROR = { kind: "would_fail", reason: "program_error" };
 
 describe("SOL", () => {
-  test("AccountNotFound: a sender who does not exist lacks amount and fee", async () => {
-    const sender = somebody();
+  test("AccountNotFound: a sender who does not exist lacks amount and fee", async ({ scene }) => {
+    const sender = somebody(scene);
     const payment = pays(sender, null, [scene.bob, SOL]);
-    expect(await simulate(payment, sender, [scene.paySol({ from: sender, amount: SOL })])).toEqual({
+    expect(await simulate(scene, payment, sender, [scene.paySol({ from: sender, amount: SOL })])).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: null,
@@ -106,11 +109,13 @@ describe("SOL", () => {
     });
   });
 
-  test("InsufficientFundsForFee: a fee beyond the balance is asked for together with the amount", async () => {
-    const sender = somebody({ lamports: 1_000_000n });
+  test("InsufficientFundsForFee: a fee beyond the balance is asked for together with the amount", async ({
+    scene,
+  }) => {
+    const sender = somebody(scene, { lamports: 1_000_000n });
     const payment = pays(sender, null, [scene.bob, 7n]);
     const instructions = [...priceOf(2_000_000n), scene.paySol({ from: sender, amount: 7n })];
-    expect(await simulate(payment, sender, instructions)).toEqual({
+    expect(await simulate(scene, payment, sender, instructions)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: null,
@@ -119,12 +124,14 @@ describe("SOL", () => {
     });
   });
 
-  test("System's custom error 1: the second of two transfers finds too little, and the sum of both is asked for", async () => {
-    const sender = somebody({ lamports: 2n * SOL });
-    const other = somebody({ lamports: SOL });
+  test("System's custom error 1: the second of two transfers finds too little, and the sum of both is asked for", async ({
+    scene,
+  }) => {
+    const sender = somebody(scene, { lamports: 2n * SOL });
+    const other = somebody(scene, { lamports: SOL });
     const payment = pays(sender, null, [scene.bob, SOL], [other, SOL]);
     const instructions = [scene.bob, other].map((to) => scene.paySol({ from: sender, to, amount: SOL }));
-    expect(await simulate(payment, sender, instructions)).toEqual({
+    expect(await simulate(scene, payment, sender, instructions)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: null,
@@ -133,23 +140,27 @@ describe("SOL", () => {
     });
   });
 
-  test("InsufficientFundsForRent of the payer: what is left is too little to be left", async () => {
-    const sender = somebody({ lamports: SOL });
+  test("InsufficientFundsForRent of the payer: what is left is too little to be left", async ({ scene }) => {
+    const { rentOfEmpty } = scene;
+    const sender = somebody(scene, { lamports: SOL });
     const payment = pays(sender, null, [scene.bob, SOL - FEE - 1n]);
-    expect(await simulate(payment, sender, [scene.paySol({ from: sender, amount: SOL - FEE - 1n })])).toEqual(
-      {
-        kind: "insufficient_balance",
-        component: "rent",
-        mint: null,
-        required: SOL - 1n + rentOfEmpty,
-        available: SOL,
-      },
-    );
+    expect(
+      await simulate(scene, payment, sender, [scene.paySol({ from: sender, amount: SOL - FEE - 1n })]),
+    ).toEqual({
+      kind: "insufficient_balance",
+      component: "rent",
+      mint: null,
+      required: SOL - 1n + rentOfEmpty,
+      available: SOL,
+    });
   });
 
-  test("W17: InsufficientFundsForRent of a recipient, first or second, is the recipient's minimum", async () => {
-    const sender = somebody({ lamports: 5n * SOL });
-    const fresh = somebody();
+  test("W17: InsufficientFundsForRent of a recipient, first or second, is the recipient's minimum", async ({
+    scene,
+  }) => {
+    const { rentOfEmpty } = scene;
+    const sender = somebody(scene, { lamports: 5n * SOL });
+    const fresh = somebody(scene);
     const orders = [
       [fresh, scene.bob],
       [scene.bob, fresh],
@@ -159,7 +170,7 @@ describe("SOL", () => {
       const instructions = recipients.map((to) =>
         scene.paySol({ from: sender, to, amount: rentOfEmpty - 1n }),
       );
-      expect(await simulate(payment, sender, instructions)).toEqual({
+      expect(await simulate(scene, payment, sender, instructions)).toEqual({
         kind: "recipient_below_rent",
         minimum: rentOfEmpty,
         transfer: recipients.indexOf(fresh),
@@ -169,7 +180,12 @@ describe("SOL", () => {
 });
 
 describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
-  const honest = (sender: Wallet, recipient: Wallet, amount: bigint): TransactionInstruction[] => {
+  const honest = (
+    scene: Priced,
+    sender: Wallet,
+    recipient: Wallet,
+    amount: bigint,
+  ): TransactionInstruction[] => {
     const mint = scene.mints[coin];
     return [
       scene.createAta({ owner: recipient, payer: sender, mint }),
@@ -177,17 +193,23 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
     ];
   };
   const simulateHonest = (
+    scene: Priced,
     sender: Wallet,
     recipient: Wallet,
     amount: bigint,
   ): Promise<SimulationFault | null> =>
-    simulate(pays(sender, scene.mints[coin], [recipient, amount]), sender, honest(sender, recipient, amount));
+    simulate(
+      scene,
+      pays(sender, scene.mints[coin], [recipient, amount]),
+      sender,
+      honest(scene, sender, recipient, amount),
+    );
 
-  test("a payment that lacks nothing has no fault", async () => {
-    expect(await simulateHonest(holding(coin, SOL, 5n), somebody(), 5n)).toBeNull();
+  test("a payment that lacks nothing has no fault", async ({ scene }) => {
+    expect(await simulateHonest(scene, holding(scene, coin, SOL, 5n), somebody(scene), 5n)).toBeNull();
   });
 
-  test("W16: AccountNotFound: tokens, but no SOL at all, is component fee", async () => {
+  test("W16: AccountNotFound: tokens, but no SOL at all, is component fee", async ({ scene }) => {
     const shortage = {
       kind: "insufficient_balance",
       component: "fee",
@@ -195,14 +217,16 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
       required: FEE,
       available: 0n,
     };
-    expect(await simulateHonest(holding(coin, 0n, 5n), scene.alice, 5n)).toEqual(shortage);
+    expect(await simulateHonest(scene, holding(scene, coin, 0n, 5n), scene.alice, 5n)).toEqual(shortage);
   });
 
-  test("W16: InsufficientFundsForFee: less SOL than the fee is component fee, with the priority fee in it", async () => {
-    const sender = holding(coin, 1_000_000n, 5n);
+  test("W16: InsufficientFundsForFee: less SOL than the fee is component fee, with the priority fee in it", async ({
+    scene,
+  }) => {
+    const sender = holding(scene, coin, 1_000_000n, 5n);
     const payment = pays(sender, scene.mints[coin], [scene.alice, 5n]);
-    const instructions = [...priceOf(1_000_000n), ...honest(sender, scene.alice, 5n)];
-    expect(await simulate(payment, sender, instructions)).toEqual({
+    const instructions = [...priceOf(1_000_000n), ...honest(scene, sender, scene.alice, 5n)];
+    expect(await simulate(scene, payment, sender, instructions)).toEqual({
       kind: "insufficient_balance",
       component: "fee",
       mint: null,
@@ -211,9 +235,12 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
     });
   });
 
-  test("W16: System's custom error 1 while an account is created: no SOL for its rent is component rent", async () => {
+  test("W16: System's custom error 1 while an account is created: no SOL for its rent is component rent", async ({
+    scene,
+  }) => {
+    const { rentOfEmpty, rentOfToken } = scene;
     const lamports = rentOfEmpty + FEE;
-    expect(await simulateHonest(holding(coin, lamports, 5n), somebody(), 5n)).toEqual({
+    expect(await simulateHonest(scene, holding(scene, coin, lamports, 5n), somebody(scene), 5n)).toEqual({
       kind: "insufficient_balance",
       component: "rent",
       mint: null,
@@ -222,55 +249,61 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
     });
   });
 
-  test("W16: an account whose creation is asked for twice is paid for once", async () => {
+  test("W16: an account whose creation is asked for twice is paid for once", async ({ scene }) => {
+    const { rentOfEmpty, rentOfToken } = scene;
     const lamports = rentOfEmpty + FEE;
-    const sender = holding(coin, lamports, 5n);
-    const recipient = somebody();
-    const [create, transfer] = honest(sender, recipient, 5n);
+    const sender = holding(scene, coin, lamports, 5n);
+    const recipient = somebody(scene);
+    const [create, transfer] = honest(scene, sender, recipient, 5n);
     if (create === undefined || transfer === undefined) throw new Error("a payment has two instructions");
     const payment = pays(sender, scene.mints[coin], [recipient, 5n]);
-    expect(await simulate(payment, sender, [create, create, transfer])).toMatchObject({
+    expect(await simulate(scene, payment, sender, [create, create, transfer])).toMatchObject({
       component: "rent",
       required: FEE + rentOfToken,
     });
   });
 
-  test("W16: InsufficientFundsForRent of the payer, by the fee or by an account's rent, is component rent", async () => {
-    const byFee = holding(coin, rentOfEmpty + FEE - 1n, 5n);
+  test("W16: InsufficientFundsForRent of the payer, by the fee or by an account's rent, is component rent", async ({
+    scene,
+  }) => {
+    const { rentOfEmpty, rentOfToken } = scene;
+    const byFee = holding(scene, coin, rentOfEmpty + FEE - 1n, 5n);
     const shortage = { kind: "insufficient_balance", component: "rent", mint: null };
-    expect(await simulateHonest(byFee, scene.alice, 5n)).toEqual({
+    expect(await simulateHonest(scene, byFee, scene.alice, 5n)).toEqual({
       ...shortage,
       required: FEE + rentOfEmpty,
       available: rentOfEmpty + FEE - 1n,
     });
     const lamports = rentOfToken + FEE + rentOfEmpty - 1n;
-    const byAccount = holding(coin, lamports, 5n);
-    expect(await simulateHonest(byAccount, somebody(), 5n)).toEqual({
+    const byAccount = holding(scene, coin, lamports, 5n);
+    expect(await simulateHonest(scene, byAccount, somebody(scene), 5n)).toEqual({
       ...shortage,
       required: FEE + rentOfToken + rentOfEmpty,
       available: lamports,
     });
   });
 
-  test("Token's custom error 1: too few tokens is component amount of the mint", async () => {
+  test("Token's custom error 1: too few tokens is component amount of the mint", async ({ scene }) => {
     const shortage = { kind: "insufficient_balance", component: "amount", mint: scene.mints[coin] };
-    expect(await simulateHonest(holding(coin, SOL, 4n), scene.alice, 5n)).toEqual({
+    expect(await simulateHonest(scene, holding(scene, coin, SOL, 4n), scene.alice, 5n)).toEqual({
       ...shortage,
       required: 5n,
       available: 4n,
     });
-    expect(await simulateHonest(somebody({ lamports: SOL }), scene.alice, 5n)).toEqual({
+    expect(await simulateHonest(scene, somebody(scene, { lamports: SOL }), scene.alice, 5n)).toEqual({
       ...shortage,
       required: 5n,
       available: 0n,
     });
   });
 
-  test("Token's custom error 1: the second of two transfers finds too few, and the sum of both is asked for", async () => {
-    const sender = holding(coin, SOL, 9n);
+  test("Token's custom error 1: the second of two transfers finds too few, and the sum of both is asked for", async ({
+    scene,
+  }) => {
+    const sender = holding(scene, coin, SOL, 9n);
     const payment = pays(sender, scene.mints[coin], [scene.alice, 5n], [scene.mallory, 5n]);
-    const instructions = [scene.alice, scene.mallory].flatMap((to) => honest(sender, to, 5n));
-    expect(await simulate(payment, sender, instructions)).toEqual({
+    const instructions = [scene.alice, scene.mallory].flatMap((to) => honest(scene, sender, to, 5n));
+    expect(await simulate(scene, payment, sender, instructions)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: scene.mints[coin],
@@ -279,42 +312,48 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
     });
   });
 
-  test("W15: a recipient without a token account, and nothing that creates one, is no_token_account", async () => {
-    const sender = holding(coin, SOL, 5n);
-    const [recipient, other] = [somebody(), somebody()];
-    const transferAlone = honest(sender, recipient, 5n).slice(1);
+  test("W15: a recipient without a token account, and nothing that creates one, is no_token_account", async ({
+    scene,
+  }) => {
+    const sender = holding(scene, coin, SOL, 5n);
+    const [recipient, other] = [somebody(scene), somebody(scene)];
+    const transferAlone = honest(scene, sender, recipient, 5n).slice(1);
     const noAccount = { kind: "would_fail", reason: "no_token_account" };
     expect(
-      await simulate(pays(sender, scene.mints[coin], [recipient, 5n]), sender, transferAlone),
+      await simulate(scene, pays(sender, scene.mints[coin], [recipient, 5n]), sender, transferAlone),
     ).toMatchObject(noAccount);
     // The account that is created is another recipient's.
     const both = pays(sender, scene.mints[coin], [other, 1n], [recipient, 4n]);
-    const created = [...honest(sender, other, 1n), ...honest(sender, recipient, 4n).slice(1)];
-    expect(await simulate(both, sender, created)).toMatchObject(noAccount);
+    const created = [...honest(scene, sender, other, 1n), ...honest(scene, sender, recipient, 4n).slice(1)];
+    expect(await simulate(scene, both, sender, created)).toMatchObject(noAccount);
   });
 
-  test("W15: neither end exists: the sender learns first that there is nothing to pay with", async () => {
-    const sender = somebody({ lamports: SOL });
-    const recipient = somebody();
+  test("W15: neither end exists: the sender learns first that there is nothing to pay with", async ({
+    scene,
+  }) => {
+    const sender = somebody(scene, { lamports: SOL });
+    const recipient = somebody(scene);
     const payment = pays(sender, scene.mints[coin], [recipient, 5n]);
-    expect(await simulate(payment, sender, honest(sender, recipient, 5n).slice(1))).toMatchObject({
+    expect(
+      await simulate(scene, payment, sender, honest(scene, sender, recipient, 5n).slice(1)),
+    ).toMatchObject({
       kind: "insufficient_balance",
       component: "amount",
       available: 0n,
     });
   });
 
-  test("an account that is created too late, behind its transfer, is program_error", async () => {
-    const sender = holding(coin, SOL, 5n);
-    const recipient = somebody();
+  test("an account that is created too late, behind its transfer, is program_error", async ({ scene }) => {
+    const sender = holding(scene, coin, SOL, 5n);
+    const recipient = somebody(scene);
     const payment = pays(sender, scene.mints[coin], [recipient, 5n]);
-    const instructions = honest(sender, recipient, 5n).toReversed();
-    expect(await simulate(payment, sender, instructions)).toMatchObject(PROGRAM_ERROR);
+    const instructions = honest(scene, sender, recipient, 5n).toReversed();
+    expect(await simulate(scene, payment, sender, instructions)).toMatchObject(PROGRAM_ERROR);
   });
 
-  test("P17: Token's custom error 0x11: a frozen account at either end is frozen", async () => {
-    const sender = holding(coin, SOL, 5n);
-    const recipient = holding(coin, SOL, 1n);
+  test("P17: Token's custom error 0x11: a frozen account at either end is frozen", async ({ scene }) => {
+    const sender = holding(scene, coin, SOL, 5n);
+    const recipient = holding(scene, coin, SOL, 1n);
     const mint = new PublicKey(scene.mints[coin]);
     const { faucet } = scene.chain;
     for (const owner of [sender, recipient]) {
@@ -324,7 +363,7 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
         signers: [faucet],
         instructions: [createFreezeAccountInstruction(account, mint, key)],
       });
-      expect(await simulateHonest(sender, recipient, 5n)).toMatchObject({
+      expect(await simulateHonest(scene, sender, recipient, 5n)).toMatchObject({
         kind: "would_fail",
         reason: "frozen",
       });
@@ -333,14 +372,14 @@ describe.each(["USDC", "USDT"] as const)("%s", (coin) => {
         instructions: [createThawAccountInstruction(account, mint, key)],
       });
     }
-    expect(await simulateHonest(sender, recipient, 5n)).toBeNull();
+    expect(await simulateHonest(scene, sender, recipient, 5n)).toBeNull();
   });
 });
 
 describe("whose error it is", () => {
-  test("two of the sender's accounts pay: only the one that runs short is told of", async () => {
-    const sender = holding("USDC", 5n * SOL, 100n);
-    const second = somebody();
+  test("two of the sender's accounts pay: only the one that runs short is told of", async ({ scene }) => {
+    const sender = holding(scene, "USDC", 5n * SOL, 100n);
+    const second = somebody(scene);
     await land(scene, {
       signers: [sender, second],
       instructions: [
@@ -360,7 +399,7 @@ describe("whose error it is", () => {
       scene.payToken({ authority: sender, to: scene.ata(scene.alice), amount: 10n }),
       scene.payToken({ authority: sender, source: keyOf(second), to: scene.ata(scene.mallory), amount: 5n }),
     ];
-    expect(await simulate(payment, sender, instructions)).toEqual({
+    expect(await simulate(scene, payment, sender, instructions)).toEqual({
       kind: "insufficient_balance",
       component: "amount",
       mint: scene.mints.USDC,
@@ -369,56 +408,60 @@ describe("whose error it is", () => {
     });
   });
 
-  test.each([
+  test.for([
     ["a memo's", { Custom: 1 }],
     ["a memo's", { Custom: 0x11 }],
     ["a memo's", "MissingRequiredSignature"],
-  ])(
+  ] as const)(
     "custom errors of another program say nothing of the sender's money: %s %j is program_error",
-    async (_whose, error) => {
+    async ([_whose, error], { scene }) => {
       const { alice, bob, paySol, payToken, mallory } = scene;
       const memo = instruction(MEMO, Buffer.from("x"));
       const sol = pays(alice, null, [bob, 5n]);
       expect(
-        await explained(sol, alice, [memo, paySol({ amount: 5n })], { InstructionError: [0, error] }),
+        await explained(scene, sol, alice, [memo, paySol({ amount: 5n })], { InstructionError: [0, error] }),
       ).toMatchObject(PROGRAM_ERROR);
       const usdc = pays(alice, scene.mints.USDC, [mallory, 5n]);
       const toMallory = payToken({ to: scene.ata(mallory), amount: 5n });
-      expect(await explained(usdc, alice, [toMallory, memo], { InstructionError: [1, error] })).toMatchObject(
-        PROGRAM_ERROR,
-      );
+      expect(
+        await explained(scene, usdc, alice, [toMallory, memo], { InstructionError: [1, error] }),
+      ).toMatchObject(PROGRAM_ERROR);
     },
   );
 
-  test("Token's codes mean nothing in the System and ATA programs", async () => {
+  test("Token's codes mean nothing in the System and ATA programs", async ({ scene }) => {
     const { alice, bob, paySol, honest, usdc } = scene;
     const sol = pays(alice, null, [bob, 5n]);
     const frozen = { InstructionError: [0, { Custom: 0x11 }] };
-    expect(await explained(sol, alice, [paySol({ amount: 5n })], frozen)).toMatchObject(PROGRAM_ERROR);
-    expect(await explained(usdc, alice, honest(usdc), frozen)).toMatchObject(PROGRAM_ERROR);
+    expect(await explained(scene, sol, alice, [paySol({ amount: 5n })], frozen)).toMatchObject(PROGRAM_ERROR);
+    expect(await explained(scene, usdc, alice, honest(usdc), frozen)).toMatchObject(PROGRAM_ERROR);
     const other = { InstructionError: [0, { Custom: 0 }] };
-    expect(await explained(sol, alice, [paySol({ amount: 5n })], other)).toMatchObject(PROGRAM_ERROR);
-    expect(await explained(usdc, alice, honest(usdc), other)).toMatchObject(PROGRAM_ERROR);
+    expect(await explained(scene, sol, alice, [paySol({ amount: 5n })], other)).toMatchObject(PROGRAM_ERROR);
+    expect(await explained(scene, usdc, alice, honest(usdc), other)).toMatchObject(PROGRAM_ERROR);
   });
 
-  test("an error of the Token program that is none of these, both accounts being there, is program_error", async () => {
+  test("an error of the Token program that is none of these, both accounts being there, is program_error", async ({
+    scene,
+  }) => {
     const { alice, mallory, payToken, mints } = scene;
     const payment = pays(alice, mints.USDC, [mallory, 5n]);
     const transfer = payToken({ to: scene.ata(mallory), amount: 5n });
     for (const error of [{ Custom: 3 }, "InvalidAccountData", "ComputationalBudgetExceeded"]) {
-      expect(await explained(payment, alice, [transfer], { InstructionError: [0, error] })).toMatchObject(
-        PROGRAM_ERROR,
-      );
+      expect(
+        await explained(scene, payment, alice, [transfer], { InstructionError: [0, error] }),
+      ).toMatchObject(PROGRAM_ERROR);
     }
   });
 
-  test("too little rent of an account that is neither payer nor SOL recipient is program_error", async () => {
+  test("too little rent of an account that is neither payer nor SOL recipient is program_error", async ({
+    scene,
+  }) => {
     const { alice, honest, usdc } = scene;
     const err = { InsufficientFundsForRent: { account_index: 2 } };
-    expect(await explained(usdc, alice, honest(usdc), err)).toMatchObject(PROGRAM_ERROR);
+    expect(await explained(scene, usdc, alice, honest(usdc), err)).toMatchObject(PROGRAM_ERROR);
   });
 
-  test.each([
+  test.for([
     ["SignatureFailure"],
     ["DuplicateInstruction"],
     ["SomethingNew"],
@@ -429,20 +472,20 @@ describe("whose error it is", () => {
     [{ InsufficientFundsForRent: {} }],
     [{ InsufficientFundsForRent: null }],
     [{}],
-  ])("an error that nobody foresaw, %j, is program_error", async (err) => {
+  ] as const)("an error that nobody foresaw, %j, is program_error", async ([err], { scene }) => {
     const { alice, honest, usdc, sol } = scene;
     for (const payment of [sol, usdc]) {
-      expect(await explained(payment, alice, honest(payment), err)).toMatchObject(PROGRAM_ERROR);
+      expect(await explained(scene, payment, alice, honest(payment), err)).toMatchObject(PROGRAM_ERROR);
     }
   });
 
-  test("W7, W21: a blockhash gone and bytes already processed are told as such", async () => {
+  test("W7, W21: a blockhash gone and bytes already processed are told as such", async ({ scene }) => {
     const { alice, honest, sol, usdc } = scene;
     for (const payment of [sol, usdc]) {
-      expect(await explained(payment, alice, honest(payment), "BlockhashNotFound")).toEqual({
+      expect(await explained(scene, payment, alice, honest(payment), "BlockhashNotFound")).toEqual({
         kind: "blockhash_expired",
       });
-      expect(await explained(payment, alice, honest(payment), "AlreadyProcessed")).toEqual({
+      expect(await explained(scene, payment, alice, honest(payment), "AlreadyProcessed")).toEqual({
         kind: "already_processed",
       });
     }

@@ -2,22 +2,15 @@
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 import type { Address } from "../../src/address.ts";
 import type { DeclaredPayment } from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import { keyOf, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
-import { instruction, verifyScene, type VerifyScene } from "./verify-scene.ts";
-
-let scene: VerifyScene;
-
-beforeAll(async () => {
-  scene = await verifyScene();
-});
-beforeEach(() => scene.chain.advance(1));
+import { instruction, type VerifyScene } from "./verify-scene.ts";
+import { verifyTest as test } from "./verify-test.ts";
 afterEach(() => void vi.restoreAllMocks());
-afterAll(() => scene.close());
 
 const MEMO = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr";
 const strangers = (count: number): PublicKey[] =>
@@ -25,12 +18,14 @@ const strangers = (count: number): PublicKey[] =>
     { length: count },
     (_, index) => new PublicKey(createHash("sha256").update(`nobody has asked for ${index} yet`).digest()),
   );
-const paying = (keys: readonly PublicKey[]): DeclaredPayment => ({
+const paying = (scene: VerifyScene, keys: readonly PublicKey[]): DeclaredPayment => ({
   ...scene.usdc,
   transfers: keys.map((key) => ({ recipient: key.toBase58() as Address, amount: 1n })),
 });
 
-test("H21: text longer than any transaction's is too_large without being decoded, whatever it holds", async () => {
+test("H21: text longer than any transaction's is too_large without being decoded, whatever it holds", async ({
+  scene,
+}) => {
   const from = vi.spyOn(Buffer, "from");
   const texts = ["A", "1", "=", " ", "\u{1F4B8}", "AB\n="].map((unit) => unit.repeat(65_536 / unit.length));
   for (const text of texts) {
@@ -39,7 +34,9 @@ test("H21: text longer than any transaction's is too_large without being decoded
   }
 });
 
-test("H21: no node is asked before the bytes are a transaction that the sender has signed", async () => {
+test("H21: no node is asked before the bytes are a transaction that the sender has signed", async ({
+  scene,
+}) => {
   const asked: unknown[] = [];
   const counting: Fetch = async (url, init) => {
     asked.push(init?.body);
@@ -70,17 +67,19 @@ test("H21: no node is asked before the bytes are a transaction that the sender h
   expect(asked).toEqual([]);
 });
 
-test("H21: a transaction of one transfer derives nothing for 500 declared recipients", async () => {
+test("H21: a transaction of one transfer derives nothing for 500 declared recipients", async ({ scene }) => {
   const text = await signed(scene, { signers: [scene.alice], instructions: [scene.payToken()] });
-  const payment = paying(strangers(500));
+  const payment = paying(scene, strangers(500));
   const derive = vi.spyOn(ed25519.Point, "fromHex");
   expect(await verdict(scene.ledger, text, payment)).toBe("content_mismatch");
   expect(derive).not.toHaveBeenCalled();
 });
 
-test("H21: the token accounts of 50 recipients, packed by a lookup table, are derived a few at a time", async () => {
+test("H21: the token accounts of 50 recipients, packed by a lookup table, are derived a few at a time", async ({
+  scene,
+}) => {
   const recipients = strangers(50);
-  const payment = paying(recipients);
+  const payment = paying(scene, recipients);
   const accounts = recipients.map(
     (key) => new PublicKey(associatedTokenAddress(key.toBase58(), scene.mints.USDC)),
   );
@@ -113,7 +112,7 @@ test("H21: the token accounts of 50 recipients, packed by a lookup table, are de
   expect(most).toBeLessThanOrEqual(9);
 });
 
-test("H21: a thousand indices that refer to three accounts spell each account once", async () => {
+test("H21: a thousand indices that refer to three accounts spell each account once", async ({ scene }) => {
   const { alice, bob, sol, paySol } = scene;
   const message = rawMessage({
     header: [1, 0, 2],
@@ -129,7 +128,9 @@ test("H21: a thousand indices that refer to three accounts spell each account on
   expect(spell.mock.calls.length).toBeLessThan(30);
 });
 
-test("H21: a transaction that is nothing but signatures is judged by the first bad one", async () => {
+test("H21: a transaction that is nothing but signatures is judged by the first bad one", async ({
+  scene,
+}) => {
   const { alice, mallory, sol } = scene;
   const keys = [keyOf(alice), ...strangers(11)];
   const message = rawMessage({
@@ -144,7 +145,7 @@ test("H21: a transaction that is nothing but signatures is judged by the first b
   expect(await verdict(scene.ledger, wire(message, [own, ...others]), sol)).toBe("bad_signature");
 });
 
-test("H21: hundreds of empty instructions are refused as what they are", async () => {
+test("H21: hundreds of empty instructions are refused as what they are", async ({ scene }) => {
   const { alice, sol } = scene;
   const keys = [keyOf(alice), new PublicKey(MEMO), SystemProgram.programId];
   const empty = (program: number): Promise<string> =>

@@ -8,25 +8,28 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram, SYSVAR_RENT_PUBKEY } from "@solana/web3.js";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Move, TransactionFault } from "../../../src/ledger/routing.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { keyOf, land } from "../signed-transaction.ts";
-import { routingFixture, type Outcome, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Outcome, Party, RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
 const USDC = 1_000_000n;
 
-let fixture: RoutingFixture;
-let rentOfEmpty: bigint;
-let rentOfToken: bigint;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  rentOfEmpty = await fixture.ledger.rentMinimum(0);
-  rentOfToken = await fixture.ledger.rentMinimum(165);
-});
-afterAll(() => fixture.close());
+/** What accounts cost. */
+interface Scene extends RoutingFixture {
+  readonly rentOfEmpty: bigint;
+  readonly rentOfToken: bigint;
+}
+
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  rentOfEmpty: await world.ledger.rentMinimum(0),
+  rentOfToken: await world.ledger.rentMinimum(165),
+}));
 
 /** Before it was sent and after it landed, the same was said. */
 function expectFault(outcome: Outcome, kind: TransactionFault["kind"], move: number | null): void {
@@ -34,20 +37,20 @@ function expectFault(outcome: Outcome, kind: TransactionFault["kind"], move: num
   expect(outcome.landed).toEqual(outcome.tried);
 }
 
-async function freeze(owner: Address): Promise<void> {
-  const authority = new PublicKey(fixture.chain.faucet.address);
-  const mint = new PublicKey(fixture.mints.USDC);
-  await fixture.asIssuer([createFreezeAccountInstruction(fixture.ata(owner), mint, authority)]);
+async function freeze(scene: Scene, owner: Address): Promise<void> {
+  const authority = new PublicKey(scene.chain.faucet.address);
+  const mint = new PublicKey(scene.mints.USDC);
+  await scene.asIssuer([createFreezeAccountInstruction(scene.ata(owner), mint, authority)]);
 }
 
 /** A recipient who opened a token account and handed it over to somebody else. */
-async function hijacked(): Promise<Party> {
-  const [victim, thief] = [fixture.party({ lamports: SOL }), fixture.nobody()];
-  const [key, account] = [keyOf(victim), fixture.ata(victim.address)];
-  await land(fixture, {
+async function hijacked(scene: Scene): Promise<Party> {
+  const [victim, thief] = [scene.party({ lamports: SOL }), scene.nobody()];
+  const [key, account] = [keyOf(victim), scene.ata(victim.address)];
+  await land(scene, {
     signers: [victim],
     instructions: [
-      createAssociatedTokenAccountIdempotentInstruction(key, account, key, new PublicKey(fixture.mints.USDC)),
+      createAssociatedTokenAccountIdempotentInstruction(key, account, key, new PublicKey(scene.mints.USDC)),
       createSetAuthorityInstruction(account, key, AuthorityType.AccountOwner, new PublicKey(thief)),
     ],
   });
@@ -55,13 +58,13 @@ async function hijacked(): Promise<Party> {
 }
 
 /** A recipient who had a token account when it was priced and closed it for its rent. */
-async function closed(): Promise<Party> {
-  const party = fixture.party({ lamports: SOL });
-  const [key, account] = [keyOf(party), fixture.ata(party.address)];
-  await land(fixture, {
+async function closed(scene: Scene): Promise<Party> {
+  const party = scene.party({ lamports: SOL });
+  const [key, account] = [keyOf(party), scene.ata(party.address)];
+  await land(scene, {
     signers: [party],
     instructions: [
-      createAssociatedTokenAccountIdempotentInstruction(key, account, key, new PublicKey(fixture.mints.USDC)),
+      createAssociatedTokenAccountIdempotentInstruction(key, account, key, new PublicKey(scene.mints.USDC)),
       createCloseAccountInstruction(account, key, key),
     ],
   });
@@ -69,10 +72,10 @@ async function closed(): Promise<Party> {
 }
 
 describe("a payee", () => {
-  test("P17: whose token account is frozen fails, at whatever place, and pays nobody", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut, holds } = fixture;
+  test("P17: whose token account is frozen fails, at whatever place, and pays nobody", async ({ scene }) => {
+    const { plan, mark, usdc, party, nobody, carryOut, holds } = scene;
     const frozen = party({ usdc: 1n });
-    await freeze(frozen.address);
+    await freeze(scene, frozen.address);
     for (const place of [0, 1, 2]) {
       const deposit = party({ usdc: 10n * USDC });
       const payees = [nobody(), nobody()].toSpliced(place, 0, frozen.address);
@@ -87,11 +90,13 @@ describe("a payee", () => {
     }
   });
 
-  test("P17: whose token account was handed over to a thief fails at once, and the thief is not paid", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut, holds } = fixture;
+  test("P17: whose token account was handed over to a thief fails at once, and the thief is not paid", async ({
+    scene,
+  }) => {
+    const { plan, mark, usdc, party, nobody, carryOut, holds } = scene;
     const deposit = party({ usdc: 10n * USDC });
-    const victim = await hijacked();
-    for (const accountPayer of [fixture.sponsor.address, deposit.address]) {
+    const victim = await hijacked(scene);
+    for (const accountPayer of [scene.sponsor.address, deposit.address]) {
       const payout = plan(
         mark(deposit),
         usdc(deposit, nobody(), USDC),
@@ -102,10 +107,13 @@ describe("a payee", () => {
     expect(await holds(deposit.address)).toEqual([0n, 10n * USDC]);
   });
 
-  test("P16: who closed the token account after it was priced fails alone, at the cost of nobody", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut, holds, sponsor } = fixture;
+  test("P16: who closed the token account after it was priced fails alone, at the cost of nobody", async ({
+    scene,
+  }) => {
+    const { rentOfToken } = scene;
+    const { plan, mark, usdc, party, nobody, carryOut, holds, sponsor } = scene;
     const deposit = party({ usdc: 10n * USDC });
-    const [priced, harvester] = [nobody(), await closed()];
+    const [priced, harvester] = [nobody(), await closed(scene)];
     const present = party({ usdc: 1n });
     const spent = (await holds(sponsor.address))[0];
     const legs = {
@@ -122,11 +130,14 @@ describe("a payee", () => {
     expect(spent - (await holds(sponsor.address))[0]).toBe(20_000n + 2n * rentOfToken);
   });
 
-  test("P16: who closed it fails alone too when somebody gave the deposit address lamports to pay with", async () => {
-    const { plan, mark, usdc, party, carryOut } = fixture;
+  test("P16: who closed it fails alone too when somebody gave the deposit address lamports to pay with", async ({
+    scene,
+  }) => {
+    const { rentOfToken, rentOfEmpty } = scene;
+    const { plan, mark, usdc, party, carryOut } = scene;
     // Enough for one account, too little for what must then be left.
     const deposit = party({ usdc: 10n * USDC, lamports: rentOfToken + rentOfEmpty - 1n });
-    const [present, harvester, another] = [party({ usdc: 1n }), await closed(), await closed()];
+    const [present, harvester, another] = [party({ usdc: 1n }), await closed(scene), await closed(scene)];
     const leg = (to: Party): Move => usdc(deposit, to.address, USDC, deposit.address);
     const several = await carryOut(plan(mark(deposit), leg(present), leg(harvester)), deposit);
     expect(several.tried).toMatchObject({ kind: "payee", move: 2 });
@@ -139,8 +150,8 @@ describe("a payee", () => {
     expect((await carryOut(plan(mark(deposit), leg(present)), deposit)).landed).toBeNull();
   });
 
-  test("without token account, where nobody creates one", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut } = fixture;
+  test("without token account, where nobody creates one", async ({ scene }) => {
+    const { plan, mark, usdc, party, nobody, carryOut } = scene;
     const deposit = party({ usdc: 10n * USDC });
     const first = plan(mark(deposit), usdc(deposit, nobody(), USDC, null));
     const outcome = await carryOut(first, deposit);
@@ -154,8 +165,9 @@ describe("a payee", () => {
     expectFault(await carryOut(second, deposit), "payee", 2);
   });
 
-  test("who would get SOL below the rent minimum", async () => {
-    const { plan, mark, sol, party, nobody, carryOut } = fixture;
+  test("who would get SOL below the rent minimum", async ({ scene }) => {
+    const { rentOfEmpty } = scene;
+    const { plan, mark, sol, party, nobody, carryOut } = scene;
     const deposit = party({ lamports: 10n * SOL });
     const small = plan(mark(deposit), sol(deposit, nobody(), SOL), sol(deposit, nobody(), rentOfEmpty - 1n));
     expectFault(await carryOut(small, deposit), "payee", 2);
@@ -163,21 +175,22 @@ describe("a payee", () => {
     expect((await carryOut(enough, deposit)).landed).toBeNull();
   });
 
-  test("who is an account of the runtime's own", async () => {
-    const { plan, mark, sol, party, carryOut } = fixture;
+  test("who is an account of the runtime's own", async ({ scene }) => {
+    const { plan, mark, sol, party, carryOut } = scene;
     const deposit = party({ lamports: 10n * SOL });
     const payout = plan(mark(deposit), sol(deposit, SYSVAR_RENT_PUBKEY.toBase58() as Address, SOL));
     expectFault(await carryOut(payout, deposit), "payee", 1);
   });
 
-  test("to whom a swept marker's rent would be too little to exist", async () => {
-    const { plan, mark, sol, party, nobody, carryOut, chain } = fixture;
+  test("to whom a swept marker's rent would be too little to exist", async ({ scene }) => {
+    const { rentOfEmpty } = scene;
+    const { plan, mark, sol, party, nobody, carryOut, chain } = scene;
     const deposit = party({ lamports: 10n * SOL });
     await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
     // So that an empty account costs more than a marker did.
     chain.setRent(3n * (rentOfEmpty / 128n));
     try {
-      expectFault(await carryOut(plan(fixture.unmark(deposit, "payout", nobody())), deposit), "payee", 0);
+      expectFault(await carryOut(plan(scene.unmark(deposit, "payout", nobody())), deposit), "payee", 0);
     } finally {
       chain.setRent(rentOfEmpty / 128n);
     }
@@ -185,8 +198,8 @@ describe("a payee", () => {
 });
 
 describe("a source", () => {
-  test("with too little SOL, or with too little left", async () => {
-    const { plan, mark, sol, party, nobody, carryOut } = fixture;
+  test("with too little SOL, or with too little left", async ({ scene }) => {
+    const { plan, mark, sol, party, nobody, carryOut } = scene;
     const deposit = party({ lamports: 10n * SOL });
     const legs = [sol(deposit, nobody(), 6n * SOL), sol(deposit, nobody(), 4n * SOL + 1n)];
     expectFault(await carryOut(plan(mark(deposit), ...legs), deposit), "source", 2);
@@ -196,8 +209,9 @@ describe("a source", () => {
     expect(outcome.tried?.error).toContain("InsufficientFundsForRent");
   });
 
-  test("that is lent its rent minimum is still the source where too little is left", async () => {
-    const { plan, mark, sol, party, nobody, carryOut, sponsor } = fixture;
+  test("that is lent its rent minimum is still the source where too little is left", async ({ scene }) => {
+    const { rentOfEmpty } = scene;
+    const { plan, mark, sol, party, nobody, carryOut, sponsor } = scene;
     const deposit = party({ lamports: 10n * SOL });
     const loan = (amount: bigint): Move => sol(sponsor, deposit.address, amount);
     const pay = sol(deposit, nobody(), 10n * SOL);
@@ -206,8 +220,8 @@ describe("a source", () => {
     expect((await carryOut(plan(mark(deposit), loan(rentOfEmpty), pay), deposit)).landed).toBeNull();
   });
 
-  test("with too few tokens, with none, or without token account", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut } = fixture;
+  test("with too few tokens, with none, or without token account", async ({ scene }) => {
+    const { plan, mark, usdc, party, nobody, carryOut } = scene;
     const poor = party({ usdc: 2n * USDC - 1n });
     const legs = [usdc(poor, nobody(), USDC), usdc(poor, nobody(), USDC)];
     expectFault(await carryOut(plan(mark(poor), ...legs), poor), "source", 2);
@@ -217,26 +231,29 @@ describe("a source", () => {
     expect((await carryOut(unpriced, without)).tried).toMatchObject({ kind: "source", move: 1 });
   });
 
-  test("whose token account is frozen: the payee is not blamed", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut } = fixture;
+  test("whose token account is frozen: the payee is not blamed", async ({ scene }) => {
+    const { plan, mark, usdc, party, nobody, carryOut } = scene;
     const deposit = party({ usdc: 10n * USDC });
-    await freeze(deposit.address);
+    await freeze(scene, deposit.address);
     const outcome = await carryOut(plan(mark(deposit), usdc(deposit, nobody(), USDC)), deposit);
     expect(outcome.tried).toMatchObject({ kind: "source", move: 1 });
     expect(outcome.landed).toMatchObject({ kind: "other", move: 1 });
   });
 
-  test("whose token account belongs to somebody else", async () => {
-    const { plan, mark, usdc, nobody, carryOut } = fixture;
-    const victim = await hijacked();
+  test("whose token account belongs to somebody else", async ({ scene }) => {
+    const { plan, mark, usdc, nobody, carryOut } = scene;
+    const victim = await hijacked(scene);
     const outcome = await carryOut(plan(mark(victim), usdc(victim, nobody(), 1n)), victim);
     expectFault(outcome, "source", 1);
   });
 
-  test("that is a nonce account or another program's, whose lamports no transfer can move", async () => {
-    const { plan, mark, sol, nobody, carryOut, sponsor } = fixture;
+  test("that is a nonce account or another program's, whose lamports no transfer can move", async ({
+    scene,
+  }) => {
+    const { rentOfToken } = scene;
+    const { plan, mark, sol, nobody, carryOut, sponsor } = scene;
     const nonce = Keypair.fromSeed(new Uint8Array(32).fill(9));
-    await land(fixture, {
+    await land(scene, {
       signers: [sponsor, nonce],
       instructions: SystemProgram.createNonceAccount({
         fromPubkey: keyOf(sponsor),
@@ -246,7 +263,7 @@ describe("a source", () => {
       }).instructions,
     });
     const assigned = Keypair.fromSeed(new Uint8Array(32).fill(10));
-    await land(fixture, {
+    await land(scene, {
       signers: [sponsor, assigned],
       instructions: [
         SystemProgram.createAccount({
@@ -254,7 +271,7 @@ describe("a source", () => {
           newAccountPubkey: assigned.publicKey,
           lamports: Number(SOL),
           space: 0,
-          programId: new PublicKey(fixture.mints.USDC),
+          programId: new PublicKey(scene.mints.USDC),
         }),
       ],
     });
@@ -266,8 +283,10 @@ describe("a source", () => {
     }
   });
 
-  test("P15: dust in a token account that is to be closed, or an account that is closed already", async () => {
-    const { plan, usdc, party, carryOut, sponsor, mints, chain, holds } = fixture;
+  test("P15: dust in a token account that is to be closed, or an account that is closed already", async ({
+    scene,
+  }) => {
+    const { plan, usdc, party, carryOut, sponsor, mints, chain, holds } = scene;
     const deposit = party({ usdc: 10n * USDC });
     const close = { does: "close", mint: mints.USDC, owner: deposit.address, to: sponsor.address } as const;
     const sweep = plan(usdc(deposit, sponsor.address, 10n * USDC), close);
@@ -280,8 +299,10 @@ describe("a source", () => {
     expectFault(await carryOut(plan(close), deposit), "source", 0);
   });
 
-  test("that is to close a marker which was never made, was closed before, or holds nothing but sent lamports", async () => {
-    const { plan, mark, unmark, sol, party, nobody, carryOut, chain, ledger } = fixture;
+  test("that is to close a marker which was never made, was closed before, or holds nothing but sent lamports", async ({
+    scene,
+  }) => {
+    const { plan, mark, unmark, sol, party, nobody, carryOut, chain, ledger } = scene;
     const deposit = party({ lamports: 10n * SOL });
     expectFault(await carryOut(plan(unmark(deposit)), deposit), "source", 0);
     chain.fund(ledger.markerAddress(deposit.address, "payout"), { lamports: SOL });
@@ -294,8 +315,13 @@ describe("a source", () => {
 
 describe("P31: a fee payer", () => {
   /** The plan as somebody else than the sponsor would pay for it, tried and, where it lands at all, landed. */
-  async function paidBy(payer: Party, moves: readonly Move[], deposit: Party): Promise<Outcome> {
-    return await fixture.carryOut({ feePayer: payer.address, moves }, payer, deposit);
+  async function paidBy(
+    scene: Scene,
+    payer: Party,
+    moves: readonly Move[],
+    deposit: Party,
+  ): Promise<Outcome> {
+    return await scene.carryOut({ feePayer: payer.address, moves }, payer, deposit);
   }
   const markFor = (deposit: Party, payer: Party): Move => ({
     does: "mark",
@@ -304,8 +330,11 @@ describe("P31: a fee payer", () => {
     payer: payer.address,
   });
 
-  test("that does not exist, or cannot pay the fee, is told before anything is sent: nothing lands", async () => {
-    const { ledger, party, sol, nobody } = fixture;
+  test("that does not exist, or cannot pay the fee, is told before anything is sent: nothing lands", async ({
+    scene,
+  }) => {
+    const { rentOfEmpty } = scene;
+    const { ledger, party, sol, nobody } = scene;
     const deposit = party({ lamports: SOL });
     for (const [payer, error] of [
       [party(), '"AccountNotFound"'],
@@ -317,8 +346,9 @@ describe("P31: a fee payer", () => {
     }
   });
 
-  test("that cannot pay the marker, a priced token account, or what it lends", async () => {
-    const { party, sol, usdc, nobody } = fixture;
+  test("that cannot pay the marker, a priced token account, or what it lends", async ({ scene }) => {
+    const { rentOfToken, rentOfEmpty } = scene;
+    const { party, sol, usdc, nobody } = scene;
     const fee = 10_000n;
     const deposit = party({ lamports: SOL, usdc: 10n * USDC });
     const poor = (lamports: bigint): Party => party({ lamports });
@@ -326,27 +356,29 @@ describe("P31: a fee payer", () => {
     const forPlan = poor(2n * rentOfToken + fee - 1n);
     const forToken = poor(rentOfToken + rentOfEmpty + fee);
     const forLoan = poor(rentOfToken + rentOfEmpty + fee);
-    expectFault(await paidBy(forMark, [markFor(deposit, forMark)], deposit), "fee_payer", 0);
+    expectFault(await paidBy(scene, forMark, [markFor(deposit, forMark)], deposit), "fee_payer", 0);
     const replacing: Move = {
       ...{ does: "replace", base: deposit.address, payer: forPlan.address },
       ...{ seed: "payout", plan: "plan" },
     };
-    expectFault(await paidBy(forPlan, [replacing], deposit), "fee_payer", 0);
+    expectFault(await paidBy(scene, forPlan, [replacing], deposit), "fee_payer", 0);
     const priced = [markFor(deposit, forToken), usdc(deposit, nobody(), USDC, forToken.address)];
-    expectFault(await paidBy(forToken, priced, deposit), "fee_payer", 1);
+    expectFault(await paidBy(scene, forToken, priced, deposit), "fee_payer", 1);
     const loan = [markFor(deposit, forLoan), sol(forLoan, deposit.address, 2n * rentOfEmpty)];
-    expectFault(await paidBy(forLoan, loan, deposit), "fee_payer", 1);
+    expectFault(await paidBy(scene, forLoan, loan, deposit), "fee_payer", 1);
   });
 
-  test("that is left with less than the rent minimum", async () => {
-    const { party } = fixture;
+  test("that is left with less than the rent minimum", async ({ scene }) => {
+    const { rentOfToken, rentOfEmpty } = scene;
+    const { party } = scene;
     const deposit = party({ lamports: SOL });
     const payer = party({ lamports: rentOfToken + rentOfEmpty + 9_999n });
-    expectFault(await paidBy(payer, [markFor(deposit, payer)], deposit), "fee_payer", null);
+    expectFault(await paidBy(scene, payer, [markFor(deposit, payer)], deposit), "fee_payer", null);
   });
 
-  test("a sponsor of marks who does not pay the fee runs dry like one who does", async () => {
-    const { party, plan, carryOut, usdc, nobody } = fixture;
+  test("a sponsor of marks who does not pay the fee runs dry like one who does", async ({ scene }) => {
+    const { rentOfToken, rentOfEmpty } = scene;
+    const { party, plan, carryOut, usdc, nobody } = scene;
     const deposit = party({ usdc: 10n * USDC });
     const dry = party({ lamports: rentOfToken });
     expectFault(await carryOut(plan(markFor(deposit, dry), markFor(dry, dry)), deposit, dry), "fee_payer", 1);
@@ -359,8 +391,10 @@ describe("P31: a fee payer", () => {
 });
 
 describe("the bytes themselves", () => {
-  test("whatever else the chain says is other, whatever the text: it never throws and blames nobody", async () => {
-    const { ledger, plan, mark, sol, usdc, party, nobody } = fixture;
+  test("whatever else the chain says is other, whatever the text: it never throws and blames nobody", async ({
+    scene,
+  }) => {
+    const { ledger, plan, mark, sol, usdc, party, nobody } = scene;
     const deposit = party();
     const payout = plan(mark(deposit), sol(deposit, nobody(), SOL), usdc(deposit, nobody(), USDC));
     const errors = [

@@ -8,21 +8,24 @@ import {
   VersionedMessage,
 } from "@solana/web3.js";
 import { TOKEN_PROGRAM_ID } from "@solana/spl-token";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Move } from "../../../src/ledger/routing.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 
-let fixture: RoutingFixture;
-let deposit: Party;
-let rent: bigint;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 1_000_000_000n });
-  rent = await fixture.ledger.rentMinimum(165);
-});
-afterAll(() => fixture.close());
+/** A deposit address, and what a marker costs. */
+interface Scene extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+  readonly rent: bigint;
+}
+
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  deposit: world.party({ lamports: 1_000_000_000n }),
+  rent: await world.ledger.rentMinimum(165),
+}));
 
 interface Read {
   readonly program: string;
@@ -31,8 +34,8 @@ interface Read {
 }
 
 /** The instructions of a plan behind those of its budget. */
-async function instructionsOf(...moves: readonly Move[]): Promise<readonly Read[]> {
-  const { message } = await fixture.ledger.buildTransaction(fixture.plan(...moves));
+async function instructionsOf(scene: Scene, ...moves: readonly Move[]): Promise<readonly Read[]> {
+  const { message } = await scene.ledger.buildTransaction(scene.plan(...moves));
   const { staticAccountKeys, compiledInstructions } = VersionedMessage.deserialize(message);
   const keyAt = (index: number): string => String(staticAccountKeys[index]);
   const read = compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
@@ -47,8 +50,9 @@ async function instructionsOf(...moves: readonly Move[]): Promise<readonly Read[
 }
 
 /** The three instructions that make the marker of a seed. */
-function making(seed: string): readonly Read[] {
-  const marker = fixture.ledger.markerAddress(deposit.address, seed);
+function making(scene: Scene, seed: string): readonly Read[] {
+  const { deposit, rent } = scene;
+  const marker = scene.ledger.markerAddress(deposit.address, seed);
   const key = (address: string): Buffer => Buffer.from(new PublicKey(address).toBytes());
   const number = (value: bigint): Buffer => {
     const bytes = Buffer.alloc(8);
@@ -70,7 +74,7 @@ function making(seed: string): readonly Read[] {
     },
     {
       program: String(SystemProgram.programId),
-      accounts: [fixture.sponsor.address, marker],
+      accounts: [scene.sponsor.address, marker],
       data: Buffer.concat([Buffer.from([2, 0, 0, 0]), number(rent)]),
     },
     {
@@ -81,9 +85,12 @@ function making(seed: string): readonly Read[] {
   ];
 }
 
-test("a mark allocates 165 bytes for the Token program, pays their rent and opens a wrapped-SOL account", async () => {
-  const read = await instructionsOf(fixture.mark(deposit, "words"));
-  expect(read).toEqual(making("words"));
+test("a mark allocates 165 bytes for the Token program, pays their rent and opens a wrapped-SOL account", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const read = await instructionsOf(scene, scene.mark(deposit, "words"));
+  expect(read).toEqual(making(scene, "words"));
   const [allocate] = read;
   if (allocate === undefined) throw new RangeError("an instruction is missing");
   const decoded = SystemInstruction.decodeAllocateWithSeed(
@@ -100,31 +107,38 @@ test("a mark allocates 165 bytes for the Token program, pays their rent and open
   expect(decoded).toMatchObject({ seed: "words", space: 165 });
 });
 
-test("a replacement makes the marker of the words, approves the plan's marker for 1, and makes that one", async () => {
-  const { ledger, replace } = fixture;
+test("a replacement makes the marker of the words, approves the plan's marker for 1, and makes that one", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledger, replace } = scene;
   const [words, plan] = ["words", "plan"].map((seed) => ledger.markerAddress(deposit.address, seed));
-  expect(await instructionsOf(replace(deposit, "plan", "words"))).toEqual([
-    ...making("words"),
+  expect(await instructionsOf(scene, replace(deposit, "plan", "words"))).toEqual([
+    ...making(scene, "words"),
     {
       program: String(TOKEN_PROGRAM_ID),
       accounts: [words, plan, deposit.address],
       data: Buffer.from([4, 1, 0, 0, 0, 0, 0, 0, 0]),
     },
-    ...making("plan"),
+    ...making(scene, "plan"),
   ]);
 });
 
-test("a plan that would replace itself is a RangeError: it could never be made", async () => {
-  const { ledger, plan, replace } = fixture;
+test("a plan that would replace itself is a RangeError: it could never be made", async ({ scene }) => {
+  const { deposit } = scene;
+  const { ledger, plan, replace } = scene;
   for (const asked of [ledger.buildTransaction, ledger.sizeOf]) {
     await expect(asked(plan(replace(deposit, "same", "same")))).rejects.toThrow(RangeError);
   }
 });
 
-test("following revokes at the plan's marker, unmarking closes the marker, both as the base", async () => {
-  const { ledger, follow, unmark, sponsor } = fixture;
+test("following revokes at the plan's marker, unmarking closes the marker, both as the base", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledger, follow, unmark, sponsor } = scene;
   const marker = ledger.markerAddress(deposit.address, "seed");
-  expect(await instructionsOf(follow(deposit, "seed"), unmark(deposit, "seed"))).toEqual([
+  expect(await instructionsOf(scene, follow(deposit, "seed"), unmark(deposit, "seed"))).toEqual([
     {
       program: String(TOKEN_PROGRAM_ID),
       accounts: [marker, deposit.address],
@@ -138,8 +152,11 @@ test("following revokes at the plan's marker, unmarking closes the marker, both 
   ]);
 });
 
-test("the built transaction says what each marker costs, and nothing where it makes none", async () => {
-  const { ledger, plan, mark, replace, follow, unmark } = fixture;
+test("the built transaction says what each marker costs, and nothing where it makes none", async ({
+  scene,
+}) => {
+  const { deposit, rent } = scene;
+  const { ledger, plan, mark, replace, follow, unmark } = scene;
   const rentIn = async (...moves: readonly Move[]): Promise<bigint> =>
     (await ledger.buildTransaction(plan(...moves))).markerRent;
   expect(await rentIn(mark(deposit))).toBe(rent);
@@ -147,8 +164,11 @@ test("the built transaction says what each marker costs, and nothing where it ma
   expect(await rentIn(follow(deposit, "plan"), unmark(deposit))).toBe(0n);
 });
 
-test("E15: a marker that costs more by now than it was built with is not made, and nobody is blamed", async () => {
-  const { ledger, plan, mark, sign, chain } = fixture;
+test("E15: a marker that costs more by now than it was built with is not made, and nobody is blamed", async ({
+  scene,
+}) => {
+  const { deposit, rent } = scene;
+  const { ledger, plan, mark, sign, chain } = scene;
   const marking = plan(mark(deposit, "cheap"));
   const unsigned = await ledger.buildTransaction(marking);
   const { bytes, signature } = await sign(marking, deposit);
@@ -159,7 +179,7 @@ test("E15: a marker that costs more by now than it was built with is not made, a
     chain.advance(33);
     const [status] = await ledger.statuses([signature]);
     expect(await ledger.explainError(marking, status?.error ?? "")).toMatchObject({ kind: "other", move: 0 });
-    expect(await fixture.markers(deposit, "cheap")).toEqual(["unmade"]);
+    expect(await scene.markers(deposit, "cheap")).toEqual(["unmade"]);
   } finally {
     chain.setRent(rent / 293n);
   }

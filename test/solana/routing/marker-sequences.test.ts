@@ -1,17 +1,20 @@
 /** Any moves of markers in any order: the chain does what a few lines of set logic say, and the reading tells it. */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Marker, TransactionFault } from "../../../src/ledger/routing.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
-let fixture: RoutingFixture;
-let rent: bigint;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  rent = await fixture.ledger.rentMinimum(165);
-});
-afterAll(() => fixture.close());
+/** What a marker costs. */
+interface Scene extends RoutingFixture {
+  readonly rent: bigint;
+}
+
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  rent: await world.ledger.rentMinimum(165),
+}));
 
 const SEEDS = ["a", "b", "c", "d"] as const;
 type Seed = (typeof SEEDS)[number];
@@ -63,21 +66,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const transactions = fc.array(fc.array(step, { minLength: 1, maxLength: 2 }), { minLength: 2, maxLength: 6 });
 
-async function expectModel(deposit: Party, model: Model): Promise<void> {
-  const markerOf = (each: Seed): Address => fixture.ledger.markerAddress(deposit.address, each);
+async function expectModel(scene: Scene, deposit: Party, model: Model): Promise<void> {
+  const { rent } = scene;
+  const markerOf = (each: Seed): Address => scene.ledger.markerAddress(deposit.address, each);
   const expected = SEEDS.map((each): Marker => {
     const plan = model.get(each);
     if (plan === undefined) return "unmade";
     return { delegate: plan === null ? null : markerOf(plan), lamports: rent };
   });
-  expect(await fixture.markers(deposit, ...SEEDS)).toEqual(expected);
+  expect(await scene.markers(deposit, ...SEEDS)).toEqual(expected);
 }
 
-test("each transaction of marks, replacements, follows and closings succeeds or fails as the rules say, at the move they say", async () => {
-  const { plan, mark, replace, follow, unmark, carryOut } = fixture;
+test("each transaction of marks, replacements, follows and closings succeeds or fails as the rules say, at the move they say", async ({
+  scene,
+}) => {
+  const { plan, mark, replace, follow, unmark, carryOut } = scene;
   await fc.assert(
     fc.asyncProperty(transactions, async (all) => {
-      const deposit = fixture.party();
+      const deposit = scene.party();
       let model: Model = new Map();
       for (const steps of all) {
         const moves = steps.map((each) => {
@@ -89,7 +95,7 @@ test("each transaction of marks, replacements, follows and closings succeeds or 
         expect(landed && { kind: landed.kind, move: landed.move }).toEqual(expected.fault);
         expect(tried).toEqual(landed);
         ({ model } = expected);
-        await expectModel(deposit, model);
+        await expectModel(scene, deposit, model);
       }
     }),
     { numRuns: 15 },

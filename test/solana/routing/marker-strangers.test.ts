@@ -15,28 +15,32 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram, TransactionInstruction, VersionedTransaction } from "@solana/web3.js";
 import bs58 from "bs58";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Marker } from "../../../src/ledger/routing.ts";
 import { keyOf, land, signed } from "../signed-transaction.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
+import { routingTest } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
 const WRAPPED_SOL = new PublicKey("So11111111111111111111111111111111111111112");
 
-let fixture: RoutingFixture;
-let deposit: Party;
-let stranger: Party;
-let rent: bigint;
-beforeEach(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 10n * SOL });
-  stranger = fixture.party({ lamports: 100n * SOL });
-  rent = await fixture.ledger.rentMinimum(165);
-});
-afterEach(() => fixture.close());
+/** A stranger before a deposit address whose markers are attacked. */
+interface Attacked extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+  readonly stranger: Party;
+  readonly rent: bigint;
+}
 
-const at = (seed: string): PublicKey => new PublicKey(fixture.ledger.markerAddress(deposit.address, seed));
+const test = routingTest.extend("scene", async ({ world }): Promise<Attacked> => ({
+  ...world,
+  deposit: world.party({ lamports: 10n * SOL }),
+  stranger: world.party({ lamports: 100n * SOL }),
+  rent: await world.ledger.rentMinimum(165),
+}));
+
+const at = (scene: Attacked, seed: string): PublicKey =>
+  new PublicKey(scene.ledger.markerAddress(scene.deposit.address, seed));
 
 /** An instruction as somebody writes it who cannot have all its signatures. */
 function unsignedBy(key: PublicKey, instruction: TransactionInstruction): TransactionInstruction {
@@ -48,24 +52,26 @@ function unsignedBy(key: PublicKey, instruction: TransactionInstruction): Transa
 }
 
 /** The error of what the stranger sent, once it landed; null when it succeeded. */
-async function sentByStranger(instruction: TransactionInstruction): Promise<string | null> {
-  const text = await signed(fixture, { signers: [stranger], instructions: [instruction] });
+async function sentByStranger(scene: Attacked, instruction: TransactionInstruction): Promise<string | null> {
+  const { stranger } = scene;
+  const text = await signed(scene, { signers: [stranger], instructions: [instruction] });
   const bytes = Buffer.from(text, "base64");
   const [signature = ""] = VersionedTransaction.deserialize(bytes).signatures.map((each) =>
     bs58.encode(each),
   );
-  await fixture.ledger.broadcast(bytes);
-  fixture.chain.advance(33);
-  const [status] = await fixture.ledger.statuses([signature]);
+  await scene.ledger.broadcast(bytes);
+  scene.chain.advance(33);
+  const [status] = await scene.ledger.statuses([signature]);
   if (status?.commitment !== "finalized") throw new Error("a transaction did not land");
   return status.error;
 }
 
 /** Everything that the Token program does with an account, signed by the stranger, or as if it were signed. */
-function attacks(seed: string): Readonly<Record<string, TransactionInstruction>> {
-  const [me, owner, marker] = [keyOf(stranger), keyOf(deposit), at(seed)];
-  const another = at(seed === "payout" ? "plan" : "payout");
-  const delegate = at("plan");
+function attacks(scene: Attacked, seed: string): Readonly<Record<string, TransactionInstruction>> {
+  const { stranger, deposit, rent } = scene;
+  const [me, owner, marker] = [keyOf(stranger), keyOf(deposit), at(scene, seed)];
+  const another = at(scene, seed === "payout" ? "plan" : "payout");
+  const delegate = at(scene, "plan");
   const raw = (data: readonly number[], ...accounts: readonly PublicKey[]): TransactionInstruction =>
     new TransactionInstruction({
       programId: TOKEN_PROGRAM_ID,
@@ -158,55 +164,65 @@ function attacks(seed: string): Readonly<Record<string, TransactionInstruction>>
   };
 }
 
-async function attackAll(seed: string): Promise<void> {
-  const before = await fixture.markers(deposit, "payout", "plan");
-  for (const [name, instruction] of Object.entries(attacks(seed))) {
-    expect(await sentByStranger(instruction), `${seed}: ${name}`).not.toBeNull();
+async function attackAll(scene: Attacked, seed: string): Promise<void> {
+  const { deposit } = scene;
+  const before = await scene.markers(deposit, "payout", "plan");
+  for (const [name, instruction] of Object.entries(attacks(scene, seed))) {
+    expect(await sentByStranger(scene, instruction), `${seed}: ${name}`).not.toBeNull();
   }
-  expect(await fixture.markers(deposit, "payout", "plan")).toEqual(before);
+  expect(await scene.markers(deposit, "payout", "plan")).toEqual(before);
 }
 
-test("M4: nothing of a marker is there for a stranger to make, and it can be made afterwards", async () => {
-  const { plan, mark, carryOut, markers, chain } = fixture;
-  await attackAll("payout");
+test("M4: nothing of a marker is there for a stranger to make, and it can be made afterwards", async ({
+  scene,
+}) => {
+  const { deposit, rent } = scene;
+  const { plan, mark, carryOut, markers, chain } = scene;
+  await attackAll(scene, "payout");
   // Nor when there are lamports at its address.
-  chain.fund(at("payout").toBase58(), { lamports: SOL });
+  chain.fund(at(scene, "payout").toBase58(), { lamports: SOL });
   chain.advance(33);
-  await attackAll("payout");
+  await attackAll(scene, "payout");
   expect(await carryOut(plan(mark(deposit)), deposit)).toMatchObject({ tried: null, landed: null });
   expect(await markers(deposit, "payout")).toEqual([{ delegate: null, lamports: rent + SOL }]);
 });
 
-test("a marker that was made, one with a delegate, and a plan's marker stand against everything", async () => {
-  const { plan, mark, replace, follow, unmark, carryOut, holds } = fixture;
+test("a marker that was made, one with a delegate, and a plan's marker stand against everything", async ({
+  scene,
+}) => {
+  const { deposit, rent } = scene;
+  const { plan, mark, replace, follow, unmark, carryOut, holds } = scene;
   await carryOut(plan(mark(deposit)), deposit);
-  await attackAll("payout");
+  await attackAll(scene, "payout");
   await carryOut(plan(unmark(deposit)), deposit);
   await carryOut(plan(replace(deposit, "plan")), deposit);
-  await attackAll("payout");
-  await attackAll("plan");
+  await attackAll(scene, "payout");
+  await attackAll(scene, "plan");
   await carryOut(plan(follow(deposit, "plan")), deposit);
-  const treasury = fixture.party({ lamports: SOL });
+  const treasury = scene.party({ lamports: SOL });
   const closing = ["payout", "plan"].map((seed) => unmark(deposit, seed, treasury.address));
   expect((await carryOut(plan(...closing), deposit)).landed).toBeNull();
   expect(await holds(treasury.address)).toEqual([SOL + 2n * rent, 0n]);
 });
 
-test("lamports, wrapped SOL and a new count of both are all that a stranger can add, and hinder nothing", async () => {
-  const { plan, replace, follow, mark, unmark, carryOut, markers, holds, ledger } = fixture;
+test("lamports, wrapped SOL and a new count of both are all that a stranger can add, and hinder nothing", async ({
+  scene,
+}) => {
+  const { deposit, rent } = scene;
+  const { plan, replace, follow, mark, unmark, carryOut, markers, holds, ledger } = scene;
   await carryOut(plan(replace(deposit, "plan")), deposit);
-  const wrapped = fixture.party({ lamports: 10n * SOL });
+  const wrapped = scene.party({ lamports: 10n * SOL });
   const theirs = new PublicKey(ledger.tokenAccountOf(wrapped.address, WRAPPED_SOL.toBase58() as Address));
-  await land(fixture, {
+  await land(scene, {
     signers: [wrapped],
     instructions: [
       createAssociatedTokenAccountIdempotentInstruction(keyOf(wrapped), theirs, keyOf(wrapped), WRAPPED_SOL),
       SystemProgram.transfer({ fromPubkey: keyOf(wrapped), toPubkey: theirs, lamports: SOL }),
       createSyncNativeInstruction(theirs),
       ...["payout", "plan"].flatMap((seed) => [
-        createTransferInstruction(theirs, at(seed), keyOf(wrapped), 5n),
-        SystemProgram.transfer({ fromPubkey: keyOf(wrapped), toPubkey: at(seed), lamports: 7 }),
-        createSyncNativeInstruction(at(seed)),
+        createTransferInstruction(theirs, at(scene, seed), keyOf(wrapped), 5n),
+        SystemProgram.transfer({ fromPubkey: keyOf(wrapped), toPubkey: at(scene, seed), lamports: 7 }),
+        createSyncNativeInstruction(at(scene, seed)),
       ]),
     ],
   });
@@ -216,18 +232,21 @@ test("lamports, wrapped SOL and a new count of both are all that a stranger can 
   ];
   expect(await markers(deposit, "payout", "plan")).toEqual(expected);
   // There is something to take by now, and still nobody can.
-  await attackAll("payout");
-  await attackAll("plan");
+  await attackAll(scene, "payout");
+  await attackAll(scene, "plan");
   expect((await carryOut(plan(mark(deposit)), deposit)).landed).toMatchObject({ kind: "marked", move: 0 });
   expect((await carryOut(plan(follow(deposit, "plan"), mark(deposit, "leaf")), deposit)).landed).toBeNull();
-  const treasury = fixture.party({ lamports: SOL });
+  const treasury = scene.party({ lamports: SOL });
   const closing = ["payout", "plan", "leaf"].map((seed) => unmark(deposit, seed, treasury.address));
   expect((await carryOut(plan(...closing), deposit)).landed).toBeNull();
   expect(await holds(treasury.address)).toEqual([SOL + 3n * rent + 24n, 0n]);
 });
 
-test("the marker of one base is not that of another: a stranger's own follows, marks and closes touch its own only", async () => {
-  const { plan, mark, follow, replace, unmark, carryOut, markers } = fixture;
+test("the marker of one base is not that of another: a stranger's own follows, marks and closes touch its own only", async ({
+  scene,
+}) => {
+  const { deposit, stranger } = scene;
+  const { plan, mark, follow, replace, unmark, carryOut, markers } = scene;
   await carryOut(plan(replace(deposit, "plan")), deposit);
   const before = await markers(deposit, "payout", "plan");
   expect((await carryOut(plan(follow(stranger, "plan")), stranger)).landed).toMatchObject({

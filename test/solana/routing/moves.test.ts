@@ -2,22 +2,25 @@
 import { SystemInstruction, TransactionInstruction, VersionedMessage } from "@solana/web3.js";
 import { decodeTransferCheckedInstruction } from "@solana/spl-token";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { Move } from "../../../src/ledger/routing.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
 const USDC = 1_000_000n;
 const LARGEST = 2n ** 64n - 1n;
 
-let fixture: RoutingFixture;
-let deposit: Party;
-let rentOfEmpty: bigint;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party();
-  rentOfEmpty = await fixture.ledger.rentMinimum(0);
-});
-afterAll(() => fixture.close());
+/** A deposit address, and what an account costs. */
+interface Scene extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+  readonly rentOfEmpty: bigint;
+}
+
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  deposit: world.party(),
+  rentOfEmpty: await world.ledger.rentMinimum(0),
+}));
 
 /** The instructions of a message with their accounts in full. */
 function instructionsOf(bytes: Uint8Array): TransactionInstruction[] {
@@ -39,8 +42,9 @@ function instructionsOf(bytes: Uint8Array): TransactionInstruction[] {
 describe("encoding", () => {
   const amounts = fc.bigInt({ min: 1n, max: LARGEST });
 
-  test("every amount of 1 to 2^64 - 1 is encoded as it was asked for", async () => {
-    const { ledger, plan, sol, usdc, nobody, sponsor } = fixture;
+  test("every amount of 1 to 2^64 - 1 is encoded as it was asked for", async ({ scene }) => {
+    const { deposit } = scene;
+    const { ledger, plan, sol, usdc, nobody, sponsor } = scene;
     const [first, second] = [nobody(), nobody()];
     await fc.assert(
       fc.asyncProperty(amounts, amounts, async (lamports, units) => {
@@ -59,20 +63,19 @@ describe("encoding", () => {
         expect(
           [keys.source, keys.mint, keys.destination, keys.owner].map((each) => String(each.pubkey)),
         ).toEqual(
-          [fixture.ata(deposit.address), fixture.mints.USDC, fixture.ata(second), deposit.address].map(
-            String,
-          ),
+          [scene.ata(deposit.address), scene.mints.USDC, scene.ata(second), deposit.address].map(String),
         );
         expect(create?.keys.slice(0, 3).map((each) => String(each.pubkey))).toEqual(
-          [sponsor.address, fixture.ata(second), second].map(String),
+          [sponsor.address, scene.ata(second), second].map(String),
         );
       }),
       { numRuns: 50 },
     );
   });
 
-  test("an amount outside 1 … 2^64 - 1 is a RangeError, and never another amount", async () => {
-    const { ledger, plan, sol, usdc, nobody } = fixture;
+  test("an amount outside 1 … 2^64 - 1 is a RangeError, and never another amount", async ({ scene }) => {
+    const { deposit } = scene;
+    const { ledger, plan, sol, usdc, nobody } = scene;
     const wrong = fc.oneof(
       fc.bigInt({ max: 0n, min: -(2n ** 70n) }),
       fc.bigInt({ min: LARGEST + 1n, max: 2n ** 70n }),
@@ -90,19 +93,21 @@ describe("encoding", () => {
     );
   });
 
-  test("whoever asks SOL to make a token account has mixed two things up", async () => {
-    const { ledger, plan, sol, nobody } = fixture;
+  test("whoever asks SOL to make a token account has mixed two things up", async ({ scene }) => {
+    const { deposit } = scene;
+    const { ledger, plan, sol, nobody } = scene;
     const mixed = { ...sol(deposit, nobody(), 1n), accountPayer: deposit.address } as Move;
     await expect(ledger.buildTransaction(plan(mixed))).rejects.toThrow(TypeError);
   });
 });
 
 describe("on the chain", () => {
-  test("a recipient whose token account address somebody funded is paid all the same", async () => {
-    const { plan, mark, usdc, party, nobody, carryOut, holds, chain, ledger, mints } = fixture;
+  test("a recipient whose token account address somebody funded is paid all the same", async ({ scene }) => {
+    const { rentOfEmpty } = scene;
+    const { plan, mark, usdc, party, nobody, carryOut, holds, chain, ledger, mints } = scene;
     const payer = party({ usdc: 10n * USDC });
     const payee = nobody();
-    chain.fund(fixture.ata(payee).toBase58(), { lamports: rentOfEmpty });
+    chain.fund(scene.ata(payee).toBase58(), { lamports: rentOfEmpty });
     chain.advance(2);
     expect(await ledger.haveTokenAccounts([payee, payer.address], mints.USDC)).toEqual([false, true]);
     expect((await carryOut(plan(mark(payer), usdc(payer, payee, USDC)), payer)).landed).toBeNull();
