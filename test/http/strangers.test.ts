@@ -1,5 +1,5 @@
 /** Two tenants swapped on every route and every id: nothing crosses, and nothing changes. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test as vitestTest } from "vitest";
 import { bodyUse } from "../../src/http/contract/endpoint.ts";
 import type { KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
@@ -19,30 +19,40 @@ interface Owned {
   readonly deliveryId: string;
 }
 
-let http: HttpFixture;
-let receiver: HttpsReceiver;
-let ann: Client;
-let ben: Client;
-let anns: Owned;
-let bens: Owned;
+/** Ann and Ben, each with belongings of their own. */
+interface Scene {
+  readonly http: HttpFixture;
+  readonly receiver: HttpsReceiver;
+  readonly ann: Client;
+  readonly ben: Client;
+  readonly anns: Owned;
+  readonly bens: Owned;
+}
 
-beforeAll(async () => {
-  receiver = await startHttpsReceiver();
-  receiver.answer(answerWith(500));
-  const way = WAYS[0];
-  if (way === undefined) throw new Error("there is such a way");
-  http = await httpFixture(way, { service: { webhooks: { allowAddress: () => true, ca: receiver.ca } } });
-  ann = await http.client({ tier: "pro" });
-  ben = await http.client({ tier: "pro" });
-  anns = await belongings(ann);
-  bens = await belongings(ben);
-});
-afterAll(async () => {
-  await http.close();
-  await receiver.close();
-});
+const test = vitestTest
+  .extend("receiver", { scope: "file" }, async ({}, { onCleanup }) => {
+    const receiver = await startHttpsReceiver();
+    onCleanup(() => receiver.close());
+    receiver.answer(answerWith(500));
+    return receiver;
+  })
+  .extend("http", { scope: "file" }, async ({ receiver }, { onCleanup }) => {
+    const way = WAYS[0];
+    if (way === undefined) throw new Error("there is such a way");
+    const webhooks = { allowAddress: () => true, ca: receiver.ca };
+    const http = await httpFixture(way, { service: { webhooks } });
+    onCleanup(() => http.close());
+    return http;
+  })
+  .extend("scene", { scope: "file" }, async ({ http, receiver }): Promise<Scene> => {
+    const ann = await http.client({ tier: "pro" });
+    const ben = await http.client({ tier: "pro" });
+    const anns = await belongings({ http, receiver }, ann);
+    return { http, receiver, ann, ben, anns, bens: await belongings({ http, receiver }, ben) };
+  });
 
-async function belongings(client: Client): Promise<Owned> {
+async function belongings(scene: Pick<Scene, "http" | "receiver">, client: Client): Promise<Owned> {
+  const { receiver, http } = scene;
   const hook = await client.post("/v1/webhooks", { url: receiver.url, events: EVENTS });
   const { body } = await client.prepareSend();
   const sent = await client.post("/v1/transactions", { ...body, reference: "ours" });
@@ -100,9 +110,10 @@ async function everythingOf(client: Client, owned: Owned): Promise<string> {
 
 const WITH_ID = ENDPOINTS.filter((each) => each.scope !== "none").filter(({ path }) => path.includes("Id}"));
 
-test.each(WITH_ID)(
+test.for(WITH_ID)(
   "H16: $method $path with another account's id finds nothing and changes nothing",
-  async (route) => {
+  async (route, { scene }) => {
+    const { ann, anns, ben, http } = scene;
     const before = await everythingOf(ann, anns);
     const foreign = await ask(ben, route, pathOf(route, anns));
     const isCancel = route.method === "DELETE" && route.path.startsWith("/v1/transactions");
@@ -122,21 +133,26 @@ test.each(WITH_ID)(
 
 const NOTHING: Owned = { quotes: "quote_0", transactions: "tx_0", webhooks: "wh_0", deliveryId: "dlv_0" };
 
-test("a delivery of another account is not found under one's own webhook either", async () => {
+test("a delivery of another account is not found under one's own webhook either", async ({ scene }) => {
+  const { ben, bens, anns } = scene;
   for (const route of WITH_ID.filter(({ path }) => path.includes("{deliveryId}"))) {
     const foreign = await ask(ben, route, pathOf(route, bens, anns.deliveryId));
     expect(foreign).toMatchObject({ status: 404, code: "DELIVERY_NOT_FOUND" });
   }
 });
 
-test("the owner finds each of them", async () => {
+test("the owner finds each of them", async ({ scene }) => {
+  const { ann, anns } = scene;
   const gone = WITH_ID.filter(({ method }) => method !== "DELETE" && method !== "PUT");
   for (const route of gone) {
     expect([route.path, (await ask(ann, route, pathOf(route, anns))).status]).toEqual([route.path, 200]);
   }
 });
 
-test("lists and the account hold one's own and nothing else, whatever they are filtered by", async () => {
+test("lists and the account hold one's own and nothing else, whatever they are filtered by", async ({
+  scene,
+}) => {
+  const { ben, bens, anns } = scene;
   const queries = ["", "?reference=ours", "?status=completed"];
   for (const query of queries) {
     const { body } = await ben.get(`/v1/transactions${query}`);
@@ -154,7 +170,10 @@ test("lists and the account hold one's own and nothing else, whatever they are f
   });
 });
 
-test("GET /v1/account tells any key what it may do and what is left, and counts as a read like any", async () => {
+test("GET /v1/account tells any key what it may do and what is left, and counts as a read like any", async ({
+  scene,
+}) => {
+  const { http, receiver } = scene;
   const client = await http.client({ scopes: ["webhooks:write"] });
   await client.post("/v1/webhooks", { url: receiver.url, events: [] });
   const { status, body, headers } = await client.get("/v1/account");
@@ -174,7 +193,10 @@ test("GET /v1/account tells any key what it may do and what is left, and counts 
   expect(headers.get("ratelimit")).toBe('"reads";r=119;t=60');
 });
 
-test("GET /v1/quotes/{quoteId} shows a quote open, expired, refreshed and used, without what is to be signed", async () => {
+test("GET /v1/quotes/{quoteId} shows a quote open, expired, refreshed and used, without what is to be signed", async ({
+  scene,
+}) => {
+  const { http } = scene;
   const client = await http.client();
   const { body, quote } = await client.prepareSend();
   const path = `/v1/quotes/${quote.quoteId}`;

@@ -7,7 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import fc from "fast-check";
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { formatAmount, MAX_AMOUNT } from "../../src/amount.ts";
 import { isPaymentError } from "../../src/errors.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
@@ -18,34 +18,33 @@ import type { SwapProvider } from "../../src/payments/swap-provider/swap-provide
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { privateFixture, units } from "../kit/private-fixture.ts";
+import { units } from "../kit/private-fixture.ts";
 import type { PrivateFixture } from "../kit/private-fixture.ts";
 import { recordStorage } from "../kit/record-storage.ts";
 import type { StorageLog } from "../kit/record-storage.ts";
-import { swapFixture } from "../kit/swap-fixture.ts";
 import { land } from "../solana/signed-transaction.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
+import { privateTest } from "../kit/private-test.ts";
+import { swapTest } from "../kit/swap-test.ts";
 
-let world: PrivateFixture;
-let caller: Caller;
-let log: StorageLog;
-const open: PrivateFixture[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
+/** A world whose every commit is kept. */
+interface Logged extends PrivateFixture {
+  readonly customer: Caller;
+  readonly log: StorageLog;
+}
+
+const test = privateTest.extend("world", async ({ open }): Promise<Logged> => {
+  const log: StorageLog = { commits: [], claims: [] };
+  const world = await open({ storage: recordStorage(memoryStorage(), log, () => 0) });
+  return { ...world, customer: await world.caller(), log };
 });
 
 const LARGEST = formatAmount(MAX_AMOUNT, 6);
 const TOO_LARGE = { maximum: LARGEST };
 
-async function begin(): Promise<void> {
-  log = { commits: [], claims: [] };
-  world = await privateFixture({ storage: recordStorage(memoryStorage(), log, () => 0) });
-  open.push(world);
-  caller = await world.caller();
-}
-
 /** Tables into which something was inserted since the log had so many commits. */
-function insertedSince(commits: number): string[] {
+function insertedSince(world: Logged, commits: number): string[] {
+  const { log } = world;
   return log.commits
     .slice(commits)
     .flatMap(({ commit }) => commit.writes ?? [])
@@ -85,8 +84,10 @@ test("any list of amounts is refused exactly when its sum is more than 2^64 − 
   );
 });
 
-test("M11: a private quote is given exactly when its amount and its fee together are at most 2^64 − 1", async () => {
-  await begin();
+test("M11: a private quote is given exactly when its amount and its fee together are at most 2^64 − 1", async ({
+  world,
+}) => {
+  const { log } = world;
   const amounts = fc.oneof(
     fc.bigInt({ min: 1n, max: 2n ** 60n }).map((below) => MAX_AMOUNT - below),
     fc.bigInt({ min: 0n, max: 2_000_000n }).map((below) => MAX_AMOUNT - below),
@@ -94,7 +95,7 @@ test("M11: a private quote is given exactly when its amount and its fee together
   await fc.assert(
     fc.asyncProperty(amounts, async (amount) => {
       const commits = log.commits.length;
-      const asked = await world.service.createQuote(caller, request(amount)).then(
+      const asked = await world.service.createQuote(world.customer, request(amount)).then(
         ({ body }) => units(body.inputAmount, 6),
         (error: unknown) => {
           if (isPaymentError(error, "AMOUNT_TOO_LARGE")) return null;
@@ -103,7 +104,7 @@ test("M11: a private quote is given exactly when its amount and its fee together
       );
       // 0.3 % of the amount, rounded up, and at least one base unit for the network.
       const least = amount + (amount * 30n + 9_999n) / 10_000n + 1n;
-      expect(insertedSince(commits)).toEqual(asked === null ? [] : ["quotes"]);
+      expect(insertedSince(world, commits)).toEqual(asked === null ? [] : ["quotes"]);
       expect(asked === null || (asked >= least && asked <= MAX_AMOUNT)).toBe(true);
       expect(asked !== null && least > MAX_AMOUNT).toBe(false);
     }),
@@ -111,10 +112,11 @@ test("M11: a private quote is given exactly when its amount and its fee together
   );
 });
 
-test("M11: the bound is exact: the largest amount that still has room for its fee is quoted, one unit more is not", async () => {
-  await begin();
+test("M11: the bound is exact: the largest amount that still has room for its fee is quoted, one unit more is not", async ({
+  world,
+}) => {
   const fits = async (amount: bigint): Promise<boolean> =>
-    world.service.createQuote(caller, request(amount)).then(
+    world.service.createQuote(world.customer, request(amount)).then(
       () => true,
       (error: unknown) => {
         if (isPaymentError(error, "AMOUNT_TOO_LARGE")) return false;
@@ -127,17 +129,17 @@ test("M11: the bound is exact: the largest amount that still has room for its fe
     if (await fits(middle)) low = middle;
     else high = middle;
   }
-  const { body } = await world.service.createQuote(caller, request(low));
+  const { body } = await world.service.createQuote(world.customer, request(low));
   const room = MAX_AMOUNT - units(body.inputAmount, 6);
   // One unit more of the amount is one or two more in all.
   expect(room).toBeGreaterThanOrEqual(0n);
   expect(room).toBeLessThan(2n);
 });
 
-test.each(["wallet", "private"] as const)(
+test.for(["wallet", "private"] as const)(
   "M11: a payroll (%s) whose shares add up to more than 2^64 − 1 is neither quoted nor taken",
-  async (mode) => {
-    await begin();
+  async (mode, { world }) => {
+    const { log } = world;
     const [alice, bob, carol] = ["alice", "bob", "carol"].map((name) =>
       world.wallet(name, { lamports: 1_000_000_000n }),
     );
@@ -145,30 +147,33 @@ test.each(["wallet", "private"] as const)(
     const recipients = [share(bob, MAX_AMOUNT), share(carol, 1n)];
     const quoted = request(MAX_AMOUNT, { mode, sender: alice.address, recipients });
     let commits = log.commits.length;
-    await expectRefusal(world.service.createQuote(caller, quoted), "AMOUNT_TOO_LARGE", TOO_LARGE);
-    expect(insertedSince(commits)).toEqual([]);
+    await expectRefusal(world.service.createQuote(world.customer, quoted), "AMOUNT_TOO_LARGE", TOO_LARGE);
+    expect(insertedSince(world, commits)).toEqual([]);
 
-    const { body: quote } = await world.service.createQuote(caller, request(2_000_000n, { mode }));
+    const { body: quote } = await world.service.createQuote(world.customer, request(2_000_000n, { mode }));
     commits = log.commits.length;
     const order = {
       ...({ type: "payroll", quoteId: quote.quoteId, mode, sender: alice.address, recipients } as const),
       ...(mode === "wallet" ? { signedTransaction: "AA==" } : {}),
     };
-    await expectRefusal(world.service.createTransaction(caller, order), "AMOUNT_TOO_LARGE", TOO_LARGE);
-    expect(insertedSince(commits)).toEqual([]);
+    await expectRefusal(
+      world.service.createTransaction(world.customer, order),
+      "AMOUNT_TOO_LARGE",
+      TOO_LARGE,
+    );
+    expect(insertedSince(world, commits)).toEqual([]);
   },
 );
 
-test.each(["wallet", "private"] as const)(
+test.for(["wallet", "private"] as const)(
   "E13: a single amount (%s) of 2^64 base units is no amount at all, of the whole and of a share",
-  async (mode) => {
-    await begin();
+  async (mode, { world }) => {
     const bob = world.wallet("bob");
     const fields = (path: string): object => ({
       fields: [{ path, message: "is more than the ledger can hold" }],
     });
     const quote = (more: Partial<QuoteRequest>): Promise<unknown> =>
-      world.service.createQuote(caller, request(MAX_AMOUNT, { mode, ...more }));
+      world.service.createQuote(world.customer, request(MAX_AMOUNT, { mode, ...more }));
     await expectRefusal(quote({ amount: decimal(2n ** 64n) }), "VALIDATION_ERROR", fields("amount"));
     await expectRefusal(
       quote({ recipients: [share(bob, 2n ** 64n)] }),
@@ -194,12 +199,11 @@ class GenerousDesk {
   });
 }
 
-test.each(["wallet", "private"] as const)(
+swapTest.for(["wallet", "private"] as const)(
   "M11: a swap (%s) that would give more than 2^64 − 1 is not quoted",
-  async (mode) => {
+  async (mode, { open }) => {
     const desk = new GenerousDesk();
-    const swaps = await swapFixture({ provider: desk.provider });
-    open.push(swaps);
+    const swaps = await open({ provider: desk.provider });
     const customer = await swaps.caller();
     const alice = swaps.wallet("alice", { lamports: 10_000_000_000n });
     const quoting = (): Promise<{ body: { quoteId: string } }> =>
@@ -213,26 +217,34 @@ test.each(["wallet", "private"] as const)(
   },
 );
 
-test("M11: a private swap whose price has become more than 2^64 − 1 by its deposit is refunded", async () => {
-  const desk = new GenerousDesk();
-  const swaps = await swapFixture({ provider: desk.provider });
-  open.push(swaps);
-  const customer = await swaps.caller();
-  const alice = swaps.wallet("alice", { lamports: 10_000_000_000n });
-  const { body } = await swaps.orderSwap(customer, { sender: alice, give: "SOL", get: "USDC", amount: "1" });
-  desk.isGenerous = true;
-  await swaps.deposit(body.ephemeralAddress, { lamports: 1_000_000_000n });
-  await swaps.settle(4);
-  await swaps.pass(6 * 60_000);
-  await swaps.settle(8);
-  expect(await swaps.service.transaction(customer, body.transactionId)).toMatchObject({
-    ...{ status: "failed", reason: "LIQUIDITY_UNAVAILABLE" },
-    refunds: [{ asset: "SOL", status: "paid" }],
-  });
-});
+swapTest(
+  "M11: a private swap whose price has become more than 2^64 − 1 by its deposit is refunded",
+  async ({ open }) => {
+    const desk = new GenerousDesk();
+    const swaps = await open({ provider: desk.provider });
+    const customer = await swaps.caller();
+    const alice = swaps.wallet("alice", { lamports: 10_000_000_000n });
+    const { body } = await swaps.orderSwap(customer, {
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+    });
+    desk.isGenerous = true;
+    await swaps.deposit(body.ephemeralAddress, { lamports: 1_000_000_000n });
+    await swaps.settle(4);
+    await swaps.pass(6 * 60_000);
+    await swaps.settle(8);
+    expect(await swaps.service.transaction(customer, body.transactionId)).toMatchObject({
+      ...{ status: "failed", reason: "LIQUIDITY_UNAVAILABLE" },
+      refunds: [{ asset: "SOL", status: "paid" }],
+    });
+  },
+);
 
-test("M11: a deposit beyond 2^64 − 1 cannot come about: the token program refuses more of a mint than that", async () => {
-  await begin();
+test("M11: a deposit beyond 2^64 − 1 cannot come about: the token program refuses more of a mint than that", async ({
+  world,
+}) => {
   const { chain, mints } = world;
   const mint = new PublicKey(mints.USDC);
   const issuer = new PublicKey(chain.faucet.address);

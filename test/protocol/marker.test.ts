@@ -13,7 +13,7 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, type PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test as vitestTest } from "vitest";
 import { connect, keyOf, SOL, somebody } from "../local/kit.ts";
 import type { Message, Step } from "./chain.ts";
 import { type DepositOnChain, depositsOnChain, TOKEN_ACCOUNT_SIZE, UNIT } from "./on-chain.ts";
@@ -38,26 +38,32 @@ const PAYMENT_OF_THE_PLAN: Message = {
 };
 
 const makeDeposit = depositsOnChain();
-let onChain: DepositOnChain;
-let marker: PublicKey;
-let plan: PublicKey;
-beforeEach(async () => {
-  onChain = makeDeposit();
+
+/** A deposit on the chain, and two of its markers. */
+interface Scene {
+  readonly onChain: DepositOnChain;
+  readonly marker: PublicKey;
+  readonly plan: PublicKey;
+}
+
+const test = vitestTest.extend("scene", async ({}): Promise<Scene> => {
+  const onChain = makeDeposit();
   onChain.fund(10);
-  marker = await onChain.address("words");
-  plan = await onChain.address("plan");
+  return { onChain, marker: await onChain.address("words"), plan: await onChain.address("plan") };
 });
 
 function failsAt(index: number, error: unknown): unknown {
   return { InstructionError: [BEFORE + index, error] };
 }
 
-async function holds(address: PublicKey): Promise<number> {
+async function holds(scene: Scene, address: PublicKey): Promise<number> {
+  const { onChain } = scene;
   return onChain.connection.getBalance(address);
 }
 
 describe("making a marker", () => {
-  test("a payment lands once, and again only as a refusal at its first instruction", async () => {
+  test("a payment lands once, and again only as a refusal at its first instruction", async ({ scene }) => {
+    const { onChain } = scene;
     expect(await onChain.land(PAYMENT)).toBeNull();
     expect(await onChain.land(PAYMENT)).toEqual(failsAt(0, ALREADY_IN_USE));
     onChain.expire();
@@ -65,17 +71,19 @@ describe("making a marker", () => {
     expect(await onChain.units(onChain.payees[0] ?? somebody())).toBe(1);
   });
 
-  test.each([1_000_000n, 2_000_000n, 5n * SOL])(
+  test.for([1_000_000n, 2_000_000n, 5n * SOL])(
     "M4: %d lamports that were there before change nothing",
-    async (lamports) => {
+    async (lamports, { scene }) => {
+      const { onChain, marker } = scene;
       onChain.chain.fund(marker.toBase58(), { lamports });
       expect(await onChain.land(PAYMENT)).toBeNull();
-      expect(await holds(marker)).toBe(onChain.rent + Number(lamports));
+      expect(await holds(scene, marker)).toBe(onChain.rent + Number(lamports));
       expect(await onChain.land(PAYMENT)).toEqual(failsAt(0, ALREADY_IN_USE));
     },
   );
 
-  test("M1: lamports sent later change nothing, and closing returns all of them", async () => {
+  test("M1: lamports sent later change nothing, and closing returns all of them", async ({ scene }) => {
+    const { onChain, marker } = scene;
     expect(await onChain.land(PAYMENT)).toBeNull();
     onChain.chain.fund(marker.toBase58(), { lamports: 7n });
     expect(await onChain.send([createSyncNativeInstruction(marker)])).toBeNull();
@@ -85,11 +93,14 @@ describe("making a marker", () => {
     expect(
       await onChain.send([createCloseAccountInstruction(marker, to, onChain.deposit.publicKey)]),
     ).toBeNull();
-    expect(await holds(to)).toBe(onChain.rent + 7 + 11);
+    expect(await holds(scene, to)).toBe(onChain.rent + 7 + 11);
     expect(await onChain.connection.getAccountInfo(marker)).toBeNull();
   });
 
-  test("rent that rises after a marker was made binds more for the next, and hinders nothing", async () => {
+  test("rent that rises after a marker was made binds more for the next, and hinders nothing", async ({
+    scene,
+  }) => {
+    const { onChain } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     onChain.chain.setRent(10_000n);
     onTestFinished(() => onChain.chain.setRent(RENT_PER_BYTE));
@@ -98,7 +109,10 @@ describe("making a marker", () => {
     expect(await onChain.land({ name: "close", steps: [{ does: "close", marker: "words" }] })).toBeNull();
   });
 
-  test("rent that rises before a payment lands fails the third instruction, with the code that means made at the first", async () => {
+  test("rent that rises before a payment lands fails the third instruction, with the code that means made at the first", async ({
+    scene,
+  }) => {
+    const { onChain, marker } = scene;
     onChain.chain.setRent(10_000n);
     onTestFinished(() => onChain.chain.setRent(RENT_PER_BYTE));
     // NotRentExempt of the Token program. AlreadyInUse of the System program has the same number.
@@ -106,7 +120,8 @@ describe("making a marker", () => {
     expect(await onChain.connection.getAccountInfo(marker)).toBeNull();
   });
 
-  test("a marker that was closed can be made again", async () => {
+  test("a marker that was closed can be made again", async ({ scene }) => {
+    const { onChain } = scene;
     expect(await onChain.land(PAYMENT)).toBeNull();
     expect(await onChain.land({ name: "close", steps: [{ does: "close", marker: "words" }] })).toBeNull();
     expect(await onChain.land(PAYMENT)).toBeNull();
@@ -114,19 +129,24 @@ describe("making a marker", () => {
 });
 
 describe("following a plan", () => {
-  test("the leaf of a plan that was not made is refused at its first instruction", async () => {
+  test("the leaf of a plan that was not made is refused at its first instruction", async ({ scene }) => {
+    const { onChain, plan } = scene;
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toEqual(failsAt(0, "InvalidAccountData"));
     onChain.chain.fund(plan.toBase58(), { lamports: 5n * SOL });
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toEqual(failsAt(0, "InvalidAccountData"));
   });
 
-  test("the leaf lands behind the plan, and again only as a refusal", async () => {
+  test("the leaf lands behind the plan, and again only as a refusal", async ({ scene }) => {
+    const { onChain } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toBeNull();
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toEqual(failsAt(1, ALREADY_IN_USE));
   });
 
-  test("a fork that takes the plan back takes the leaf back, and the leaf alone does not return", async () => {
+  test("a fork that takes the plan back takes the leaf back, and the leaf alone does not return", async ({
+    scene,
+  }) => {
+    const { onChain } = scene;
     onChain.finalize();
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toBeNull();
@@ -136,7 +156,8 @@ describe("following a plan", () => {
     expect(await onChain.land(REPLACEMENT)).toEqual(failsAt(0, ALREADY_IN_USE));
   });
 
-  test("a replacement of words that are replaced already makes no second plan", async () => {
+  test("a replacement of words that are replaced already makes no second plan", async ({ scene }) => {
+    const { onChain } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     const steps: readonly Step[] = [
       MAKE,
@@ -150,7 +171,10 @@ describe("following a plan", () => {
     );
   });
 
-  test("a transfer that fails undoes the marker and every other transfer, and the error names its instruction", async () => {
+  test("a transfer that fails undoes the marker and every other transfer, and the error names its instruction", async ({
+    scene,
+  }) => {
+    const { onChain, marker } = scene;
     const steps: readonly Step[] = [MAKE, PAY, { does: "pay", payee: 1, amount: 100 }];
     // Behind the three instructions of the marker and one transfer.
     expect(await onChain.land({ name: "payment", steps })).toEqual(failsAt(4, { Custom: 1 }));
@@ -160,7 +184,8 @@ describe("following a plan", () => {
 });
 
 describe("reading a marker", () => {
-  async function read(): Promise<string> {
+  async function read(scene: Scene): Promise<string> {
+    const { onChain, marker, plan } = scene;
     onChain.finalize();
     const { value } = await connect(onChain.chain, "finalized").getAccountInfoAndContext(marker);
     if (value === null || value.data.length === 0) return "not made";
@@ -171,46 +196,54 @@ describe("reading a marker", () => {
     return delegate.equals(plan) ? "replaced by the plan" : "unknown";
   }
 
-  test("M1: it says not made, also where somebody has sent lamports", async () => {
-    expect(await read()).toBe("not made");
+  test("M1: it says not made, also where somebody has sent lamports", async ({ scene }) => {
+    const { onChain, marker } = scene;
+    expect(await read(scene)).toBe("not made");
     onChain.chain.fund(marker.toBase58(), { lamports: SOL });
-    expect(await read()).toBe("not made");
+    expect(await read(scene)).toBe("not made");
   });
 
-  test("M1: it says paid, also where somebody has sent lamports", async () => {
+  test("M1: it says paid, also where somebody has sent lamports", async ({ scene }) => {
+    const { onChain, marker } = scene;
     expect(await onChain.land(PAYMENT)).toBeNull();
     onChain.chain.fund(marker.toBase58(), { lamports: SOL });
     expect(await onChain.send([createSyncNativeInstruction(marker)])).toBeNull();
-    expect(await read()).toBe("paid");
+    expect(await read(scene)).toBe("paid");
   });
 
-  test("it says by which plan the words were replaced, also after leaves have followed it", async () => {
+  test("it says by which plan the words were replaced, also after leaves have followed it", async ({
+    scene,
+  }) => {
+    const { onChain } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toBeNull();
-    expect(await read()).toBe("replaced by the plan");
+    expect(await read(scene)).toBe("replaced by the plan");
   });
 });
 
 describe("strangers", () => {
   let stranger: Keypair;
-  beforeEach(() => {
+  test.beforeEach(({ scene: { onChain } }) => {
     stranger = keyOf(onChain.chain.createWallet("stranger", { lamports: 10n * SOL }));
   });
-  const attempt = async (...instructions: TransactionInstruction[]): Promise<unknown> =>
-    onChain.send(instructions, [stranger]);
+  const attempt = async (scene: Scene, ...instructions: TransactionInstruction[]): Promise<unknown> =>
+    scene.onChain.send(instructions, [stranger]);
 
-  test("cannot make a marker: its address follows from the deposit key, which has to sign", async () => {
+  test("cannot make a marker: its address follows from the deposit key, which has to sign", async ({
+    scene,
+  }) => {
+    const { onChain, marker } = scene;
     const seed = onChain.seed("words");
     const space = TOKEN_ACCOUNT_SIZE;
     const own = { accountPubkey: marker, basePubkey: stranger.publicKey, seed, space };
-    expect(await attempt(SystemProgram.allocate({ ...own, programId: TOKEN_PROGRAM_ID }))).toEqual(
+    expect(await attempt(scene, SystemProgram.allocate({ ...own, programId: TOKEN_PROGRAM_ID }))).toEqual(
       // AddressWithSeedMismatch
       failsAt(0, { Custom: 5 }),
     );
     const { publicKey: basePubkey } = onChain.deposit;
     const unsigned = SystemProgram.allocate({ ...own, basePubkey, programId: TOKEN_PROGRAM_ID });
     for (const key of unsigned.keys) key.isSigner = false;
-    expect(await attempt(unsigned)).toEqual(failsAt(0, "MissingRequiredSignature"));
+    expect(await attempt(scene, unsigned)).toEqual(failsAt(0, "MissingRequiredSignature"));
     const whole = SystemProgram.createAccount({
       fromPubkey: stranger.publicKey,
       newAccountPubkey: marker,
@@ -219,18 +252,20 @@ describe("strangers", () => {
       programId: TOKEN_PROGRAM_ID,
     });
     for (const key of whole.keys) key.isSigner = key.pubkey.equals(stranger.publicKey);
-    expect(await attempt(whole)).toEqual(failsAt(0, "MissingRequiredSignature"));
+    expect(await attempt(scene, whole)).toEqual(failsAt(0, "MissingRequiredSignature"));
   });
 
-  test("cannot turn lamports at a marker's address into a marker", async () => {
+  test("cannot turn lamports at a marker's address into a marker", async ({ scene }) => {
+    const { onChain, marker } = scene;
     onChain.chain.fund(marker.toBase58(), { lamports: SOL });
     const { publicKey } = onChain.deposit;
     const initialize = createInitializeAccount3Instruction(marker, NATIVE_MINT, publicKey);
-    expect(await attempt(initialize)).toEqual(failsAt(0, "InvalidAccountData"));
+    expect(await attempt(scene, initialize)).toEqual(failsAt(0, "InvalidAccountData"));
     expect(await onChain.land(PAYMENT)).toBeNull();
   });
 
-  test("cannot pass another of the deposit address's token accounts off as a plan", async () => {
+  test("cannot pass another of the deposit address's token accounts off as a plan", async ({ scene }) => {
+    const { onChain } = scene;
     const account = Keypair.generate();
     const made = await onChain.send(
       [
@@ -249,40 +284,47 @@ describe("strangers", () => {
     expect(await onChain.land(PAYMENT_OF_THE_PLAN)).toEqual(failsAt(0, "InvalidAccountData"));
   });
 
-  test("cannot close, revoke, approve, hand over, freeze or empty a marker", async () => {
+  test("cannot close, revoke, approve, hand over, freeze or empty a marker", async ({ scene }) => {
+    const { onChain, marker, plan } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     const { publicKey } = stranger;
     const before = await onChain.connection.getAccountInfo(marker);
-    expect(await attempt(createCloseAccountInstruction(marker, publicKey, publicKey))).toEqual(
+    expect(await attempt(scene, createCloseAccountInstruction(marker, publicKey, publicKey))).toEqual(
       failsAt(0, OWNER_MISMATCH),
     );
-    expect(await attempt(createRevokeInstruction(marker, publicKey))).toEqual(failsAt(0, OWNER_MISMATCH));
-    expect(await attempt(createRevokeInstruction(plan, publicKey))).toEqual(failsAt(0, OWNER_MISMATCH));
-    expect(await attempt(createApproveInstruction(marker, publicKey, publicKey, 1n))).toEqual(
+    expect(await attempt(scene, createRevokeInstruction(marker, publicKey))).toEqual(
+      failsAt(0, OWNER_MISMATCH),
+    );
+    expect(await attempt(scene, createRevokeInstruction(plan, publicKey))).toEqual(
+      failsAt(0, OWNER_MISMATCH),
+    );
+    expect(await attempt(scene, createApproveInstruction(marker, publicKey, publicKey, 1n))).toEqual(
       failsAt(0, OWNER_MISMATCH),
     );
     for (const authority of [AuthorityType.AccountOwner, AuthorityType.CloseAccount]) {
-      expect(await attempt(createSetAuthorityInstruction(marker, publicKey, authority, publicKey))).toEqual(
-        failsAt(0, OWNER_MISMATCH),
-      );
+      expect(
+        await attempt(scene, createSetAuthorityInstruction(marker, publicKey, authority, publicKey)),
+      ).toEqual(failsAt(0, OWNER_MISMATCH));
     }
     const after = await onChain.connection.getAccountInfo(marker);
     expect(after?.data).toEqual(before?.data);
   });
 
-  test("cannot use the delegate: no key belongs to the address of a plan", async () => {
+  test("cannot use the delegate: no key belongs to the address of a plan", async ({ scene }) => {
+    const { onChain, marker, plan } = scene;
     expect(await onChain.land(REPLACEMENT)).toBeNull();
     // One lamport of wrapped SOL is what the delegate may move.
     onChain.chain.fund(marker.toBase58(), { lamports: 5n });
-    expect(await attempt(createSyncNativeInstruction(marker))).toBeNull();
+    expect(await attempt(scene, createSyncNativeInstruction(marker))).toBeNull();
     const asStranger = createTransferInstruction(marker, plan, stranger.publicKey, 1n);
-    expect(await attempt(asStranger)).toEqual(failsAt(0, OWNER_MISMATCH));
+    expect(await attempt(scene, asStranger)).toEqual(failsAt(0, OWNER_MISMATCH));
     const unsigned = createTransferInstruction(marker, plan, plan, 1n);
     for (const key of unsigned.keys) key.isSigner = false;
-    expect(await attempt(unsigned)).toEqual(failsAt(0, "MissingRequiredSignature"));
+    expect(await attempt(scene, unsigned)).toEqual(failsAt(0, "MissingRequiredSignature"));
   });
 
-  test("cannot block an order by sending lamports: every message of it lands", async () => {
+  test("cannot block an order by sending lamports: every message of it lands", async ({ scene }) => {
+    const { marker, plan, onChain } = scene;
     for (const address of [marker, plan, await onChain.address("leaf"), onChain.deposit.publicKey]) {
       onChain.chain.fund(address.toBase58(), { lamports: UNIT });
     }

@@ -1,14 +1,15 @@
 /** A private swap on the real programs: deposited, swapped in one transaction at the price of that moment, or refunded. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { INVENTORY } from "../../kit/swap-fixture.ts";
+import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
+import { swapTest } from "../../kit/swap-test.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 
@@ -26,53 +27,73 @@ const ROUTING = {
   prices: { rate: async () => ({ give: 1n, get: 1n }) },
 };
 
-let world: SwapFixture;
-let caller: Caller;
-let alice: Wallet;
-/** Dollars for one SOL, in a market that a test moves; null while the market is closed. */
-let dollars: bigint | null;
+/** A market that a test moves. */
+class Market implements PriceSource {
+  /** Dollars for one SOL; null while the market is closed. */
+  dollars: bigint | null = 150n;
 
-const market: PriceSource = {
-  async rate(give, get) {
+  async rate(give: string, get: string): Promise<Rate> {
+    const { dollars } = this;
     if (dollars === null) throw new Error("the market is closed");
-    const worth = (mint: string): bigint =>
-      mint === SOL_MINT ? 1_000_000_000n : (dollars ?? 0n) * 1_000_000n;
+    const worth = (mint: string): bigint => (mint === SOL_MINT ? 1_000_000_000n : dollars * 1_000_000n);
     return { give: worth(give), get: worth(get) };
-  },
-};
-
-async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<void> {
-  dollars = 150n;
-  world = await swapFixture(settings);
-  caller = await world.caller();
-  alice = world.wallet("alice", { lamports: 1_000_000_000n });
-  world.chain.advance(35);
+  }
 }
-afterEach(() => world.close());
 
-async function changed(address: string, before: Amounts): Promise<Amounts> {
+/** Alice, who swaps in private mode. */
+interface Stage extends SwapFixture {
+  readonly market: Market;
+  readonly customer: Caller;
+  readonly alice: Wallet;
+}
+
+/** Settings, which may name the market. */
+type SettingsOn = (market: Market) => SwapSettings;
+
+const test = swapTest.extend(
+  "openStage",
+  ({ open }) =>
+    async (settingsOn: SettingsOn = () => ({})): Promise<Stage> => {
+      const market = new Market();
+      const world = await open(settingsOn(market));
+      const customer = await world.caller();
+      const alice = world.wallet("alice", { lamports: 1_000_000_000n });
+      world.chain.advance(35);
+      return { ...world, market, customer, alice };
+    },
+);
+
+async function changed(world: Stage, address: string, before: Amounts): Promise<Amounts> {
   const held = await world.held(address);
   return [held[0] - before[0], held[1] - before[1], held[2] - before[2]];
 }
 
 /** Orders a swap and deposits what it asks for, or so much more. */
 async function ordered(
+  world: Stage,
   give: Asset,
   get: Asset,
   amount: string,
   more: { slippageBps?: number; excess?: bigint } = {},
 ) {
+  const { alice } = world;
   const { excess = 0n, ...words } = more;
-  const { quote, body } = await world.orderSwap(caller, { sender: alice, give, get, amount, ...words });
+  const { quote, body } = await world.orderSwap(world.customer, {
+    sender: alice,
+    give,
+    get,
+    amount,
+    ...words,
+  });
   const due = units(body.depositAmount, decimalsOf(give));
   const deposit = () => world.deposit(body.ephemeralAddress, fundsOf(give, due + excess));
   return { quote, id: body.transactionId, address: body.ephemeralAddress, due, deposit };
 }
 
-const shown = (id: string) => world.service.transaction(caller, id);
+const shown = (world: Stage, id: string) => world.service.transaction(world.customer, id);
 
 /** Lets time and slots pass for so many minutes. */
-async function wait(minutes: number): Promise<void> {
+async function wait(world: Stage, minutes: number): Promise<void> {
   for (let part = 0; part < minutes * 2; part++) {
     await world.pass(30_000);
     await world.settle(2);
@@ -80,25 +101,26 @@ async function wait(minutes: number): Promise<void> {
 }
 
 describe("swapped", () => {
-  test.each([
+  test.for([
     ["SOL", "USDC", "2"],
     ["USDC", "SOL", "150"],
     ["USDC", "USDT", "25"],
     ["USDT", "USDC", "25.000001"],
   ] as const)(
     "E12, P18: from %s to %s, and everything adds up to the base unit",
-    async (give, get, amount) => {
-      await open();
+    async ([give, get, amount], { openStage }) => {
+      const world = await openStage();
+      const { alice } = world;
       const sponsor = await world.held(world.sponsor.address);
       const treasury = await world.held(world.treasury.address);
       const had = await world.held(alice.address);
-      const { quote, id, address, due, deposit } = await ordered(give, get, amount);
+      const { quote, id, address, due, deposit } = await ordered(world, give, get, amount);
       expect(quote).toMatchObject({ inputAmount: amount, feeAsset: give, mode: "private" });
       expect(due).toBe(units(amount, decimalsOf(give)));
       await deposit();
       await world.settle();
 
-      const done = await shown(id);
+      const done = await shown(world, id);
       expect(done).toMatchObject({ status: "completed", type: "swap", fee: quote.fee, refunds: [] });
       expect(done.recipients).toMatchObject([{ address: alice.address, status: "paid" }]);
       expect(done.signatures).toHaveLength(1);
@@ -111,29 +133,29 @@ describe("swapped", () => {
       expect(await world.promised(get)).toBe(0n);
       await world.sweep();
       expect(await world.held(address)).toEqual(NOTHING);
-      expect(await changed(alice.address, had)).toEqual(only(get, got));
-      expect(await changed(world.desk, DESK)).toEqual(
+      expect(await changed(world, alice.address, had)).toEqual(only(get, got));
+      expect(await changed(world, world.desk, DESK)).toEqual(
         ASSETS.map((each) => (each === give ? due - fee : each === get ? -got : 0n)),
       );
-      expect(await changed(world.treasury.address, treasury)).toEqual(only(give, fee));
+      expect(await changed(world, world.treasury.address, treasury)).toEqual(only(give, fee));
       // The sponsor pays the network and the accounts that were priced, and nothing else.
-      const [spent, ...tokens] = await changed(world.sponsor.address, sponsor);
+      const [spent, ...tokens] = await changed(world, world.sponsor.address, sponsor);
       expect(tokens).toEqual([0n, 0n]);
       expect(spent).toBeLessThan(0n);
     },
   );
 
-  test("webhooks are told the estimate first and what was paid in the end", async () => {
-    await open({ desk: { prices: market } });
+  test("webhooks are told the estimate first and what was paid in the end", async ({ openStage }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
     const told: string[] = [];
-    world.service.subscribe({ accountId: caller.accountId }, ({ event, data }) =>
+    world.service.subscribe({ accountId: world.customer.accountId }, ({ event, data }) =>
       told.push(`${event} ${data.recipients[0]?.amount ?? ""}`),
     );
-    const { quote, id, deposit } = await ordered("SOL", "USDC", "1");
-    dollars = 151n;
+    const { quote, id, deposit } = await ordered(world, "SOL", "USDC", "1");
+    world.market.dollars = 151n;
     await deposit();
     await world.settle();
-    const paid = (await shown(id)).recipients[0]?.amount ?? "";
+    const paid = (await shown(world, id)).recipients[0]?.amount ?? "";
     expect(Number(paid)).toBeGreaterThan(Number(quote.outputAmount));
     expect(told).toEqual([
       `transaction.pending ${quote.outputAmount}`,
@@ -142,34 +164,36 @@ describe("swapped", () => {
     ]);
   });
 
-  test("P21: a quote that has expired before the deposit is priced anew, at the least or better", async () => {
-    await open({ desk: { prices: market } });
-    const { quote, id, deposit } = await ordered("SOL", "USDC", "1", { slippageBps: 200 });
+  test("P21: a quote that has expired before the deposit is priced anew, at the least or better", async ({
+    openStage,
+  }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
+    const { quote, id, deposit } = await ordered(world, "SOL", "USDC", "1", { slippageBps: 200 });
     await world.pass(10 * 60_000);
-    dollars = 148n;
+    world.market.dollars = 148n;
     await deposit();
     await world.settle();
-    const { status, recipients } = await shown(id);
+    const { status, recipients } = await shown(world, id);
     expect(status).toBe("completed");
     const paid = Number(recipients[0]?.amount);
     expect(paid).toBeLessThan(Number(quote.outputAmount));
     expect(paid).toBeGreaterThanOrEqual(Number(quote.minOutputAmount));
   });
 
-  test("P8: what was deposited too much is refunded and not swapped", async () => {
-    await open();
-    const { quote, id, deposit } = await ordered("USDC", "SOL", "150", { excess: 20_000_000n });
+  test("P8: what was deposited too much is refunded and not swapped", async ({ openStage }) => {
+    const world = await openStage();
+    const { quote, id, deposit } = await ordered(world, "USDC", "SOL", "150", { excess: 20_000_000n });
     await deposit();
     await world.settle();
-    const { status, refunds, recipients } = await shown(id);
+    const { status, refunds, recipients } = await shown(world, id);
     expect(status).toBe("completed");
     expect(recipients[0]?.amount).toBe(quote.outputAmount);
     expect(refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
   });
 
-  test("a price that could not be signed for within two minutes is found anew", async () => {
-    await open({ desk: { prices: market } });
-    const { quote, id, deposit } = await ordered("SOL", "USDC", "1", { slippageBps: 500 });
+  test("a price that could not be signed for within two minutes is found anew", async ({ openStage }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
+    const { quote, id, deposit } = await ordered(world, "SOL", "USDC", "1", { slippageBps: 500 });
     const [lamports] = await world.held(world.sponsor.address);
     const kept = 1_000_000n;
     await world.move(world.sponsor, {
@@ -178,12 +202,12 @@ describe("swapped", () => {
       ...{ from: world.sponsor.address, to: world.treasury.address, accountPayer: null },
     });
     await deposit();
-    await wait(3);
-    expect(await shown(id)).toMatchObject({ status: "processing" });
-    dollars = 148n;
+    await wait(world, 3);
+    expect(await shown(world, id)).toMatchObject({ status: "processing" });
+    world.market.dollars = 148n;
     world.chain.fund(world.sponsor.address, { lamports: 1_000_000_000n });
-    await wait(3);
-    const { status, recipients } = await shown(id);
+    await wait(world, 3);
+    const { status, recipients } = await shown(world, id);
     expect(status).toBe("completed");
     expect(Number(recipients[0]?.amount)).toBeLessThan(Number(quote.outputAmount));
     const { payments = [] } = (await world.storage.transaction(id)) ?? {};
@@ -192,24 +216,24 @@ describe("swapped", () => {
     expect(swaps.filter((each) => each !== "failed")).toEqual(["finalized"]);
   });
 
-  test("a price that comes back within five minutes is taken", async () => {
-    await open({ desk: { prices: market } });
-    const { id, deposit } = await ordered("SOL", "USDC", "1");
-    dollars = 100n;
+  test("a price that comes back within five minutes is taken", async ({ openStage }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
+    const { id, deposit } = await ordered(world, "SOL", "USDC", "1");
+    world.market.dollars = 100n;
     await deposit();
     await world.settle();
-    expect(await shown(id)).toMatchObject({ status: "processing" });
-    await wait(2);
-    dollars = 150n;
-    await wait(1);
-    expect(await shown(id)).toMatchObject({ status: "completed" });
+    expect(await shown(world, id)).toMatchObject({ status: "processing" });
+    await wait(world, 2);
+    world.market.dollars = 150n;
+    await wait(world, 1);
+    expect(await shown(world, id)).toMatchObject({ status: "completed" });
   });
 });
 
 describe("refunded", () => {
   /** What is the same of every refunded swap. */
-  async function expectRefund(id: string, address: string, reason: string): Promise<void> {
-    const failed = await shown(id);
+  async function expectRefund(world: Stage, id: string, address: string, reason: string): Promise<void> {
+    const failed = await shown(world, id);
     expect(failed).toMatchObject({ status: "failed", reason, fee: "0", recipients: [{ status: "unpaid" }] });
     expect(failed.refunds).toMatchObject([{ status: "paid" }]);
     for (const asset of ASSETS) expect(await world.promised(asset)).toBe(0n);
@@ -217,22 +241,26 @@ describe("refunded", () => {
     expect(await world.held(address)).toEqual(NOTHING);
   }
 
-  test("P21: a price that stays below the least is waited out for five minutes, then refunded", async () => {
-    await open({ desk: { prices: market } });
-    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
-    dollars = 140n;
+  test("P21: a price that stays below the least is waited out for five minutes, then refunded", async ({
+    openStage,
+  }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
+    const { id, address, deposit } = await ordered(world, "SOL", "USDC", "1");
+    world.market.dollars = 140n;
     await deposit();
-    await wait(4);
-    expect(await shown(id)).toMatchObject({ status: "processing", reason: null });
-    await wait(2);
-    await expectRefund(id, address, "SLIPPAGE_EXCEEDED");
-    expect(await changed(world.desk, DESK)).toEqual(NOTHING);
+    await wait(world, 4);
+    expect(await shown(world, id)).toMatchObject({ status: "processing", reason: null });
+    await wait(world, 2);
+    await expectRefund(world, id, address, "SLIPPAGE_EXCEEDED");
+    expect(await changed(world, world.desk, DESK)).toEqual(NOTHING);
     expect(world.deskSigned()).toBe(0);
   });
 
-  test("P22: liquidity that is gone after the deposit is waited for, then refunded", async () => {
-    await open();
-    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+  test("P22: liquidity that is gone after the deposit is waited for, then refunded", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { id, address, deposit } = await ordered(world, "SOL", "USDC", "1");
     const { USDC } = world.mints;
     await world.move(world.deskWallet, {
       does: "transfer",
@@ -240,33 +268,37 @@ describe("refunded", () => {
       ...{ from: world.desk, to: world.sponsor.address, accountPayer: world.desk },
     });
     await deposit();
-    await wait(6);
-    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+    await wait(world, 6);
+    await expectRefund(world, id, address, "LIQUIDITY_UNAVAILABLE");
   });
 
-  test("P22: a provider that cannot be asked is waited for, then refunded", async () => {
-    await open({ desk: { prices: market } });
-    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
-    dollars = null;
+  test("P22: a provider that cannot be asked is waited for, then refunded", async ({ openStage }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
+    const { id, address, deposit } = await ordered(world, "SOL", "USDC", "1");
+    world.market.dollars = null;
     await deposit();
-    await wait(6);
-    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+    await wait(world, 6);
+    await expectRefund(world, id, address, "LIQUIDITY_UNAVAILABLE");
   });
 
-  test("the swap is atomic: a payee that cannot take its side costs the desk nothing", async () => {
-    await open();
+  test("the swap is atomic: a payee that cannot take its side costs the desk nothing", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { alice } = world;
     world.chain.fund(alice.address, { usdc: 1n });
     world.chain.advance(35);
-    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+    const { id, address, deposit } = await ordered(world, "SOL", "USDC", "1");
     await world.freeze(alice, "USDC");
     await deposit();
     await world.settle();
-    await expectRefund(id, address, "PAYOUT_FAILED");
-    expect(await changed(world.desk, DESK)).toEqual(NOTHING);
+    await expectRefund(world, id, address, "PAYOUT_FAILED");
+    expect(await changed(world, world.desk, DESK)).toEqual(NOTHING);
   });
 
-  test("P16: an account that was closed after the quote is made at nobody's cost", async () => {
-    await open();
+  test("P16: an account that was closed after the quote is made at nobody's cost", async ({ openStage }) => {
+    const world = await openStage();
+    const { alice } = world;
     const { USDT } = world.mints;
     world.chain.fund(alice.address, { usdc: 1n });
     world.chain.fund(world.treasury.address, { usdc: 1n });
@@ -275,7 +307,7 @@ describe("refunded", () => {
       ...{ mint: USDT, decimals: 6, amount: 1n },
       ...{ from: world.desk, to: alice.address, accountPayer: world.desk },
     });
-    const { quote, id, address, deposit } = await ordered("USDC", "USDT", "25");
+    const { quote, id, address, deposit } = await ordered(world, "USDC", "USDT", "25");
     expect(quote.fees.rent).toBe("0");
     await world.move(
       alice,
@@ -288,34 +320,45 @@ describe("refunded", () => {
     );
     await deposit();
     await world.settle();
-    await expectRefund(id, address, "PAYOUT_FAILED");
+    await expectRefund(world, id, address, "PAYOUT_FAILED");
   });
 
-  test("P22: a desk whose account is frozen while the swap is planned is tried again and then given up", async () => {
-    await open();
-    const { id, address, deposit } = await ordered("SOL", "USDC", "1");
+  test("P22: a desk whose account is frozen while the swap is planned is tried again and then given up", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    const { id, address, deposit } = await ordered(world, "SOL", "USDC", "1");
     await world.freeze(world.deskWallet, "USDC");
     await deposit();
-    await wait(7);
-    await expectRefund(id, address, "LIQUIDITY_UNAVAILABLE");
+    await wait(world, 7);
+    await expectRefund(world, id, address, "LIQUIDITY_UNAVAILABLE");
     const view = await world.storage.transaction(id);
     expect(view?.payments.filter(({ kind }) => kind === "swap").length).toBeLessThan(40);
   });
 });
 
 describe("refused", () => {
-  test("more than an account's tenth of the inventory, before anything is deposited", async () => {
-    await open({ desk: { prices: market } });
+  test("more than an account's tenth of the inventory, before anything is deposited", async ({
+    openStage,
+  }) => {
+    const world = await openStage((market) => ({ desk: { prices: market } }));
     const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "110", mode: "private" as const };
-    await expectRefusal(world.service.createQuote(caller, request), "INSUFFICIENT_LIQUIDITY", {
+    await expectRefusal(world.service.createQuote(world.customer, request), "INSUFFICIENT_LIQUIDITY", {
       available: "15000",
     });
   });
 
-  test("an amount that the fee would eat, naming the least that is left something of", async () => {
-    await open();
+  test("an amount that the fee would eat, naming the least that is left something of", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
     const quoting = (amount: string) =>
-      world.service.createQuote(caller, { inputAsset: "USDC", outputAsset: "SOL", amount, mode: "private" });
+      world.service.createQuote(world.customer, {
+        inputAsset: "USDC",
+        outputAsset: "SOL",
+        amount,
+        mode: "private",
+      });
     const refused = (await quoting("0.001").catch((error: unknown) => error)) as {
       readonly details: { readonly minimum: string };
     };
@@ -323,35 +366,39 @@ describe("refused", () => {
     expect((await quoting(refused.details.minimum)).body.outputAmount).not.toBe("0");
   });
 
-  test("nothing is set aside for a private quote, nor for an order without its deposit", async () => {
-    await open();
-    await ordered("SOL", "USDC", "1");
+  test("nothing is set aside for a private quote, nor for an order without its deposit", async ({
+    openStage,
+  }) => {
+    const world = await openStage();
+    await ordered(world, "SOL", "USDC", "1");
     expect(await world.promised("USDC")).toBe(0n);
   });
 
-  test("P27: a swap of one of the service's own addresses", async () => {
-    await open();
-    const { body: quote } = await world.service.createQuote(caller, {
+  test("P27: a swap of one of the service's own addresses", async ({ openStage }) => {
+    const world = await openStage();
+    const { body: quote } = await world.service.createQuote(world.customer, {
       ...{ inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" },
     });
-    const posted = world.service.createTransaction(caller, {
+    const posted = world.service.createTransaction(world.customer, {
       ...{ type: "swap", mode: "private", quoteId: quote.quoteId, sender: world.desk },
       recipients: [{ address: world.desk, amount: quote.outputAmount }],
     });
     await expectRefusal(posted, "INVALID_RECIPIENT", { reason: "own_address" });
   });
 
-  test("a desk that is the sponsor or the treasury too, before anything runs", async () => {
-    await open();
+  test("a desk that is the sponsor or the treasury too, before anything runs", async ({ openStage }) => {
+    const world = await openStage();
     const options = { privateRouting: { sponsor: keypairSigner(world.deskWallet.secretKey) } };
     const make = () => world.another({ privateRouting: { ...ROUTING, ...options.privateRouting } });
     expect(make).toThrow(/swap\.provider/);
   });
 
-  test("a private swap while private mode is off", async () => {
-    await open();
+  test("a private swap while private mode is off", async ({ openStage }) => {
+    const world = await openStage();
     const off = world.another({ privateRouting: undefined } as never);
     const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" as const };
-    await expectRefusal(off.createQuote(caller, request), "ROUTING_UNAVAILABLE", { reason: "paused" });
+    await expectRefusal(off.createQuote(world.customer, request), "ROUTING_UNAVAILABLE", {
+      reason: "paused",
+    });
   });
 });

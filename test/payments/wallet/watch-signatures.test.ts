@@ -1,5 +1,5 @@
 /** Which of the signatures that are followed are sent again, look by look. */
-import { beforeEach, expect, test } from "vitest";
+import { expect, test as vitestTest } from "vitest";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { AttemptRecord } from "../../../src/payments/records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
@@ -10,26 +10,54 @@ import { silentLogger } from "../../../src/runtime.ts";
 import { watchLanding } from "../../../src/payments/wallet/watch-signatures.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook } from "../../kit/watch-look.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 
 /** One signature that is not zero, before a message: nobody's signature is missing. */
 const WHOLE = Uint8Array.from([1, ...Array.from({ length: 64 }, () => 7), 9]);
 
-let sent: string[];
-let asked: string[];
-/** What is final on the chain. */
-let landed: Set<string>;
-let onSend: () => void;
-let fates: Map<string, Fate>;
-let isSilent: boolean;
-let watcher: Watcher;
-
-beforeEach(async () => {
-  sent = [];
-  asked = [];
-  landed = new Set();
-  onSend = () => undefined;
-  fates = new Map();
+/** A watcher of two transactions, over a ledger of which a test says what it has seen. */
+class Stage {
+  readonly sent: string[] = [];
+  readonly asked: string[] = [];
+  /** What is final on the chain. */
+  readonly landed = new Set<string>();
+  readonly fates = new Map<string, Fate>();
+  onSend = (): void => undefined;
   isSilent = false;
+  readonly watcher: Watcher;
+
+  constructor(storage: PaymentStorage) {
+    const ledger: Pick<Ledger, "statuses" | "fates" | "landings" | "broadcast"> = {
+      statuses: async (signatures) => {
+        if (this.isSilent) throw new LedgerUnavailable("no node answers");
+        this.asked.push(...signatures.map((signature) => `status ${signature}`));
+        return signatures.map((signature) =>
+          this.landed.has(signature) ? { commitment: "finalized", slot: 1, error: null } : null,
+        );
+      },
+      landings: async (those) => {
+        this.asked.push(...those.map(({ signature }) => `landing ${signature}`));
+        return those.map(({ signature }) => ({
+          signature,
+          slot: 1,
+          blockTime: 1,
+          fee: 5_000n,
+          error: null,
+        }));
+      },
+      fates: async (those) => those.map(({ signature }) => this.fates.get(signature) ?? "open"),
+      broadcast: async (bytes) => {
+        this.onSend();
+        this.sent.push(bytes.at(-1) === 0 ? "one" : "two");
+      },
+    };
+    this.watcher = watchLanding({
+      ...{ storage, ledger: ledger as Ledger, clock: virtualClock(), log: silentLogger, intervalMs: 1_000 },
+    });
+  }
+}
+
+const test = vitestTest.extend("stage", async ({}) => {
   const storage = memoryStorage();
   const attempts = ["one", "two"].map((id, index): AttemptRecord => ({
     ...{ id, messageHash: id, transactionId: `tx_${id}`, bytes: Uint8Array.from([...WHOLE, index]) },
@@ -37,32 +65,7 @@ beforeEach(async () => {
     ...{ reference: null, createdAt: 0 },
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
-  const ledger: Pick<Ledger, "statuses" | "fates" | "landings" | "broadcast"> = {
-    statuses: async (signatures) => {
-      if (isSilent) throw new LedgerUnavailable("no node answers");
-      asked.push(...signatures.map((signature) => `status ${signature}`));
-      return signatures.map((signature) =>
-        landed.has(signature) ? { commitment: "finalized", slot: 1, error: null } : null,
-      );
-    },
-    landings: async (those) => {
-      asked.push(...those.map(({ signature }) => `landing ${signature}`));
-      return those.map(({ signature }) => ({
-        signature,
-        slot: 1,
-        blockTime: 1,
-        fee: 5_000n,
-        error: null,
-      }));
-    },
-    fates: async (those) => those.map(({ signature }) => fates.get(signature) ?? "open"),
-    broadcast: async (bytes) => {
-      onSend();
-      sent.push(bytes.at(-1) === 0 ? "one" : "two");
-    },
-  };
-  const clock = virtualClock();
-  watcher = watchLanding({ storage, ledger: ledger as Ledger, clock, log: silentLogger, intervalMs: 1_000 });
+  return new Stage(storage);
 });
 
 function watchesOf(...signatures: readonly string[]): WatchRecord[] {
@@ -72,52 +75,58 @@ function watchesOf(...signatures: readonly string[]): WatchRecord[] {
 }
 
 /** What one look at these sends. */
-async function sentBy(...signatures: readonly string[]): Promise<readonly string[]> {
-  await watcher.poll(watchesOf(...signatures), notedLook());
-  return sent.splice(0);
+async function sentBy(stage: Stage, ...signatures: readonly string[]): Promise<readonly string[]> {
+  await stage.watcher.poll(watchesOf(...signatures), notedLook());
+  return stage.sent.splice(0);
 }
 
-test("W9: what was sent a moment ago is not sent again at the first look, but at every one after it", async () => {
-  expect(await sentBy("one")).toEqual([]);
-  expect(await sentBy("one")).toEqual(["one"]);
+test("W9: what was sent a moment ago is not sent again at the first look, but at every one after it", async ({
+  stage,
+}) => {
+  expect(await sentBy(stage, "one")).toEqual([]);
+  expect(await sentBy(stage, "one")).toEqual(["one"]);
   // Another one is new, whatever the first has come to.
-  expect(await sentBy("one", "two")).toEqual(["one"]);
+  expect(await sentBy(stage, "one", "two")).toEqual(["one"]);
   // The one that was sent longest ago, or never, goes first.
-  expect(await sentBy("one", "two")).toEqual(["two", "one"]);
+  expect(await sentBy(stage, "one", "two")).toEqual(["two", "one"]);
 });
 
-test("W9: a first look that found nothing out was a look all the same: the next one sends", async () => {
-  isSilent = true;
-  await expect(sentBy("one")).rejects.toBeInstanceOf(LedgerUnavailable);
-  isSilent = false;
-  expect(await sentBy("one")).toEqual(["one"]);
+test("W9: a first look that found nothing out was a look all the same: the next one sends", async ({
+  stage,
+}) => {
+  stage.isSilent = true;
+  await expect(sentBy(stage, "one")).rejects.toBeInstanceOf(LedgerUnavailable);
+  stage.isSilent = false;
+  expect(await sentBy(stage, "one")).toEqual(["one"]);
 });
 
-test("E7: what is proved dead is sent no more", async () => {
-  await sentBy("one", "two");
-  fates.set("one", "dead");
-  expect(await sentBy("one", "two")).toEqual(["two"]);
+test("E7: what is proved dead is sent no more", async ({ stage }) => {
+  await sentBy(stage, "one", "two");
+  stage.fates.set("one", "dead");
+  expect(await sentBy(stage, "one", "two")).toEqual(["two"]);
 });
 
-test("M16: a landing whose instance cannot be told is kept and told later, and the chain is not asked for it again", async () => {
-  landed.add("one");
+test("M16: a landing whose instance cannot be told is kept and told later, and the chain is not asked for it again", async ({
+  stage,
+}) => {
+  stage.landed.add("one");
   const look = notedLook();
   look.deaf.add("tx_one");
-  await watcher.poll(watchesOf("one", "two"), look);
+  await stage.watcher.poll(watchesOf("one", "two"), look);
   expect(look.left.map(({ key }) => key)).toEqual(["one"]);
-  expect(asked).toEqual(["status one", "status two", "landing one"]);
+  expect(stage.asked).toEqual(["status one", "status two", "landing one"]);
   look.deaf.clear();
-  await watcher.poll(watchesOf("one", "two"), look);
+  await stage.watcher.poll(watchesOf("one", "two"), look);
   expect(look.told).toMatchObject([{ instance: "tx_one", event: { type: "FINALIZED", fee: "5000" } }]);
-  expect(asked.splice(3)).toEqual(["status two"]);
+  expect(stage.asked.splice(3)).toEqual(["status two"]);
 });
 
-test("what is found is told before anything is sent again", async () => {
-  await sentBy("one", "two");
+test("what is found is told before anything is sent again", async ({ stage }) => {
+  await sentBy(stage, "one", "two");
   const order: string[] = [];
-  onSend = () => order.push("sent");
-  fates.set("two", "dead");
-  await watcher.poll(watchesOf("one", "two"), {
+  stage.onSend = () => order.push("sent");
+  stage.fates.set("two", "dead");
+  await stage.watcher.poll(watchesOf("one", "two"), {
     ...notedLook(),
     tell: async (events) => {
       order.push(...events.map(({ event }) => event.type));
