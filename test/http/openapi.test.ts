@@ -1,5 +1,5 @@
 /** The OpenAPI document against what is really answered: every type in every mode, and the refusals of each. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test as vitestTest } from "vitest";
 import { z } from "zod";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
@@ -34,40 +34,50 @@ interface Document {
   readonly components: Readonly<Record<"schemas" | "responses", Readonly<Record<string, object>>>>;
 }
 
-let world: SwapFixture;
-let receiver: HttpsReceiver;
-let alice: Wallet;
-let bob: Wallet;
-let carol: Wallet;
-let key: string;
-let document: Document;
-let fetch: ReturnType<typeof createHttpHandler>["fetch"];
+/** A service and its document, asked with Alice's key. */
+interface Scene extends SwapFixture {
+  readonly receiver: HttpsReceiver;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+  readonly carol: Wallet;
+  readonly key: string;
+  readonly document: Document;
+  readonly fetch: ReturnType<typeof createHttpHandler>["fetch"];
+}
 
-beforeAll(async () => {
-  receiver = await startHttpsReceiver();
-  world = await swapFixture({
-    options: { webhooks: { allowAddress: () => true, ca: receiver.ca } },
+const test = vitestTest
+  .extend("receiver", { scope: "file" }, async ({}, { onCleanup }) => {
+    const receiver = await startHttpsReceiver();
+    onCleanup(() => receiver.close());
+    return receiver;
+  })
+  .extend("world", { scope: "file" }, async ({ receiver }, { onCleanup }) => {
+    const webhooks = { allowAddress: () => true, ca: receiver.ca };
+    const world = await swapFixture({ options: { webhooks } });
+    onCleanup(() => world.close());
+    return world;
+  })
+  .extend("scene", { scope: "file" }, async ({ world, receiver }): Promise<Scene> => {
+    const { accountId } = await world.caller("enterprise");
+    const { key } = await world.service.issueKey({ accountId, environment: "test" });
+    const alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 500_000_000n });
+    const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+    const carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
+    world.chain.advance(35);
+    const { fetch } = createHttpHandler({ service: world.service, clock: world.clock });
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(new Request("http://pay.example/v1/openapi.json", { headers }));
+    const document = (await answer.json()) as Document;
+    return { ...world, receiver, alice, bob, carol, key, document, fetch };
   });
-  const { accountId } = await world.caller("enterprise");
-  key = (await world.service.issueKey({ accountId, environment: "test" })).key;
-  alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 500_000_000n });
-  bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
-  carol = world.wallet("carol", { lamports: 1_000_000_000n, usdc: 1n });
-  world.chain.advance(35);
-  ({ fetch } = createHttpHandler({ service: world.service, clock: world.clock }));
-  document = (await ask("GET", "/v1/openapi.json")).body as unknown as Document;
-});
-afterAll(async () => {
-  await world.close();
-  await receiver.close();
-});
 
 interface Answered {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
 
-async function ask(method: string, path: string, body?: object): Promise<Answered> {
+async function ask(scene: Scene, method: string, path: string, body?: object): Promise<Answered> {
+  const { key, fetch } = scene;
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const given = body === undefined ? {} : { body: JSON.stringify(body) };
   const response = await fetch(new Request(`http://pay.example${path}`, { method, headers, ...given }));
@@ -75,21 +85,29 @@ async function ask(method: string, path: string, body?: object): Promise<Answere
 }
 
 /** As `ask`, and the answer has exactly the fields that the document has. */
-async function asked(method: string, path: string, described: string, body?: object): Promise<Answered> {
-  const answer = await ask(method, path, body);
+async function asked(
+  scene: Scene,
+  method: string,
+  path: string,
+  described: string,
+  body?: object,
+): Promise<Answered> {
+  const { document } = scene;
+  const answer = await ask(scene, method, path, body);
   const operation = document.paths[described]?.[method.toLowerCase()];
   const response = operation?.responses[String(answer.status)];
   if (response === undefined) {
     throw new Error(`${method} ${described} is not described to answer ${answer.status}`);
   }
-  const media = resolved(response) as Media;
-  const parsed = closed(media.content["application/json"].schema).safeParse(answer.body);
+  const media = resolved(scene, response) as Media;
+  const parsed = closed(scene, media.content["application/json"].schema).safeParse(answer.body);
   expect([parsed.error?.message, answer.body]).toEqual([undefined, answer.body]);
   return answer;
 }
 
 /** What stands behind a reference, or the part itself. */
-function resolved(part: object): object {
+function resolved(scene: Scene, part: object): object {
+  const { document } = scene;
   if (!("$ref" in part)) return part;
   const [, , kind, name] = String(part.$ref).split("/");
   const component = document.components[kind as "schemas" | "responses"][name ?? ""];
@@ -98,18 +116,19 @@ function resolved(part: object): object {
 }
 
 /** The schema, closed to fields that it does not name. */
-function closed(schema: object): z.ZodType {
+function closed(scene: Scene, schema: object): z.ZodType {
   const close = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(close);
     if (typeof part !== "object" || part === null) return part;
-    const whole = resolved(part);
+    const whole = resolved(scene, part);
     const all = Object.fromEntries(Object.entries(whole).map(([name, each]) => [name, close(each)]));
     return "properties" in whole ? { ...all, additionalProperties: false } : all;
   };
   return z.fromJSONSchema(close(schema) as never);
 }
 
-test("every endpoint is described with its scope, and no other", () => {
+test("every endpoint is described with its scope, and no other", ({ scene }) => {
+  const { document } = scene;
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, each]) => `${method.toUpperCase()} ${path} ${each["x-scope"]}`),
   );
@@ -118,7 +137,8 @@ test("every endpoint is described with its scope, and no other", () => {
   expect(document.openapi).toBe("3.1.0");
 });
 
-test("every error code that an endpoint can answer with is somewhere, under its own status", () => {
+test("every error code that an endpoint can answer with is somewhere, under its own status", ({ scene }) => {
+  const { document } = scene;
   const all = JSON.stringify(document.components);
   // Told where there is no endpoint.
   const missing = Object.keys(ERRORS).filter(
@@ -127,7 +147,8 @@ test("every error code that an endpoint can answer with is somewhere, under its 
   expect(missing).toEqual([]);
 });
 
-test("private mode is described honestly", () => {
+test("private mode is described honestly", ({ scene }) => {
+  const { document } = scene;
   const { description = "" } = document.paths["/v1/transactions"]?.["post"] ?? { description: "" };
   for (const word of [
     "custodial",
@@ -145,19 +166,21 @@ const COMBINATIONS = (["wallet", "private"] as const).flatMap((mode) =>
 );
 
 describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
-  const ordered = async (): Promise<{ readonly body: object; readonly quoteId: string }> => {
-    world.chain.advance(2);
+  const ordered = async (scene: Scene): Promise<{ readonly body: object; readonly quoteId: string }> => {
+    const { bob, carol, alice } = scene;
+    scene.chain.advance(2);
     const recipients = [bob, ...(type === "payroll" ? [carol] : [])].map(({ address }) => ({
       address,
       amount: "2",
     }));
     const isSwap = type === "swap";
-    const { body: quote } = await asked("POST", "/v1/quotes", "/v1/quotes", {
+    const { body: quote } = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
       ...{ inputAsset: "USDC", outputAsset: isSwap ? "USDT" : "USDC", mode, sender: alice.address },
       ...(isSwap ? { amount: "5" } : { amount: type === "send" ? "2" : "4", recipients }),
     });
     const quoteId = String(quote["quoteId"]);
     const { body: refreshed } = await asked(
+      scene,
       "POST",
       `/v1/quotes/${quoteId}/refresh`,
       "/v1/quotes/{quoteId}/refresh",
@@ -172,28 +195,35 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     return { quoteId, body: { type, mode, quoteId, sender: alice.address, recipients: paid, ...more } };
   };
 
-  test("quote, refresh, order and each later look answer what is described", async () => {
-    const { body } = await ordered();
-    const { status, body: created } = await asked("POST", "/v1/transactions", "/v1/transactions", body);
+  test("quote, refresh, order and each later look answer what is described", async ({ scene }) => {
+    const { body } = await ordered(scene);
+    const { status, body: created } = await asked(
+      scene,
+      "POST",
+      "/v1/transactions",
+      "/v1/transactions",
+      body,
+    );
     expect(status).toBe(201);
     const path = `/v1/transactions/${String(created["transactionId"])}`;
-    const look = (): Promise<Answered> => asked("GET", path, "/v1/transactions/{transactionId}");
+    const look = (): Promise<Answered> => asked(scene, "GET", path, "/v1/transactions/{transactionId}");
     expect((await look()).body).toMatchObject({ mode, type });
     // More than is due, so that there is a refund to be described.
     const due = BigInt(Math.round(Number(created["depositAmount"] ?? 0) * 1e6)) + 9_000_000n;
-    if (mode === "private") await world.deposit(String(created["ephemeralAddress"]), { usdc: due });
+    if (mode === "private") await scene.deposit(String(created["ephemeralAddress"]), { usdc: due });
     await look();
-    await world.settle(10);
+    await scene.settle(10);
     const { body: done } = await look();
     expect(done).toMatchObject({ status: "completed", reason: null });
     expect((done["refunds"] as unknown[]).length).toBe(mode === "private" ? 1 : 0);
-    expect((await asked("DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(409);
+    expect((await asked(scene, "DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(409);
   });
 
-  test("refusals answer what is described, each with its reason", async () => {
-    const { body, quoteId } = await ordered();
+  test("refusals answer what is described, each with its reason", async ({ scene }) => {
+    const { alice } = scene;
+    const { body, quoteId } = await ordered(scene);
     const refused = async (change: object): Promise<unknown[]> => {
-      const { status, body: told } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+      const { status, body: told } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
         ...body,
         ...change,
       });
@@ -215,46 +245,47 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
   });
 });
 
-test("what changes a webhook, tries it out and sends again answers what is described", async () => {
+test("what changes a webhook, tries it out and sends again answers what is described", async ({ scene }) => {
+  const { receiver, alice, bob } = scene;
   const url = receiver.url;
-  const { body: made } = await asked("POST", "/v1/webhooks", "/v1/webhooks", {
+  const { body: made } = await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", {
     ...{ url, events: ["transaction.pending", "transaction.completed"] },
   });
   const one = `/v1/webhooks/${String(made["webhookId"])}`;
   const described = "/v1/webhooks/{webhookId}";
-  expect((await asked("GET", one, described)).status).toBe(200);
-  expect((await asked("PUT", one, described, { secret: "a secret of its own" })).status).toBe(200);
+  expect((await asked(scene, "GET", one, described)).status).toBe(200);
+  expect((await asked(scene, "PUT", one, described, { secret: "a secret of its own" })).status).toBe(200);
   for (const refused of [{}, { url: "http://plain.example" }, { events: ["*"] }]) {
-    expect((await asked("PUT", one, described, refused)).status).toBe(400);
+    expect((await asked(scene, "PUT", one, described, refused)).status).toBe(400);
   }
-  expect((await asked("PUT", "/v1/webhooks/wh_0", described, { enabled: true })).status).toBe(404);
+  expect((await asked(scene, "PUT", "/v1/webhooks/wh_0", described, { enabled: true })).status).toBe(404);
   receiver.answer(answerWith(500));
   const event = "transaction.failed";
-  expect((await asked("POST", `${one}/test`, `${described}/test`, { event })).body).toMatchObject({
+  expect((await asked(scene, "POST", `${one}/test`, `${described}/test`, { event })).body).toMatchObject({
     delivered: false,
   });
-  expect((await asked("POST", `${one}/test`, `${described}/test`, { event: "x" })).status).toBe(400);
-  const { body: quote } = await asked("POST", "/v1/quotes", "/v1/quotes", {
+  expect((await asked(scene, "POST", `${one}/test`, `${described}/test`, { event: "x" })).status).toBe(400);
+  const { body: quote } = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
     ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
   });
-  const { body: order } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+  const { body: order } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
     ...{ type: "send", mode: "private", quoteId: quote["quoteId"], sender: alice.address },
     ...{ recipients: [{ address: bob.address, amount: "2" }], reference: "seven" },
   });
-  await world.service.settled();
-  const deliveries = await asked("GET", `${one}/deliveries`, `${described}/deliveries`);
+  await scene.service.settled();
+  const deliveries = await asked(scene, "GET", `${one}/deliveries`, `${described}/deliveries`);
   const [delivery] = deliveries.body["data"] as { deliveryId: string; attempts: object[] }[];
   expect(delivery?.attempts).toHaveLength(1);
   const again = `${described}/deliveries/{deliveryId}/redeliver`;
   const redeliver = (id: string): Promise<Answered> =>
-    asked("POST", `${one}/deliveries/${id}/redeliver`, again);
+    asked(scene, "POST", `${one}/deliveries/${id}/redeliver`, again);
   expect((await redeliver(delivery?.deliveryId ?? "")).status).toBe(200);
   expect((await redeliver("dlv_0")).status).toBe(404);
   const since = "2020-01-01T00:00:00Z";
-  expect((await asked("POST", `${one}/recover`, `${described}/recover`, { since })).status).toBe(200);
-  expect((await asked("POST", `${one}/recover`, `${described}/recover`, {})).status).toBe(400);
+  expect((await asked(scene, "POST", `${one}/recover`, `${described}/recover`, { since })).status).toBe(200);
+  expect((await asked(scene, "POST", `${one}/recover`, `${described}/recover`, {})).status).toBe(400);
   const path = `/v1/transactions/${String(order["transactionId"])}`;
-  const timeline = await asked("GET", `${path}/events`, "/v1/transactions/{transactionId}/events");
+  const timeline = await asked(scene, "GET", `${path}/events`, "/v1/transactions/{transactionId}/events");
   expect(timeline.body["data"]).toMatchObject([
     { event: "transaction.pending", data: { reference: "seven" } },
   ]);
@@ -262,18 +293,21 @@ test("what changes a webhook, tries it out and sends again answers what is descr
     ["", 200],
     ["?limit=0", 400],
   ] as const) {
-    expect((await asked("GET", `/v1/events${query}`, "/v1/events")).status).toBe(status);
-    expect((await asked("GET", `/v1/transactions${query}`, "/v1/transactions")).status).toBe(status);
-    expect((await asked("GET", `${one}/deliveries${query}`, `${described}/deliveries`)).status).toBe(status);
+    expect((await asked(scene, "GET", `/v1/events${query}`, "/v1/events")).status).toBe(status);
+    expect((await asked(scene, "GET", `/v1/transactions${query}`, "/v1/transactions")).status).toBe(status);
+    expect((await asked(scene, "GET", `${one}/deliveries${query}`, `${described}/deliveries`)).status).toBe(
+      status,
+    );
   }
-  expect((await asked("GET", `${path}?wait=26`, "/v1/transactions/{transactionId}")).status).toBe(400);
-  await asked("GET", `/v1/quotes/${String(quote["quoteId"])}`, "/v1/quotes/{quoteId}");
-  await asked("GET", "/v1/quotes/quote_0", "/v1/quotes/{quoteId}");
-  await asked("GET", "/v1/account", "/v1/account");
-  expect((await asked("DELETE", one, described)).status).toBe(200);
+  expect((await asked(scene, "GET", `${path}?wait=26`, "/v1/transactions/{transactionId}")).status).toBe(400);
+  await asked(scene, "GET", `/v1/quotes/${String(quote["quoteId"])}`, "/v1/quotes/{quoteId}");
+  await asked(scene, "GET", "/v1/quotes/quote_0", "/v1/quotes/{quoteId}");
+  await asked(scene, "GET", "/v1/account", "/v1/account");
+  expect((await asked(scene, "DELETE", one, described)).status).toBe(200);
 });
 
-test("the parameters of queries are described as they are checked", () => {
+test("the parameters of queries are described as they are checked", ({ scene }) => {
+  const { document } = scene;
   const { parameters = [] } = document.paths["/v1/transactions"]?.["get"] ?? {};
   expect(parameters.map(({ name }) => name)).toEqual([
     ...["status", "type", "mode", "recipient", "reference", "createdAfter", "createdBefore"],
@@ -290,24 +324,25 @@ test("the parameters of queries are described as they are checked", () => {
   ]);
 });
 
-test("the other endpoints answer what is described", async () => {
-  await asked("GET", "/v1/tokens", "/v1/tokens");
-  await asked("GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
-  await asked("GET", "/v1/balances/nobody", "/v1/balances/{address}");
-  await asked("GET", "/v1/webhooks", "/v1/webhooks");
-  await asked("DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{webhookId}");
-  await asked("POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
-  await asked("GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
-  const open = await asked("POST", "/v1/quotes", "/v1/quotes", {
+test("the other endpoints answer what is described", async ({ scene }) => {
+  const { alice, bob } = scene;
+  await asked(scene, "GET", "/v1/tokens", "/v1/tokens");
+  await asked(scene, "GET", `/v1/balances/${alice.address}`, "/v1/balances/{address}");
+  await asked(scene, "GET", "/v1/balances/nobody", "/v1/balances/{address}");
+  await asked(scene, "GET", "/v1/webhooks", "/v1/webhooks");
+  await asked(scene, "DELETE", "/v1/webhooks/wh_0", "/v1/webhooks/{webhookId}");
+  await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
+  await asked(scene, "GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
+  const open = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
     ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
   });
-  const { body: order } = await asked("POST", "/v1/transactions", "/v1/transactions", {
+  const { body: order } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
     ...{ type: "send", mode: "private", quoteId: open.body["quoteId"], sender: alice.address },
     recipients: [{ address: bob.address, amount: "2" }],
   });
   const path = `/v1/transactions/${String(order["transactionId"])}`;
-  expect((await asked("DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(200);
-  expect((await asked("GET", path, "/v1/transactions/{transactionId}")).body).toMatchObject({
+  expect((await asked(scene, "DELETE", path, "/v1/transactions/{transactionId}")).status).toBe(200);
+  expect((await asked(scene, "GET", path, "/v1/transactions/{transactionId}")).body).toMatchObject({
     status: "cancelled",
   });
 });

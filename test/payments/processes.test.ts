@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
 import { solanaLedger } from "paystate/solana";
 import type { Address } from "../../src/address.ts";
@@ -35,23 +35,8 @@ const ONE_USDC = 1_000_000n;
 const LOOK_MS = 50;
 const AN_HOUR = 60 * 60_000;
 
-let folder: string;
-let receiver: HttpsReceiver;
-let chain: KeptAlive<ChainReady>;
-let service: KeptAlive<ServiceReady>;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  receiver = await startHttpsReceiver();
-});
-afterEach(async () => {
-  await Promise.all([service.end(), chain.end()]);
-  await receiver.close();
-  await rm(folder, { recursive: true });
-});
-
 /** After which happening, counted over answers and deliveries, which process is killed. */
-function killPlan(): Map<number, KeptAlive<unknown>> {
+function killPlan(service: KeptAlive<unknown>, chain: KeptAlive<unknown>): Map<number, KeptAlive<unknown>> {
   const victims = [
     ...Array.from({ length: SERVICE_KILLS }, () => service),
     ...Array.from({ length: CHAIN_KILLS }, () => chain),
@@ -68,21 +53,27 @@ test(
   "E5, E10: what was acknowledged is completed or failed as the chain has it, paid once, and told in order",
   { timeout: 240_000 },
   async () => {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const receiver = await startHttpsReceiver();
+    onTestFinished(() => receiver.close());
     const database = join(folder, "payments.db");
     let port = 0;
-    chain = keepAlive<ChainReady>("chain", (): ChainSettings => ({
+    const chain = keepAlive<ChainReady>("chain", (): ChainSettings => ({
       journal: join(folder, "chain.jsonl"),
       port,
       slotMs: SLOT_MS,
     }));
+    onTestFinished(() => chain.end());
     const { rpcUrl, mints, ...ready } = await chain.ready();
     port = Number(new URL(rpcUrl).port);
     const settings: ServiceSettings = { database, rpcUrl, mints, receiverAuthority: receiver.ca };
-    service = keepAlive<ServiceReady>("service", () => settings);
+    const service = keepAlive<ServiceReady>("service", () => settings);
+    onTestFinished(() => service.end());
     const { apiKey } = await service.ready();
 
     let happenings = 0;
-    const plan = killPlan();
+    const plan = killPlan(service, chain);
     const kills: Promise<void>[] = [];
     const onHappening = (): void => {
       happenings += 1;
@@ -146,7 +137,7 @@ test(
           landed: landed === null || landed === undefined ? null : [landed.commitment, landed.error],
           status: view?.transaction.status,
           paid: holdings[0]?.amount ?? 0n,
-          told: arrivals(transactionId),
+          told: arrivals(receiver, transactionId),
           deliveries: (await storage.deliveries(transactionId)).map(({ status }) => status),
         }).toEqual(
           landed === null || landed === undefined
@@ -167,7 +158,7 @@ test(
         );
       }
       expect(statuses.some((status) => status !== null)).toBe(true);
-      expectConstantBytes();
+      expectConstantBytes(receiver);
     } finally {
       await ledger.close();
       await storage.close();
@@ -213,7 +204,7 @@ const deliveriesAt = (at: HttpsReceiver): readonly { id: string; body: string }[
     .map(({ headers, body }) => ({ id: String(headers["webhook-id"]), body: body.toString("utf8") }));
 
 /** The events of a transaction as they first arrived. */
-function arrivals(transactionId: string): readonly string[] {
+function arrivals(receiver: HttpsReceiver, transactionId: string): readonly string[] {
   const events = deliveriesAt(receiver)
     .map(({ body }) => JSON.parse(body) as { event: string; transactionId: string })
     .filter((notice) => notice.transactionId === transactionId)
@@ -222,7 +213,7 @@ function arrivals(transactionId: string): readonly string[] {
 }
 
 /** I11: whatever came twice came with the same id and the same bytes. */
-function expectConstantBytes(): void {
+function expectConstantBytes(receiver: HttpsReceiver): void {
   const bodies = new Map<string, string>();
   for (const { id, body } of deliveriesAt(receiver)) {
     expect(bodies.get(id) ?? body).toBe(body);

@@ -1,5 +1,5 @@
 /** Promises around a swap that a small slip in one line would break without any other test noticing. */
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import fc from "fast-check";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -12,17 +12,9 @@ import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
+import { swapTest } from "../../kit/swap-test.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-
-let world: SwapFixture | undefined;
-let caller: Caller;
-let alice: Wallet;
-afterEach(async () => {
-  await world?.close();
-  world = undefined;
-});
 
 const market: PriceSource = {
   rate: async (give, get) => ({
@@ -31,30 +23,40 @@ const market: PriceSource = {
   }),
 };
 
-async function open(settings: Parameters<typeof swapFixture>[0] = {}): Promise<SwapFixture> {
-  const opened = await swapFixture({ desk: { prices: market }, ...settings });
-  world = opened;
-  caller = await opened.caller();
-  alice = opened.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
-  opened.chain.advance(35);
-  return opened;
+/** Alice, and a desk that knows one price. */
+interface Stage extends SwapFixture {
+  readonly customer: Caller;
+  readonly alice: Wallet;
 }
+
+const test = swapTest.extend(
+  "openStage",
+  ({ open }) =>
+    async (settings: SwapSettings = {}): Promise<Stage> => {
+      const world = await open({ desk: { prices: market }, ...settings });
+      const customer = await world.caller();
+      const alice = world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000_000_000n });
+      world.chain.advance(35);
+      return { ...world, customer, alice };
+    },
+);
 
 const SALE = { give: "SOL", get: "USDC", amount: "1" } as const;
 
 describe("the inventory", () => {
-  test("only final inventory is sold: what has just come in could still vanish", async () => {
-    const { chain, desk, quote } = await open({ inventory: { usdc: 100_000_000n } });
+  test("only final inventory is sold: what has just come in could still vanish", async ({ openStage }) => {
+    const { customer, alice, chain, desk, quote, ledger, mints } = await openStage({
+      inventory: { usdc: 100_000_000n },
+    });
     chain.fund(desk, { usdc: 100_000_000_000n });
     chain.advance(2);
-    const { ledger, mints } = world as SwapFixture;
     const { funds } = await ledger.funds([desk], [mints.USDC], "confirmed");
     expect(funds[0]?.tokens).toEqual([100_100_000_000n]);
-    await expectRefusal(quote(caller, { ...SALE, sender: alice }), "INSUFFICIENT_LIQUIDITY", {
+    await expectRefusal(quote(customer, { ...SALE, sender: alice }), "INSUFFICIENT_LIQUIDITY", {
       available: "10",
     });
     chain.advance(35);
-    await quote(caller, { ...SALE, sender: alice });
+    await quote(customer, { ...SALE, sender: alice });
   });
 });
 
@@ -104,23 +106,23 @@ describe("a reservation", () => {
 });
 
 describe("W10: the same swap bytes", () => {
-  test("signed for one quote, they are refused under another", async () => {
-    const { quote, signed, service, finalize } = await open();
-    const first = await quote(caller, { ...SALE, sender: alice });
-    const second = await quote(caller, { ...SALE, sender: alice });
+  test("signed for one quote, they are refused under another", async ({ openStage }) => {
+    const { customer, alice, quote, signed, service, finalize } = await openStage();
+    const first = await quote(customer, { ...SALE, sender: alice });
+    const second = await quote(customer, { ...SALE, sender: alice });
     const body = signed(first, alice);
-    const under = (quoteId: string) => service.createTransaction(caller, { ...body, quoteId });
+    const under = (quoteId: string) => service.createTransaction(customer, { ...body, quoteId });
     await expectRefusal(under(second.quoteId), "INVALID_SIGNATURE", { reason: "content_mismatch" });
     await under(first.quoteId);
     await finalize();
     await expectRefusal(under(second.quoteId), "INVALID_SIGNATURE", { reason: "content_mismatch" });
   });
 
-  test("of a provider whose quotes are alike, they are a duplicate under the second", async () => {
+  test("of a provider whose quotes are alike, they are a duplicate under the second", async ({
+    openStage,
+  }) => {
     // It forgets the reference, so that two quotes within a block give out one message.
-    const forgetful = (
-      signer: Parameters<NonNullable<Parameters<typeof swapFixture>[0]>["provider"] & object>[0],
-    ): SwapProvider => ({
+    const forgetful = (signer: Parameters<NonNullable<SwapSettings["provider"]>>[0]): SwapProvider => ({
       name: "forgetful",
       connect(surroundings) {
         const desk = deskProvider({ desk: signer, prices: market }).connect(surroundings);
@@ -128,18 +130,20 @@ describe("W10: the same swap bytes", () => {
         return { ...desk, build: (swap) => (built ??= desk.build(swap)) };
       },
     });
-    const { quote, signed, service, finalize, held, desk } = await open({ provider: forgetful });
+    const { customer, alice, quote, signed, service, finalize, held, desk } = await openStage({
+      provider: forgetful,
+    });
     const [, before] = await held(desk);
-    const first = await quote(caller, { ...SALE, sender: alice });
-    const second = await quote(caller, { ...SALE, sender: alice });
+    const first = await quote(customer, { ...SALE, sender: alice });
+    const second = await quote(customer, { ...SALE, sender: alice });
     expect(second.transaction).toBe(first.transaction);
-    const { body } = await service.createTransaction(caller, signed(first, alice));
+    const { body } = await service.createTransaction(customer, signed(first, alice));
     const { transactionId } = body;
-    await expectRefusal(service.createTransaction(caller, signed(second, alice)), "DUPLICATE_TRANSACTION", {
+    await expectRefusal(service.createTransaction(customer, signed(second, alice)), "DUPLICATE_TRANSACTION", {
       transactionId,
     });
     await finalize();
-    await expectRefusal(service.createTransaction(caller, signed(second, alice)), "DUPLICATE_TRANSACTION", {
+    await expectRefusal(service.createTransaction(customer, signed(second, alice)), "DUPLICATE_TRANSACTION", {
       transactionId,
     });
     const [, after] = await held(desk);
@@ -148,10 +152,10 @@ describe("W10: the same swap bytes", () => {
 });
 
 describe("rounding", () => {
-  test("a private swap's least output is rounded up, and its fees are", async () => {
-    const { service } = await open();
+  test("a private swap's least output is rounded up, and its fees are", async ({ openStage }) => {
+    const { customer, alice, service } = await openStage();
     for (const amount of ["1.000000001", "1.000000333", "1.123456789"]) {
-      const { body: quote } = await service.createQuote(caller, {
+      const { body: quote } = await service.createQuote(customer, {
         ...{ inputAsset: "SOL", outputAsset: "USDC", amount, mode: "private", sender: alice.address },
         slippageBps: 33,
       });
@@ -166,14 +170,14 @@ describe("rounding", () => {
     }
   });
 
-  test("a private send's routing fee is rounded up", async () => {
-    const { service } = await open();
+  test("a private send's routing fee is rounded up", async ({ openStage }) => {
+    const { customer, service } = await openStage();
     for (const [amount, fee] of [
       ["5.000001", 15_001n],
       ["0.333333", 1_000n],
       ["0.1", 300n],
     ] as const) {
-      const { body: quote } = await service.createQuote(caller, {
+      const { body: quote } = await service.createQuote(customer, {
         ...{ inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private" },
       });
       expect(units(quote.fees.routing, 6)).toBe(fee);
@@ -191,13 +195,17 @@ describe("rounding", () => {
     );
   });
 
-  test("network fee and rent of a private order are those of the chain at the price, rounded up", async () => {
+  test("network fee and rent of a private order are those of the chain at the price, rounded up", async ({
+    openStage,
+  }) => {
     // A price at which nothing divides evenly.
     const rate = { give: 1_000_000_007n, get: 149_999_993n };
-    const { service, ledger } = await open({ routing: { prices: { rate: async () => rate } } });
+    const { customer, service, ledger } = await openStage({
+      routing: { prices: { rate: async () => rate } },
+    });
     const quoted = async (inputAsset: string) =>
       (
-        await service.createQuote(caller, {
+        await service.createQuote(customer, {
           ...{ inputAsset, outputAsset: inputAsset, amount: "5", mode: "private" },
         })
       ).body.fees;
@@ -211,35 +219,38 @@ describe("rounding", () => {
 describe("refreshing", () => {
   const refused = { reason: "expired" } as const;
 
-  test.each([
+  test.for([
     ["wallet", 30_000],
     ["private", 60_000],
   ] as const)(
     "in %s mode it works until 10 minutes after expiry, and then never again",
-    async (mode, lifeMs) => {
-      const { service, clock } = await open();
+    async ([mode, lifeMs], { openStage }) => {
+      const { customer, alice, service, clock } = await openStage();
       const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode, sender: alice.address };
-      const make = async () => (await service.createQuote(caller, request)).body.quoteId;
+      const make = async () => (await service.createQuote(customer, request)).body.quoteId;
       const [kept, late] = [await make(), await make()];
       clock.advance(lifeMs + 10 * 60_000);
-      const { body } = await service.refreshQuote(caller, kept);
+      const { body } = await service.refreshQuote(customer, kept);
       expect(Date.parse(body.expiresAt)).toBe(clock.now() + lifeMs);
       clock.advance(1);
-      await expectRefusal(service.refreshQuote(caller, late), "INVALID_QUOTE", refused);
+      await expectRefusal(service.refreshQuote(customer, late), "INVALID_QUOTE", refused);
       // The ten minutes of the other one begin with its new expiry.
       clock.advance(lifeMs + 10 * 60_000 - 1);
-      await service.refreshQuote(caller, kept);
-      await expectRefusal(service.refreshQuote(caller, late), "INVALID_QUOTE", refused);
+      await service.refreshQuote(customer, kept);
+      await expectRefusal(service.refreshQuote(customer, late), "INVALID_QUOTE", refused);
     },
   );
 });
 
 describe("E9: a private swap that a fork undoes after it was confirmed", () => {
-  test("never goes back: it stays confirmed, and ends refunded when its price is too old to be signed for again", async () => {
-    const { chain, orderSwap, deposit, service, settle, sweep, pass, held, desk } = await open();
+  test("never goes back: it stays confirmed, and ends refunded when its price is too old to be signed for again", async ({
+    openStage,
+  }) => {
+    const { customer, alice, chain, orderSwap, deposit, service, settle, sweep, pass, held, desk } =
+      await openStage();
     const statuses: string[] = [];
-    const { body } = await orderSwap(caller, { ...SALE, sender: alice });
-    const shown = async () => service.transaction(caller, body.transactionId);
+    const { body } = await orderSwap(customer, { ...SALE, sender: alice });
+    const shown = async () => service.transaction(customer, body.transactionId);
     const note = async (): Promise<void> => {
       const { status } = await shown();
       if (statuses.at(-1) !== status) statuses.push(status);

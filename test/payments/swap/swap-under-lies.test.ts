@@ -1,12 +1,13 @@
 /** M3: a private swap that landed, and of which every node says for a while that it did not. */
-import { afterEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
+import { INVENTORY } from "../../kit/swap-fixture.ts";
 import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { swapTest as test } from "../../kit/swap-test.ts";
 import {
   hidesAccounts,
   isAhead,
@@ -17,21 +18,19 @@ import {
 import type { Lie, LyingNode } from "../private/lying-nodes.ts";
 import { MINUTE, SOL } from "../private/scene.ts";
 
-let world: SwapFixture;
-let node: LyingNode;
-afterEach(() => world.close());
+/** A market that a test moves. */
+class Market implements PriceSource {
+  /** Dollars for one SOL. */
+  dollars = 150n;
 
-/** Dollars for one SOL. */
-let dollars: bigint;
-const market: PriceSource = {
-  async rate(give, get) {
-    const worth = (mint: string): bigint => (mint === SOL_MINT ? SOL : dollars * 1_000_000n);
+  async rate(give: string, get: string): Promise<Rate> {
+    const worth = (mint: string): bigint => (mint === SOL_MINT ? SOL : this.dollars * 1_000_000n);
     return { give: worth(give), get: worth(get) };
-  },
-};
+  }
+}
 
 /** Lets so many minutes pass as a service lives through them. */
-async function live(minutes: number): Promise<void> {
+async function live(world: SwapFixture, minutes: number): Promise<void> {
   for (let minute = 0; minute < minutes; minute++) {
     world.chain.advance(150);
     await world.pass(MINUTE);
@@ -42,13 +41,14 @@ async function live(minutes: number): Promise<void> {
 test(
   "M3: its next price was signed for and refused by the chain; with the truth it is completed, and shows what its payee got",
   { timeout: 120_000 },
-  async () => {
-    dollars = 150n;
-    world = await swapFixture({
+  async ({ open }) => {
+    const market = new Market();
+    const nodes: LyingNode[] = [];
+    const world = await open({
       desk: { prices: market },
-      ledgerOn: (chain) => {
-        node = lyingNode(chain.chain, "node");
-        return chain.ledgerOf([node.endpoint]);
+      ledgerOn: ({ chain, ledgerOf }) => {
+        nodes.push(lyingNode(chain, "node"));
+        return ledgerOf(nodes.map(({ endpoint }) => endpoint));
       },
     });
     const caller = await world.caller();
@@ -69,7 +69,7 @@ test(
       simulatesAnything,
       isAhead(1_000),
     ];
-    const ends = lies.map((lie) => node.tell(lie));
+    const ends = nodes.flatMap((node) => lies.map((lie) => node.tell(lie)));
     const swaps = async () => {
       const { payments = [] } = (await world.storage.transaction(id)) ?? {};
       return payments.filter(({ kind }) => kind === "swap");
@@ -80,8 +80,8 @@ test(
     const [first] = await swaps();
     const got = (await world.held(alice.address))[1] - 1n;
     expect(got).toBe(first?.legs[0]?.amount);
-    dollars = 148n;
-    await live(6);
+    market.dollars = 148n;
+    await live(world, 6);
     // Each price that got too old gave way to the next.
     const meanwhile = await swaps();
     expect(meanwhile.length).toBeGreaterThan(1);
@@ -89,7 +89,7 @@ test(
     expect(meanwhile.some(({ legs }) => legs[0]?.amount !== got)).toBe(true);
 
     for (const end of ends) end();
-    await live(12);
+    await live(world, 12);
     expect((await world.storage.deposits([address]))[0]?.heldReason).toBeNull();
     const shown = await world.service.transaction(caller, id);
     expect(shown).toMatchObject({ status: "completed", reason: null, refunds: [] });
