@@ -1,6 +1,6 @@
 /** M1: what landed while the service was down is known by its marker alone: no history is needed, and none can hide it. */
 import { PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { ChainFixture, Wallet } from "../../kit/chain-fixture.ts";
@@ -17,12 +17,6 @@ import type { Successor } from "./successor.ts";
 
 let world: PrivateFixture;
 let node: LyingNode;
-let next: Successor | undefined;
-afterEach(async () => {
-  await next?.service.stop();
-  next = undefined;
-  await world.close();
-});
 
 /** The service's only node. */
 const ledgerOn = (chain: ChainFixture) => {
@@ -32,6 +26,7 @@ const ledgerOn = (chain: ChainFixture) => {
 
 async function open(): Promise<Scene> {
   const opened = await scene({}, {}, ledgerOn);
+  onTestFinished(() => opened.close());
   world = opened;
   return opened;
 }
@@ -95,7 +90,7 @@ async function sendToEach(accounts: readonly string[]): Promise<void> {
  * The service is down while what it sent becomes final; when it is back its node has forgotten that far, and a stranger
  * has left lamports wherever a payment did something.
  */
-async function missed(id: string): Promise<void> {
+async function missed(id: string): Promise<Successor> {
   await world.service.stop();
   const signatures = (await paymentsOf(id)).flatMap(({ signature }) =>
     signature === null ? [] : [signature],
@@ -107,17 +102,17 @@ async function missed(id: string): Promise<void> {
   await sendToEach(accounts);
   world.chain.advance(40);
   // A process that has never seen anything of it.
-  next = await successor(world, { ledger: world.ledgerOf([node.endpoint]) });
+  const next = await successor(world, { ledger: world.ledgerOf([node.endpoint]) });
+  onTestFinished(() => next.service.stop());
+  return next;
 }
 
-const shownBy = async (service: PaymentService | undefined, caller: Scene["customer"], id: string) => {
-  if (service === undefined) throw new Error("nobody has succeeded");
-  return service.transaction(caller, id);
-};
+const shownBy = async (service: PaymentService, caller: Scene["customer"], id: string) =>
+  service.transaction(caller, id);
 
 /** Lets the address be swept, which must end at nothing. */
-async function swept(address: string): Promise<void> {
-  for (const minutes of [11, 16, 61, 61]) await next?.pass(minutes * MINUTE);
+async function swept(next: Successor, address: string): Promise<void> {
+  for (const minutes of [11, 16, 61, 61]) await next.pass(minutes * MINUTE);
   expect(await world.held(address)).toEqual([0n, 0n, 0n]);
 }
 
@@ -128,19 +123,19 @@ test("M1: a send that landed while the service was down, and of which its node h
   await own.service.settled();
   const before = await paymentsOf(order.id);
   expect(outlineOf(before)).toEqual(["payout order broadcast"]);
-  await missed(order.id);
-  await next?.settle(6);
+  const next = await missed(order.id);
+  await next.settle(6);
 
-  const shown = await shownBy(next?.service, own.customer, order.id);
+  const shown = await shownBy(next.service, own.customer, order.id);
   expect(shown).toMatchObject({ status: "completed", reason: null, recipients: [{ status: "paid" }] });
   expect(shown.signatures).toEqual([before[0]?.signature]);
   expect((await own.held(own.bob.address))[1]).toBe(5_000_000n);
   const after = await paymentsOf(order.id);
   expect(outlineOf(after)).toEqual(["payout order finalized"]);
   expect(after[0]?.signature).toBe(before[0]?.signature);
-  await swept(order.address);
+  await swept(next, order.address);
   expect((await own.held(own.bob.address))[1]).toBe(5_000_000n);
-  await next?.service.stop();
+  await next.service.stop();
   await own.judge();
 });
 
@@ -178,11 +173,11 @@ test.each([
     expect(before.every(({ status, signature }) => status !== "finalized" && signature !== null)).toBe(true);
     const held = async (): Promise<readonly bigint[]> =>
       Promise.all(payees.map(async ({ address }) => (await own.held(address))[1]));
-    await missed(order.id);
+    const next = await missed(order.id);
     expect((await held()).filter((each) => each === 2_000_001n).length).toBe(landing === 3 ? 12 : 5);
-    await next?.settle(10);
+    await next.settle(10);
 
-    const shown = await shownBy(next?.service, own.customer, order.id);
+    const shown = await shownBy(next.service, own.customer, order.id);
     expect(shown).toMatchObject({ status: "completed", reason: null });
     expect(shown.recipients.map(({ status }) => status)).toEqual(payees.map(() => "paid"));
     expect(await held()).toEqual(payees.map(() => 2_000_001n));
@@ -190,15 +185,16 @@ test.each([
     expect(after.map(({ id, status }) => [id, status])).toEqual(before.map(({ id }) => [id, "finalized"]));
     const again = after.filter(({ signature }, index) => signature !== before[index]?.signature);
     expect(again.length).toBe(3 - landing);
-    await swept(order.address);
+    await swept(next, order.address);
     expect(await held()).toEqual(payees.map(() => 2_000_001n));
-    await next?.service.stop();
+    await next.service.stop();
     await own.judge();
   },
 );
 
 test("M1: a private swap that was made while the service was down is not made again, and shows what was paid", async () => {
   const own = await swapFixture({ ledgerOn });
+  onTestFinished(() => own.close());
   world = own;
   const caller = await own.caller();
   const alice = own.wallet("alice", { lamports: SOL, usdc: 1n });
@@ -213,10 +209,10 @@ test("M1: a private swap that was made while the service was down is not made ag
   await own.service.settled();
   const before = await paymentsOf(body.transactionId);
   expect(outlineOf(before)).toEqual(["swap swap 1 broadcast"]);
-  await missed(body.transactionId);
-  await next?.settle(6);
+  const next = await missed(body.transactionId);
+  await next.settle(6);
 
-  const shown = await shownBy(next?.service, caller, body.transactionId);
+  const shown = await shownBy(next.service, caller, body.transactionId);
   expect(shown).toMatchObject({ status: "completed", reason: null, recipients: [{ status: "paid" }] });
   expect(shown.recipients[0]?.amount).toBe(quote.outputAmount);
   const got = units(quote.outputAmount, 6);
@@ -225,6 +221,6 @@ test("M1: a private swap that was made while the service was down is not made ag
   expect(outlineOf(await paymentsOf(body.transactionId))).toEqual(["swap swap 1 finalized"]);
   expect(own.deskSigned()).toBe(1);
   expect(await own.promised("USDC")).toBe(0n);
-  await swept(body.ephemeralAddress);
+  await swept(next, body.ephemeralAddress);
   expect((await own.held(alice.address))[1]).toBe(1n + got);
 });
