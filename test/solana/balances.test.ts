@@ -13,24 +13,26 @@ import {
 } from "@solana/spl-token";
 import { NONCE_ACCOUNT_LENGTH, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../src/address.ts";
 import { readTokenSymbol } from "../../src/solana/token-symbol.ts";
-import { chainFixture, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, land } from "./signed-transaction.ts";
+import { sharedChainTest } from "../kit/chain-test.ts";
 
-let fixture: ChainFixture;
-let alice: Wallet;
+/** Alice, who holds a little. */
+interface Scene extends ChainFixture {
+  readonly alice: Wallet;
+}
 
-beforeAll(async () => {
-  fixture = await chainFixture();
-  alice = fixture.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000n });
-});
-afterAll(() => fixture.close());
+const test = sharedChainTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  alice: world.wallet("alice", { lamports: 10_000_000_000n, usdc: 1_000n }),
+}));
 
-const create = (account: Wallet, space: number, programId: PublicKey): TransactionInstruction =>
+const create = (scene: Scene, account: Wallet, space: number, programId: PublicKey): TransactionInstruction =>
   SystemProgram.createAccount({
-    fromPubkey: keyOf(alice),
+    fromPubkey: keyOf(scene.alice),
     newAccountPubkey: keyOf(account),
     lamports: 20_000_000,
     space,
@@ -38,8 +40,9 @@ const create = (account: Wallet, space: number, programId: PublicKey): Transacti
   });
 
 /** Makes a Token-2022 mint whose metadata stands on itself, and gives Alice `amount` of it. */
-async function mintTwentyTwo(name: string, symbol: string, amount: bigint): Promise<Address> {
-  const mint = fixture.wallet(name);
+async function mintTwentyTwo(scene: Scene, name: string, symbol: string, amount: bigint): Promise<Address> {
+  const { alice } = scene;
+  const mint = scene.wallet(name);
   const key = keyOf(mint);
   const ata = getAssociatedTokenAddressSync(key, keyOf(alice), false, TOKEN_2022_PROGRAM_ID);
   const string = (text: string): Buffer => {
@@ -59,11 +62,11 @@ async function mintTwentyTwo(name: string, symbol: string, amount: bigint): Prom
     ],
     data: Buffer.concat([Buffer.from("d2e11ea258b84d8d", "hex"), string(name), string(symbol), string("")]),
   });
-  await land(fixture, {
+  await land(scene, {
     signers: [alice, mint],
     instructions: [
       // 82 padded to 165, the type byte, and a metadata pointer of 4 + 64; the metadata makes the account grow.
-      create(mint, 165 + 1 + 68, TOKEN_2022_PROGRAM_ID),
+      create(scene, mint, 165 + 1 + 68, TOKEN_2022_PROGRAM_ID),
       createInitializeMetadataPointerInstruction(key, keyOf(alice), key, TOKEN_2022_PROGRAM_ID),
       createInitializeMint2Instruction(key, 9, keyOf(alice), null, TOKEN_2022_PROGRAM_ID),
       initialiseMetadata,
@@ -80,43 +83,45 @@ async function mintTwentyTwo(name: string, symbol: string, amount: bigint): Prom
   return mint.address;
 }
 
-test("H18: an address that was never used holds 0 lamports and nothing", async () => {
-  const { lamports, holdings, endpoint, slot } = await fixture.ledger.balances(
-    fixture.wallet("nobody").address,
-  );
+test("H18: an address that was never used holds 0 lamports and nothing", async ({ scene }) => {
+  const { lamports, holdings, endpoint, slot } = await scene.ledger.balances(scene.wallet("nobody").address);
   expect({ lamports, holdings, endpoint }).toEqual({ lamports: 0n, holdings: [], endpoint: "local" });
-  expect(slot).toBe(fixture.chain.slot() - 1);
+  expect(slot).toBe(scene.chain.slot() - 1);
 });
 
-test("a holding is the sum over all of the owner's token accounts, and a mint with nothing left is not listed", async () => {
-  const owner = fixture.wallet("owner", { lamports: 1_000_000_000n, usdc: 700n, usdt: 5n });
-  const second = fixture.wallet("owner's second account");
-  const mint = new PublicKey(fixture.mints.USDC);
+test("a holding is the sum over all of the owner's token accounts, and a mint with nothing left is not listed", async ({
+  scene,
+}) => {
+  const { alice } = scene;
+  const owner = scene.wallet("owner", { lamports: 1_000_000_000n, usdc: 700n, usdt: 5n });
+  const second = scene.wallet("owner's second account");
+  const mint = new PublicKey(scene.mints.USDC);
   const from = getAssociatedTokenAddressSync(mint, keyOf(alice));
-  const usdt = new PublicKey(fixture.mints.USDT);
+  const usdt = new PublicKey(scene.mints.USDT);
   const [usdtOwner, usdtAlice] = [owner, alice].map((each) =>
     getAssociatedTokenAddressSync(usdt, keyOf(each)),
   );
   if (usdtOwner === undefined || usdtAlice === undefined) throw new Error("two accounts");
-  await land(fixture, {
+  await land(scene, {
     signers: [alice, second, owner],
     instructions: [
-      create(second, 165, TOKEN_PROGRAM_ID),
+      create(scene, second, 165, TOKEN_PROGRAM_ID),
       createInitializeAccount3Instruction(keyOf(second), mint, keyOf(owner)),
       createTransferCheckedInstruction(from, mint, keyOf(second), keyOf(alice), 35n, 6),
       createAssociatedTokenAccountIdempotentInstruction(keyOf(alice), usdtAlice, keyOf(alice), usdt),
       createTransferCheckedInstruction(usdtOwner, usdt, usdtAlice, keyOf(owner), 5n, 6),
     ],
   });
-  const { holdings } = await fixture.ledger.balances(owner.address);
+  const { holdings } = await scene.ledger.balances(owner.address);
   expect(holdings).toEqual([
-    { mint: fixture.mints.USDC, amount: 735n, decimals: 6, program: "token", symbol: null },
+    { mint: scene.mints.USDC, amount: 735n, decimals: 6, program: "token", symbol: null },
   ]);
 });
 
-test("H19: Token-2022 mints are listed with raw amounts and their own symbol", async () => {
-  const mint = await mintTwentyTwo("Some Dollar", "USDC", 2n ** 64n - 1n);
-  const { holdings } = await fixture.ledger.balances(alice.address);
+test("H19: Token-2022 mints are listed with raw amounts and their own symbol", async ({ scene }) => {
+  const { alice } = scene;
+  const mint = await mintTwentyTwo(scene, "Some Dollar", "USDC", 2n ** 64n - 1n);
+  const { holdings } = await scene.ledger.balances(alice.address);
   expect(holdings.find((each) => each.mint === mint)).toEqual({
     mint,
     amount: 2n ** 64n - 1n,
@@ -125,18 +130,19 @@ test("H19: Token-2022 mints are listed with raw amounts and their own symbol", a
     symbol: "USDC",
   });
   // The symbol is a claim of the mint: the twin is another mint in another program.
-  expect(mint).not.toBe(fixture.mints.USDC);
-  expect(holdings.find((each) => each.mint === fixture.mints.USDC)?.program).toBe("token");
+  expect(mint).not.toBe(scene.mints.USDC);
+  expect(holdings.find((each) => each.mint === scene.mints.USDC)?.program).toBe("token");
 });
 
-test("H19: a mint with an unknown extension is listed, without a symbol if need be", async () => {
-  const mint = await mintTwentyTwo("Odd", "ODD", 17n);
+test("H19: a mint with an unknown extension is listed, without a symbol if need be", async ({ scene }) => {
+  const { alice } = scene;
+  const mint = await mintTwentyTwo(scene, "Odd", "ODD", 17n);
   // An extension nobody has heard of before the metadata, and one that claims to be longer than the account.
   for (const [type, length, symbol] of [
     [60_000, 64, "ODD"],
     [60_000, 65_535, null],
   ] as const) {
-    const lift = fixture.chain.faults.add(({ method }) =>
+    const lift = scene.chain.faults.add(({ method }) =>
       method === "getMultipleAccounts"
         ? {
             kind: "lie",
@@ -157,7 +163,7 @@ test("H19: a mint with an unknown extension is listed, without a symbol if need 
           }
         : undefined,
     );
-    const { holdings } = await fixture.ledger.balances(alice.address);
+    const { holdings } = await scene.ledger.balances(alice.address);
     expect(holdings.find((each) => each.mint === mint)).toMatchObject({ amount: 17n, decimals: 9, symbol });
     lift();
   }
@@ -189,8 +195,9 @@ test("H19: no bytes of a mint make its symbol throw, and no symbol hides charact
   );
 });
 
-test("a node that lists somebody else's token accounts is not believed", async () => {
-  fixture.chain.faults.add(({ method }) =>
+test("a node that lists somebody else's token accounts is not believed", async ({ scene }) => {
+  const { alice } = scene;
+  scene.chain.faults.add(({ method }) =>
     method === "getTokenAccountsByOwner"
       ? {
           kind: "lie",
@@ -211,28 +218,29 @@ test("a node that lists somebody else's token accounts is not believed", async (
         }
       : undefined,
   );
-  await expect(fixture.ledger.balances(alice.address)).rejects.toThrow("token account of somebody else");
-  fixture.chain.faults.clear();
+  await expect(scene.ledger.balances(alice.address)).rejects.toThrow("token account of somebody else");
+  scene.chain.faults.clear();
 });
 
-test("every kind of account is told apart", async () => {
+test("every kind of account is told apart", async ({ scene }) => {
+  const { alice } = scene;
   const [multisig, nonce, twentyTwo] = ["multisig", "nonce", "plain 2022 account"].map((name) =>
-    fixture.wallet(name),
+    scene.wallet(name),
   );
   if (multisig === undefined || nonce === undefined || twentyTwo === undefined) {
     throw new Error("three accounts");
   }
-  const mint = await mintTwentyTwo("Kind", "KIND", 1n);
+  const mint = await mintTwentyTwo(scene, "Kind", "KIND", 1n);
   // A signer's key stands where Token-2022 has the account type; all its bytes say "mint".
   const multisigners = [2, 3, 4, 5, 6, 1].map((byte) => new PublicKey(new Uint8Array(32).fill(byte)));
-  await land(fixture, {
+  await land(scene, {
     signers: [alice, multisig, nonce, twentyTwo],
     instructions: [
-      create(multisig, 355, TOKEN_PROGRAM_ID),
+      create(scene, multisig, 355, TOKEN_PROGRAM_ID),
       createInitializeMultisigInstruction(keyOf(multisig), multisigners, 1),
-      create(nonce, NONCE_ACCOUNT_LENGTH, SystemProgram.programId),
+      create(scene, nonce, NONCE_ACCOUNT_LENGTH, SystemProgram.programId),
       SystemProgram.nonceInitialize({ noncePubkey: keyOf(nonce), authorizedPubkey: keyOf(alice) }),
-      create(twentyTwo, 165, TOKEN_2022_PROGRAM_ID),
+      create(scene, twentyTwo, 165, TOKEN_2022_PROGRAM_ID),
       createInitializeAccount3Instruction(
         keyOf(twentyTwo),
         new PublicKey(mint),
@@ -242,9 +250,9 @@ test("every kind of account is told apart", async () => {
     ],
   });
   const address = (key: PublicKey): Address => key.toBase58() as Address;
-  const usdc = new PublicKey(fixture.mints.USDC);
+  const usdc = new PublicKey(scene.mints.USDC);
   const asked: [Address, string][] = [
-    [fixture.wallet("absent").address, "absent"],
+    [scene.wallet("absent").address, "absent"],
     [alice.address, "wallet"],
     [address(getAssociatedTokenAddressSync(usdc, keyOf(alice))), "token_account"],
     [
@@ -252,35 +260,37 @@ test("every kind of account is told apart", async () => {
       "token_account",
     ],
     [twentyTwo.address, "token_account"],
-    [fixture.mints.USDC, "mint"],
+    [scene.mints.USDC, "mint"],
     [mint, "mint"],
     [address(TOKEN_PROGRAM_ID), "program"],
     [address(SystemProgram.programId), "program"],
     [multisig.address, "other"],
     [nonce.address, "other"],
   ];
-  const kinds = await fixture.ledger.accountKinds(asked.map(([each]) => each));
+  const kinds = await scene.ledger.accountKinds(asked.map(([each]) => each));
   expect(kinds).toEqual(asked.map(([, kind]) => kind));
 });
 
-test("250 addresses are asked for in three calls and answered in order", async () => {
-  const absent = fixture.wallet("absent").address;
-  const kinds = await fixture.ledger.accountKinds(Array<Address>(250).fill(absent).with(201, alice.address));
+test("250 addresses are asked for in three calls and answered in order", async ({ scene }) => {
+  const { alice } = scene;
+  const absent = scene.wallet("absent").address;
+  const kinds = await scene.ledger.accountKinds(Array<Address>(250).fill(absent).with(201, alice.address));
   expect(kinds).toHaveLength(250);
   expect(kinds.indexOf("wallet")).toBe(201);
 });
 
-test("a wallet is on the curve, an associated token account is not", () => {
+test("a wallet is on the curve, an associated token account is not", ({ scene }) => {
+  const { alice } = scene;
   const ata = getAssociatedTokenAddressSync(
-    new PublicKey(fixture.mints.USDC),
+    new PublicKey(scene.mints.USDC),
     keyOf(alice),
   ).toBase58() as Address;
-  expect(fixture.ledger.isOnCurve(alice.address)).toBe(true);
-  expect(fixture.ledger.isOnCurve(ata)).toBe(false);
+  expect(scene.ledger.isOnCurve(alice.address)).toBe(true);
+  expect(scene.ledger.isOnCurve(ata)).toBe(false);
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
       const key = new PublicKey(bytes);
-      expect(fixture.ledger.isOnCurve(key.toBase58() as Address)).toBe(PublicKey.isOnCurve(key.toBytes()));
+      expect(scene.ledger.isOnCurve(key.toBase58() as Address)).toBe(PublicKey.isOnCurve(key.toBytes()));
     }),
   );
 });

@@ -1,34 +1,38 @@
 /** What an address signed itself: how a restored database finds out that it is an old one. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Fetch } from "../../../src/solana/index.ts";
-import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { routingTest } from "./routing-test.ts";
 
 const SOL = 1_000_000_000n;
 
-let fixture: RoutingFixture;
-let deposit: Party;
-beforeEach(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 10n * SOL, usdc: 1_000_000n });
-});
-afterEach(() => fixture.close());
+/** A deposit address that holds something. */
+interface Scene extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+}
+
+const test = routingTest.extend("scene", async ({ world }): Promise<Scene> => ({
+  ...world,
+  deposit: world.party({ lamports: 10n * SOL, usdc: 1_000_000n }),
+}));
 
 /** The chain behind a node that changes what it answers to one method. */
-function node(method: string, change: (result: never) => unknown): Fetch {
+function node(scene: Scene, method: string, change: (result: never) => unknown): Fetch {
   return async (url, init) => {
     const call = callIn(init);
-    const answer = await fixture.chain.fetch(url, init);
+    const answer = await scene.chain.fetch(url, init);
     if (call.method !== method) return answer;
     const body = (await answer.json()) as { result: never };
     return Response.json({ ...body, result: change(body.result) });
   };
 }
 
-test("an entry that one node silently left out counts when another one lists it", async () => {
-  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain } = fixture;
+test("an entry that one node silently left out counts when another one lists it", async ({ scene }) => {
+  const { deposit } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain } = scene;
   const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const forgetful = { url: "http://forgetful", fetch: node("getSignaturesForAddress", () => []) };
+  const forgetful = { url: "http://forgetful", fetch: node(scene, "getSignaturesForAddress", () => []) };
   const alone = ledgerOf([forgetful]);
   expect((await alone.signedBy(deposit.address)).transactions).toEqual([]);
   const both = ledgerOf([forgetful, { url: "http://honest", fetch: chain.fetch }]);
@@ -40,19 +44,22 @@ test("an entry that one node silently left out counts when another one lists it"
 });
 
 /** The chain, with the calls of each method counted. */
-function counting(): { fetch: Fetch; of: (method: string) => number } {
+function counting(scene: Scene): { fetch: Fetch; of: (method: string) => number } {
   const calls: string[] = [];
   const fetch: Fetch = async (url, init) => {
     calls.push(callIn(init).method);
-    return await fixture.chain.fetch(url, init);
+    return await scene.chain.fetch(url, init);
   };
   return { fetch, of: (method) => calls.filter((made) => made === method).length };
 }
 
-test("a finalized transaction is read once, whoever asks whether he signed it; the list is asked for each time", async () => {
-  const { ledgerOf, plan, mark, sol, nobody, carryOut, sponsor } = fixture;
+test("a finalized transaction is read once, whoever asks whether he signed it; the list is asked for each time", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, sponsor } = scene;
   const first = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const calls = counting();
+  const calls = counting(scene);
   const ledger = ledgerOf([{ url: "http://local", fetch: calls.fetch }]);
   const signedBy = async (address: Party["address"]): Promise<readonly string[]> =>
     (await ledger.signedBy(address)).transactions.map(({ signature }) => signature);
@@ -70,14 +77,17 @@ test("a finalized transaction is read once, whoever asks whether he signed it; t
   await ledger.close();
 });
 
-test("what a lagging node did not list or have is asked for again, and found when it has it", async () => {
-  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain, clock } = fixture;
+test("what a lagging node did not list or have is asked for again, and found when it has it", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, chain, clock } = scene;
   const { signed } = await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
   let lacks: string | null = "getSignaturesForAddress";
   const lagging: Fetch = async (url, init) => {
     const { method } = callIn(init);
     if (method !== lacks) return await chain.fetch(url, init);
-    return await node(method, (result: unknown) => (Array.isArray(result) ? [] : null))(url, init);
+    return await node(scene, method, (result: unknown) => (Array.isArray(result) ? [] : null))(url, init);
   };
   const ledger = ledgerOf([{ url: "http://lagging", fetch: lagging }]);
   expect((await ledger.signedBy(deposit.address)).transactions).toEqual([]);
@@ -95,10 +105,13 @@ test("what a lagging node did not list or have is asked for again, and found whe
   await ledger.close();
 });
 
-test("a transaction that is listed and cannot be read is not passed over: the answer is unknown", async () => {
-  const { ledgerOf, plan, mark, sol, nobody, carryOut, clock } = fixture;
+test("a transaction that is listed and cannot be read is not passed over: the answer is unknown", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledgerOf, plan, mark, sol, nobody, carryOut, clock } = scene;
   await carryOut(plan(mark(deposit), sol(deposit, nobody(), SOL)), deposit);
-  const ledger = ledgerOf([{ url: "http://pruned", fetch: node("getTransaction", () => null) }]);
+  const ledger = ledgerOf([{ url: "http://pruned", fetch: node(scene, "getTransaction", () => null) }]);
   const outcome = ledger.signedBy(deposit.address).catch((error: unknown) => error);
   // The tries in between are pauses of its clock.
   for (let tick = 0; tick < 200; tick += 1) {
@@ -109,8 +122,10 @@ test("a transaction that is listed and cannot be read is not passed over: the an
   await ledger.close();
 });
 
-test("P15: an address named by 1,000 transactions or more says that its history is not whole", async () => {
-  const { chain, ledgerOf, nobody } = fixture;
+test("P15: an address named by 1,000 transactions or more says that its history is not whole", async ({
+  scene,
+}) => {
+  const { chain, ledgerOf, nobody } = scene;
   const flooded = nobody();
   chain.fund(flooded, { lamports: SOL });
   chain.advance(33);
@@ -119,15 +134,15 @@ test("P15: an address named by 1,000 transactions or more says that its history 
     [1_000, false],
   ] as const) {
     const many = (list: readonly unknown[]): unknown[] => Array.from({ length: count }, () => list[0]);
-    const fetch = node("getSignaturesForAddress", many);
+    const fetch = node(scene, "getSignaturesForAddress", many);
     const ledger = ledgerOf([{ url: "http://local", fetch }]);
     expect(await ledger.signedBy(flooded)).toEqual({ transactions: [], isWhole });
     await ledger.close();
   }
 });
 
-test("P15: transactions are read at most eight at a time", async () => {
-  const { chain, ledgerOf, nobody } = fixture;
+test("P15: transactions are read at most eight at a time", async ({ scene }) => {
+  const { chain, ledgerOf, nobody } = scene;
   const named = nobody();
   for (let index = 0; index < 30; index += 1) chain.fund(named, { lamports: SOL });
   chain.advance(33);

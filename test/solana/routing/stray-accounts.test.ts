@@ -7,24 +7,27 @@ import {
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import { land } from "../signed-transaction.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import type { Party, RoutingFixture } from "./routing-fixture.ts";
+import { routingTest } from "./routing-test.ts";
 
-let fixture: RoutingFixture;
-let deposit: Party;
-beforeEach(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 1_000_000_000n, usdc: 7n });
-});
-afterEach(() => fixture.close());
+/** A deposit address that holds something. */
+interface Scene extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+}
 
-async function stray(owner: Address, mint: Address, amount: bigint): Promise<Address> {
-  const { chain, ledger } = fixture;
+const test = routingTest.extend("scene", async ({ world }): Promise<Scene> => ({
+  ...world,
+  deposit: world.party({ lamports: 1_000_000_000n, usdc: 7n }),
+}));
+
+async function stray(scene: Scene, owner: Address, mint: Address, amount: bigint): Promise<Address> {
+  const { chain, ledger } = scene;
   const account = Keypair.generate();
   const faucet = new PublicKey(chain.faucet.address);
-  await land(fixture, {
+  await land(scene, {
     signers: [chain.faucet, account],
     instructions: [
       SystemProgram.createAccount({
@@ -43,10 +46,13 @@ async function stray(owner: Address, mint: Address, amount: bigint): Promise<Add
   return account.publicKey.toBase58() as Address;
 }
 
-test("an account that holds too little, is frozen, or is somebody else's is the source's fault", async () => {
-  const { mints, plan, mark, usdc, nobody, carryOut, asIssuer, chain } = fixture;
-  const short = await stray(deposit.address, mints.USDC, 3n);
-  const frozen = await stray(deposit.address, mints.USDC, 9n);
+test("an account that holds too little, is frozen, or is somebody else's is the source's fault", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { mints, plan, mark, usdc, nobody, carryOut, asIssuer, chain } = scene;
+  const short = await stray(scene, deposit.address, mints.USDC, 3n);
+  const frozen = await stray(scene, deposit.address, mints.USDC, 9n);
   await asIssuer([
     createFreezeAccountInstruction(
       new PublicKey(frozen),
@@ -54,7 +60,7 @@ test("an account that holds too little, is frozen, or is somebody else's is the 
       new PublicKey(chain.faucet.address),
     ),
   ]);
-  const foreign = await stray(nobody(), mints.USDC, 9n);
+  const foreign = await stray(scene, nobody(), mints.USDC, 9n);
   for (const fromAccount of [short, frozen, foreign]) {
     const move = { ...usdc(deposit, deposit.address, 5n), fromAccount };
     expect((await carryOut(plan(mark(deposit, fromAccount.slice(0, 8)), move), deposit)).tried).toMatchObject(
@@ -66,8 +72,11 @@ test("an account that holds too little, is frozen, or is somebody else's is the 
   }
 });
 
-test("a transfer of SOL from another account than its owner is refused before a node is asked", async () => {
-  const { ledger, plan, sol, nobody } = fixture;
+test("a transfer of SOL from another account than its owner is refused before a node is asked", async ({
+  scene,
+}) => {
+  const { deposit } = scene;
+  const { ledger, plan, sol, nobody } = scene;
   const move = { ...sol(deposit, nobody(), 1n), fromAccount: nobody() };
   await expect(ledger.buildTransaction(plan(move))).rejects.toThrow(/SOL is paid from its owner/);
 });

@@ -1,26 +1,33 @@
 /** What a transaction of ours bids for its place, and never more. */
 import { VersionedMessage } from "@solana/web3.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { callIn, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
-let fixture: RoutingFixture;
-let deposit: Party;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 10_000_000_000n, usdc: 1_000_000n });
-});
-afterAll(() => fixture.close());
+/** A deposit address that holds something. */
+interface Scene extends Omit<RoutingFixture, "deposit"> {
+  readonly deposit: Party;
+}
+
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, async ({ world }): Promise<Scene> => ({
+  ...world,
+  deposit: world.party({ lamports: 10_000_000_000n, usdc: 1_000_000n }),
+}));
 
 /** What a token payout bids when the node says that recent blocks asked for these prices; and whom it asked about. */
-async function bidAt(prices: readonly unknown[]): Promise<{
+async function bidAt(
+  scene: Scene,
+  prices: readonly unknown[],
+): Promise<{
   price: bigint;
   units: number;
   fee: bigint;
   asked: readonly string[];
   writable: readonly string[];
 }> {
-  const { ledgerOf, chain, plan, mark, usdc, nobody } = fixture;
+  const { deposit } = scene;
+  const { ledgerOf, chain, plan, mark, usdc, nobody } = scene;
   let asked: readonly string[] = [];
   const ledger = ledgerOf([
     {
@@ -53,28 +60,30 @@ async function bidAt(prices: readonly unknown[]): Promise<{
   }
 }
 
-test("three quarters of the recent blocks would have taken the bid; nobody asked for anything is no bid", async () => {
+test("three quarters of the recent blocks would have taken the bid; nobody asked for anything is no bid", async ({
+  scene,
+}) => {
   const prices = Array.from({ length: 100 }, (_, index) => (index * 37) % 100);
-  expect((await bidAt(prices)).price).toBe(75n);
-  expect((await bidAt([])).price).toBe(0n);
-  expect((await bidAt([0, 0, 0])).price).toBe(0n);
+  expect((await bidAt(scene, prices)).price).toBe(75n);
+  expect((await bidAt(scene, [])).price).toBe(0n);
+  expect((await bidAt(scene, [0, 0, 0])).price).toBe(0n);
 });
 
-test("whatever a node answers, a unit costs the sponsor one lamport at most", async () => {
-  const { price, units, fee } = await bidAt([Number.MAX_SAFE_INTEGER]);
+test("whatever a node answers, a unit costs the sponsor one lamport at most", async ({ scene }) => {
+  const { price, units, fee } = await bidAt(scene, [Number.MAX_SAFE_INTEGER]);
   expect(price).toBe(1_000_000n);
   expect(fee).toBe(10_000n + BigInt(units));
 });
 
-test("the price is asked for the accounts that the transaction writes to", async () => {
-  const { asked, writable } = await bidAt([1]);
+test("the price is asked for the accounts that the transaction writes to", async ({ scene }) => {
+  const { asked, writable } = await bidAt(scene, [1]);
   expect(asked.toSorted()).toEqual(writable.toSorted());
   // Sponsor, marker and two token accounts.
   expect(asked).toHaveLength(4);
 });
 
-test("a price that is no whole number is no answer", async () => {
+test("a price that is no whole number is no answer", async ({ scene }) => {
   for (const price of [-1, 0.5, "1", null, 2 ** 60]) {
-    await expect(bidAt([price])).rejects.toBeInstanceOf(LedgerUnavailable);
+    await expect(bidAt(scene, [price])).rejects.toBeInstanceOf(LedgerUnavailable);
   }
 });
