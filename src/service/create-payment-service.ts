@@ -30,7 +30,7 @@ import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../pa
 import { paymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
-import { readHealth } from "./read-health.ts";
+import { HealthReader } from "./read-health.ts";
 import { assembleService } from "./service-parts.ts";
 import type { ServiceParts } from "./service-parts.ts";
 import { useCasesOf } from "./use-cases.ts";
@@ -111,6 +111,14 @@ function lifeOf(
     await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs)]);
     await parts.webhooks.delivery.endIdle();
   };
+  const health = new HealthReader({
+    storage,
+    ledger,
+    clock,
+    countMatters,
+    workflowKeys: workflows.flatMap(({ claims }) => claims),
+    watching: () => engine.watching(),
+  });
   return {
     workflows,
     inspected: { workflows, storage, isProduction: () => chain.keyEnvironments.includes("live") },
@@ -124,11 +132,7 @@ function lifeOf(
     stop,
     settled: () => engine.settled(),
     [Symbol.asyncDispose]: () => stop(),
-    health: () =>
-      readHealth({
-        ...{ storage, ledger, clock, countMatters, workflowKeys: workflows.flatMap(({ claims }) => claims) },
-        watching: () => engine.watching(),
-      }),
+    health: () => health.read(),
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
   };
 }

@@ -7,6 +7,7 @@ import type { KindWatching } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
+import { SharedQuestion } from "./shared-question.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
 export interface WitnessStanding extends WitnessCount {
@@ -52,67 +53,94 @@ const MAX_DEAD_LETTERS = 100;
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
 
-/**
- * Asks storage and ledger. Never rejects, and answers within 3 s: a storage that is silent for longer is unreachable, and a
- * ledger that is silent for 2 s is not there.
- */
-export async function readHealth({
-  storage,
-  ledger,
-  clock,
-  workflowKeys,
-  watching,
-  countMatters,
-}: {
+/** What health is read from. */
+export interface HealthParts {
   readonly storage: PaymentStorage;
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
   readonly watching: () => Health["watches"];
   readonly countMatters: () => Promise<number>;
-}): Promise<Health> {
-  const asked = Promise.all([
+}
+
+/**
+ * Asks storage and ledger, each of them one question of a kind at a time: while they hang, those who ask for health on and
+ * on add nothing to what they have to answer.
+ */
+export class HealthReader {
+  readonly #parts: HealthParts;
+  readonly #stored: SharedQuestion<StoredHealth>;
+  readonly #position: SharedQuestion<NonNullable<Health["ledger"]>>;
+  readonly #witnesses: SharedQuestion<WitnessCount>;
+
+  constructor(parts: HealthParts) {
+    const { ledger } = parts;
+    this.#parts = parts;
+    this.#stored = new SharedQuestion(() => readStored(parts));
+    this.#position = new SharedQuestion(() => ledger.position());
+    this.#witnesses = new SharedQuestion(() => ledger.witnesses());
+  }
+
+  /**
+   * Never rejects, and answers within 3 s: a storage that is silent for longer is unreachable, and a ledger that is silent
+   * for 2 s is not there.
+   */
+  async read(): Promise<Health> {
+    const { clock, watching } = this.#parts;
+    const [stored, position, counted] = await Promise.all([
+      this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
+      this.#position.answerWithin(clock, MAX_LEDGER_WAIT_MS),
+      this.#witnesses.answerWithin(clock, MAX_LEDGER_WAIT_MS),
+    ]);
+    const lowered = stored?.lowered ?? null;
+    const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
+    const chain = { ledger: position, witnesses };
+    if (stored === null) {
+      const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
+      return { status: "down", storage: "unreachable", ...chain, ...unknown };
+    }
+    const { unprovable, deadLetters, attention, due } = stored;
+    const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
+    const watches = watching();
+    const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
+    const isLate =
+      isBlind ||
+      lowered !== null ||
+      overdueMs > OVERDUE_MS ||
+      deadLetters > 0 ||
+      unprovable > 0 ||
+      Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
+    const status = isLate ? "degraded" : "ok";
+    return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
+  }
+}
+
+/** What the database tells. */
+interface StoredHealth {
+  readonly due: number | null;
+  readonly deadLetters: number;
+  readonly unprovable: number;
+  readonly attention: number;
+  readonly lowered: LoweredWitnesses | null;
+}
+
+async function readStored({
+  storage,
+  clock,
+  workflowKeys,
+  countMatters,
+}: HealthParts): Promise<StoredHealth> {
+  const reads = [
     storage.nextDue(workflowKeys),
     storage.deadLetters(MAX_DEAD_LETTERS),
     storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
     countMatters(),
     loweredWitnesses({ storage, clock }),
-  ]);
-  const [stored, position, counted] = await Promise.all([
-    answerWithin(clock, MAX_STORAGE_WAIT_MS, asked),
-    answerWithin(clock, MAX_LEDGER_WAIT_MS, ledger.position()),
-    answerWithin(clock, MAX_LEDGER_WAIT_MS, ledger.witnesses()),
-  ]);
-  const lowered = stored?.[4] ?? null;
-  const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
-  const chain = { ledger: position, witnesses };
-  if (stored === null) {
-    const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
-    return { status: "down", storage: "unreachable", ...chain, ...unknown };
-  }
-  const [due, dead, { length: unprovable }, attention] = stored;
-  const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
-  const deadLetters = dead.length;
-  const watches = watching();
-  const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
-  const isLate =
-    isBlind ||
-    lowered !== null ||
-    overdueMs > OVERDUE_MS ||
-    deadLetters > 0 ||
-    unprovable > 0 ||
-    Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
-  const status = isLate ? "degraded" : "ok";
-  return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
-}
-
-/** The answer; null when it fails, or takes longer. */
-async function answerWithin<T>(clock: Clock, ms: number, asked: Promise<T>): Promise<T | null> {
-  const patience = new AbortController();
-  const passed = clock.sleep(ms, patience.signal).then(() => null);
-  const answer = await Promise.race([asked.catch(() => null), passed]);
-  patience.abort();
-  return answer;
+  ] as const;
+  // One that hangs is not asked again because another has failed.
+  await Promise.allSettled(reads);
+  const [due, dead, unprovable, attention, lowered] = await Promise.all(reads);
+  return { due, deadLetters: dead.length, unprovable: unprovable.length, attention, lowered };
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -15,21 +15,29 @@ export class RecentHealth {
   readonly #source: HealthSource;
   readonly #clock: Clock;
   #reading: Promise<Health> | null = null;
-  #readAt = 0;
+  /** When the last reading ended; null while one is under way. */
+  #readAt: number | null = null;
 
   constructor(source: HealthSource, clock: Clock) {
     this.#source = source;
     this.#clock = clock;
   }
 
-  /** As it was no longer than a second ago. Never rejects. */
+  /** As it is being read, or was read no longer than a second ago. Never rejects. */
   read(): Promise<Health> {
-    const age = this.#clock.now() - this.#readAt;
-    // Negative where the clock was set back.
-    if (this.#reading === null || age < 0 || age >= MAX_AGE_MS) {
-      this.#readAt = this.#clock.now();
-      this.#reading = this.#source.health();
+    if (this.#reading === null || this.#isOld()) {
+      this.#readAt = null;
+      this.#reading = this.#source.health().finally(() => {
+        this.#readAt = this.#clock.now();
+      });
     }
     return this.#reading;
+  }
+
+  #isOld(): boolean {
+    if (this.#readAt === null) return false;
+    const age = this.#clock.now() - this.#readAt;
+    // Negative where the clock was set back.
+    return age < 0 || age >= MAX_AGE_MS;
   }
 }

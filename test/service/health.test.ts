@@ -39,6 +39,32 @@ test("a silent chain makes it degraded, a silent storage down, and asking never 
   expect(await world.service.health()).toMatchObject({ status: "degraded", storage: "ok", ledger: null });
 });
 
+test("a storage that hangs is asked one question of a kind, however often it is asked for its health", async ({
+  world,
+}) => {
+  let asked = 0;
+  const hanging = new Proxy(world.storage, {
+    get: (storage, property, receiver) => {
+      if (property === "nextDue") return () => Promise.reject(new Error("disk gone"));
+      if (property !== "deadLetters") return Reflect.get(storage, property, receiver) as unknown;
+      return () => {
+        asked += 1;
+        return new Promise(() => {});
+      };
+    },
+  });
+  const service = world.another({ storage: hanging });
+  const counts = [];
+  for (let time = 0; time < 10; time += 1) {
+    const health = service.health();
+    await world.pass(3_000);
+    expect((await health).status).toBe("down");
+    counts.push(asked);
+  }
+  expect(asked).toBeGreaterThan(0);
+  expect(new Set(counts).size).toBe(1);
+});
+
 test("work that nobody does makes it degraded", async ({ world }) => {
   const caller = await world.caller();
   const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
