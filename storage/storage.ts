@@ -44,14 +44,15 @@ export type QueueName = "steps" | "free" | "laned";
 
 /**
  * A queue inside the queue: at most `cap` of its tasks are leased at once, however many wait, of whichever workflows. A
- * lease that has ended leaves its slot. The lane has the cap of the task that was armed or retried in it last.
+ * lease that has ended leaves its slot. The lane, and all that waits in it, has the cap and the group of the task that was
+ * armed or retried in it last.
  */
 export interface Lane {
   readonly key: string;
   readonly cap: number;
   /**
-   * Lanes of one group share the places of each holder with other groups: see `HeldPlaces`. A lane is armed with the same
-   * group each time. Without one a lane takes any place that is free.
+   * Lanes of one group share the places of each holder with other groups: see `HeldPlaces`. Without one a lane takes any
+   * place that is free.
    */
   readonly group?: string;
 }

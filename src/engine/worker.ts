@@ -51,6 +51,8 @@ export class Worker implements Hands {
   #stopped: Promise<void> = Promise.resolve();
   /** When the earliest task that this process knows of is due; `unknown` after anything that may have changed it. */
   #nextDue: number | null | "unknown" = "unknown";
+  /** How often in a row something was due and was not there when it was claimed. */
+  #missed = 0;
   /** Whether `#nextDue` leaves out tasks for which there was no place. */
   #isFull = false;
 
@@ -148,6 +150,7 @@ export class Worker implements Hands {
       try {
         if ((await this.#claim()) > 0) {
           this.#nextDue = "unknown";
+          this.#missed = 0;
           continue;
         }
         ms = await this.#restMs();
@@ -197,12 +200,16 @@ export class Worker implements Hands {
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found;
     }
-    if (this.#nextDue === null) return limits.pollMs;
-    const wait = this.#nextDue - clock.now();
-    if (wait > 0) return Math.min(wait, limits.pollMs);
+    const wait = (this.#nextDue ?? Infinity) - clock.now();
+    if (wait > 0) {
+      this.#missed = 0;
+      return Math.min(wait, limits.pollMs);
+    }
     this.#nextDue = "unknown";
-    // Another process took it first, or something became due while we asked.
-    return 1;
+    // Another process took it first, or something became due while we asked. A storage that tells of work again and again,
+    // and gives none, is not asked on and on.
+    this.#missed += 1;
+    return Math.min(2 ** (this.#missed - 1), limits.pollMs);
   }
 
   #tellQuiet(): void {

@@ -35,6 +35,10 @@ interface LaneCap {
   readonly cap: number;
 }
 
+interface OpenLane extends LaneCap {
+  readonly laneGroup: string | null;
+}
+
 /** A task and its place in the order in which tasks were armed. */
 type SequencedTask = StoredTask & { readonly seq: number };
 
@@ -49,7 +53,7 @@ const isDead = ({ deadAt }: StoredTask): boolean => deadAt !== null;
 export class TaskQueue {
   readonly #tasks: MemoryTable<SequencedTask>;
   /** The cap each lane was last armed with. */
-  readonly #lanes: MemoryTable<LaneCap>;
+  readonly #lanes: MemoryTable<OpenLane>;
 
   /** Lanes that give fewer. */
   readonly #narrowed: MemoryTable<LaneCap>;
@@ -61,8 +65,8 @@ export class TaskQueue {
       { ...engineShape(engineTables.tasks), columns: { ...engineTables.tasks.columns, seq: "integer" } },
       journal,
     );
-    this.#lanes = new MemoryTable<LaneCap>(
-      { columns: { lane: "text", cap: "integer" }, key: ["lane"] },
+    this.#lanes = new MemoryTable<OpenLane>(
+      { columns: { lane: "text", cap: "integer", laneGroup: "text?" }, key: ["lane"] },
       journal,
     );
     this.#narrowed = new MemoryTable<LaneCap>(
@@ -80,8 +84,20 @@ export class TaskQueue {
 
   /** False when the id is taken. */
   arm(task: TaskRecord, lease: ArmLease | undefined): boolean {
-    if (task.lane !== null) this.#lanes.put({ lane: task.lane.key, cap: task.lane.cap });
-    return this.#tasks.insert({ ...storedTask(task, lease), seq: (this.#armed += 1) });
+    const row = storedTask(task, lease);
+    this.#open(row);
+    return this.#tasks.insert({ ...row, seq: (this.#armed += 1) });
+  }
+
+  /** The lane of this task has its cap and group from now on, and what waits in the lane has the group. */
+  #open({ lane, cap, laneGroup }: StoredTask): void {
+    if (lane === null || cap === null) return;
+    const before = this.#lanes.get(lane);
+    this.#lanes.put({ lane, cap, laneGroup });
+    if (before === undefined || before.laneGroup === laneGroup) return;
+    for (const task of this.#tasks.all()) {
+      if (task.lane === lane && task.deadAt === null) this.#tasks.put({ ...task, laneGroup });
+    }
   }
 
   disarm(instance: string, timer: string): void {
@@ -132,7 +148,7 @@ export class TaskQueue {
       if (task === undefined || next === null) return false;
       this.#tasks.put({ ...task, ...next });
       // As when it was armed: its lane has the cap that it came with.
-      if (task.lane !== null && task.cap !== null) this.#lanes.put({ lane: task.lane, cap: task.cap });
+      this.#open(task);
     }
     for (const id of drops) {
       const task = this.#tasks.get(id);

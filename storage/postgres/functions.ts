@@ -55,6 +55,11 @@ begin
       insert into lanes (lane, workflow, cap, "laneGroup", "nextAt")
         values (each.lane, each.workflow, each.cap, each.in_group, 0) on conflict (lane, workflow) do nothing;
       update lanes set cap = each.cap where lane = each.lane and cap <> each.cap;
+      -- Claims judge by the group of the task, and look for due lanes by that of the lane.
+      update lanes set "laneGroup" = each.in_group where lane = each.lane and "laneGroup" <> each.in_group;
+      if found then
+        update tasks set "laneGroup" = nullif(each.in_group, '') where lane = each.lane and "deadAt" is null;
+      end if;
     end if;
   end loop;
   for each in select l.lane, l.workflow, l."nextAt", least(l.cap, n.cap) as cap

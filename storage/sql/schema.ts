@@ -16,7 +16,7 @@ export interface LaneRow {
   workflow: string;
   /** As the lane was last armed with, whatever the workflow. */
   cap: number;
-  /** The group it was first armed with, empty for none. */
+  /** The group it was last armed with, as its tasks have it; empty for none. */
   laneGroup: string;
   /** When there will be a task of this workflow and a slot for it. */
   nextAt: number;

@@ -308,6 +308,12 @@ function keptLaneStatements(db: Kysely<Schema>) {
     recap: statement<{ lane: string; cap: number }>()(({ lane, cap }) =>
       db.updateTable("lanes").set({ cap }).where("lane", "=", lane).where("cap", "<>", cap),
     ),
+    regroup: statement<{ lane: string; laneGroup: string }>()(({ lane, laneGroup }) =>
+      db.updateTable("lanes").set({ laneGroup }).where("lane", "=", lane).where("laneGroup", "<>", laneGroup),
+    ),
+    regroupTasks: statement<{ lane: string; laneGroup: string | null }>()(({ lane, laneGroup }) =>
+      db.updateTable("tasks").set({ laneGroup }).where("lane", "=", lane).where("deadAt", "is", null),
+    ),
     narrow: statement<NarrowedLaneRow>()(({ lane, cap }) =>
       db
         .insertInto("narrowedLanes")

@@ -24,10 +24,14 @@ export class Lanes {
     this.#tasks = connection.prepareAll(taskStatements(db));
   }
 
-  /** Makes sure the lane has its row and this cap; `settle` it afterwards. */
-  open({ key: lane, cap, group: laneGroup = UNGROUPED }: Lane, workflow: string, nextAt: number): void {
+  /** Makes sure the lane has its row, this cap and this group; `settle` it afterwards. */
+  open({ key: lane, cap, group }: Lane, workflow: string, nextAt: number): void {
+    const laneGroup = group ?? UNGROUPED;
     this.#lanes.open.run({ lane, workflow, cap, laneGroup, nextAt });
     this.#lanes.recap.run({ lane, cap });
+    const isRegrouped = this.#lanes.regroup.run({ lane, laneGroup }) > 0;
+    // Claims judge by the group of the task, and look for due lanes by that of the lane.
+    if (isRegrouped) this.#lanes.regroupTasks.run({ lane, laneGroup: group ?? null });
   }
 
   /** Makes sure that a lane which is open has a row of this workflow too, with its cap and group; `settle` it afterwards. */

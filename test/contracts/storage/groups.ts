@@ -53,6 +53,25 @@ export const groupCases: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await claim(storage, 1_000, { laned: 5, groups: both })), ["a-0"]);
     },
   ),
+  promise("a lane has the group it was last armed with, and so has what waits in it", async ({ storage }) => {
+    await arm(storage, inLane("first", "l", 4));
+    await arm(storage, inGroup("later", { key: "l", group: "a" }));
+    const groups = held({ a: 9 });
+    // As in a release that gives lanes a group: what is due must be given, or else not be told of.
+    assert.equal(await storage.nextDue([WORKFLOW], ["laned"], ["a"]), null);
+    assert.deepEqual(await claim(storage, 1_000, { laned: 9, groups }), []);
+    const claimed = await claim(storage, 1_000, { laned: 9 });
+    assert.deepEqual(
+      claimed.map(({ id, lane }) => [id, lane?.group]),
+      [
+        ["first", "a"],
+        ["later", "a"],
+      ],
+    );
+    await arm(storage, inLane("last", "l", 4));
+    assert.equal(await storage.nextDue([WORKFLOW], ["laned"], ["a"]), 0);
+    assert.deepEqual(ids(await claim(storage, 1_000, { laned: 9, groups })), ["last"]);
+  }),
   promise("lanes without a group take any place that is free", async ({ storage }) => {
     await arm(storage, ...range(9).map((index) => inLane(`l${index}`, "l", 9, { dueAt: index })));
     await arm(storage, ...lanesOf("a", 3, 100));

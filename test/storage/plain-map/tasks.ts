@@ -44,7 +44,7 @@ export class Tasks {
   /** @throws TypeError when the id is taken. */
   arm(task: StoredTask): void {
     if (this.#database.tasks.has(task.id)) throw new TypeError(`task ${task.id} is there already`);
-    this.#capLane(task);
+    this.#openLane(task);
     this.#put(task);
   }
 
@@ -82,7 +82,7 @@ export class Tasks {
   retry(id: string, dueAt: number): boolean {
     const task = this.#database.tasks.get(id);
     const changed = task === undefined ? null : retried(task, dueAt);
-    if (changed !== null) this.#capLane(changed);
+    if (changed !== null) this.#openLane(changed);
     return this.#change(changed);
   }
 
@@ -166,8 +166,12 @@ export class Tasks {
     return task !== undefined && token > 0 && task.token === token ? task : null;
   }
 
-  #capLane({ lane, cap }: StoredTask): void {
-    if (lane !== null && cap !== null) this.#database.lanes.set(lane, cap);
+  #openLane({ lane, cap, laneGroup }: StoredTask): void {
+    if (lane === null || cap === null) return;
+    this.#database.lanes.set(lane, cap);
+    for (const task of this.#all()) {
+      if (task.lane === lane && task.deadAt === null) this.#put({ ...task, laneGroup });
+    }
   }
 
   /** When so many leases of the lane have ended that it has a slot. */
