@@ -35,6 +35,8 @@ afterEach(async () => {
 
 /** Payments that were sent and are followed by an engine that runs. The node is out for everything but sends. */
 async function begin(count: number): Promise<void> {
+  // Loaded with the ledger's first question otherwise, which takes real time while the test's clock goes on.
+  await import("../../../src/solana/ledger-of-nodes.ts");
   clock = virtualClock();
   node = landingNode(clock, null);
   ledger = solanaLedger({
