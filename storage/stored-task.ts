@@ -62,7 +62,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
 /**
  * What a commit narrows a lane to, checked.
  *
- * @throws TypeError when the lane would let no task in.
+ * @throws TypeError when the cap is no whole number from 1: the lane would let no task in, or each adapter another number.
  *
  * @example
  * ```ts
@@ -73,7 +73,9 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
  */
 export function checkedNarrow(narrowed: NarrowedLane): NarrowedLane {
   const { lane, cap } = narrowed;
-  if (cap !== null && !(cap >= 1)) throw new TypeError(`lane ${lane} is narrowed to ${cap}`);
+  if (cap !== null && !(Number.isSafeInteger(cap) && cap >= 1)) {
+    throw new TypeError(`lane ${lane} is narrowed to ${cap}, which is no whole number from 1`);
+  }
   return narrowed;
 }
 

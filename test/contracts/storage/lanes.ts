@@ -141,7 +141,15 @@ export const laneCases: readonly StorageContractCase[] = [
     assert.deepEqual(await commit(storage, refused), { ok: false, conflict: "token" });
     await arm(storage, ...backlog("a", 4, 3));
     assert.equal((await claim(storage, 10)).length, 1);
-    await assert.rejects(storage.commit([{ narrows: [{ lane: "a", cap: 0 }] }]));
+  }),
+  promise("a lane is narrowed to a whole number from 1, or not at all", async ({ storage }) => {
+    await put(storage, { narrows: [{ lane: "a", cap: 2 }] });
+    for (const cap of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
+      const narrows = [{ lane: "a", cap }];
+      await assert.rejects(storage.commit([{ narrows }]), `narrowed to ${cap}`);
+    }
+    await arm(storage, ...backlog("a", 4, 3));
+    assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");
   }),
   promise("G6: poison in a lane is set aside without taking its slot", async ({ storage }) => {
     await arm(storage, inLane("a0", "a", 1));
