@@ -25,9 +25,9 @@ export async function narrowingAfter(
   if (!hasTimedOut) return before === 0 ? NOTHING : { writes: [counted(id, 0)], narrowLaneTo: null };
   // Others may have ended while this one was waiting.
   const timeouts = ((await storage.webhook(id))?.timeouts ?? before) + 1;
-  if (timeouts > MAX_TIMEOUTS) return NOTHING;
-  const writes = [counted(id, timeouts)];
-  return timeouts < MAX_TIMEOUTS ? { writes } : { writes, narrowLaneTo: 1 };
+  if (timeouts < MAX_TIMEOUTS) return { writes: [counted(id, timeouts)] };
+  // Each further one writes both again: an attempt that did not time out may have widened the lane since the count was read.
+  return { writes: [counted(id, MAX_TIMEOUTS)], narrowLaneTo: 1 };
 }
 
 function counted(id: string, timeouts: number): PaymentWrite {

@@ -71,9 +71,11 @@ async function makeAttempt(
 ): Promise<EffectOutcome<WebhookDeliveryEvent, PaymentTables>> {
   const [webhook, notice] = await Promise.all([storage.webhook(webhookId), storage.notice(noticeId)]);
   const crashed = crashedAttempts({ deliveryId, number, startedAt: dueAt }, crashes);
-  if (webhook === null || webhook.deletedAt !== null || webhook.disabledAt !== null) {
+  if (webhook === null || webhook.deletedAt !== null) {
     return { event: { type: "WEBHOOK_GONE" }, writes: crashed, narrowLaneTo: null };
   }
+  // It may be enabled again, and its receiver is as slow then as before: its lane stays as it is.
+  if (webhook.disabledAt !== null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
   if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
   const { url } = webhook;
   const startedAt = clock.now();

@@ -1,7 +1,7 @@
 /** Engines that deliver over one database to receivers made of code: each answers, fails, or keeps its place until the deadline. */
 import { createEngine, startOf } from "../../../src/engine/index.ts";
 import type { Engine } from "../../../src/engine/index.ts";
-import type { PaymentTables } from "../../../src/payments/records.ts";
+import type { PaymentTables, WebhookRecord } from "../../../src/payments/records.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { paymentTables } from "../../../src/payments/tables.ts";
 import { DELIVERY_DEADLINE_MS } from "../../../src/payments/webhooks/sending/attempt.ts";
@@ -40,6 +40,8 @@ export interface DeliveringEngines {
   inFlight(of: (webhookId: string) => boolean): number;
   /** Stores a webhook of this account, told apart by its id. */
   register(webhookId: string, accountId: string): Promise<void>;
+  /** Writes these fields of a webhook. */
+  change(webhookId: string, set: Partial<WebhookRecord>): Promise<void>;
   /** From now on it does this. Default: it answers. */
   behave(webhookId: string, manner: Manner): void;
   /** Queues so many notices for a webhook. */
@@ -127,6 +129,9 @@ export async function deliveringEngines(adapter: Adapter, count: number): Promis
       const url = `https://${webhookId}/`;
       const webhook = webhookOf(webhookId, { accountId, url, events: [], createdAt });
       await engine.commit({ writes: [{ table: "webhooks", insert: webhook }] });
+    },
+    async change(webhookId, set) {
+      await engine.commit({ writes: [{ table: "webhooks", id: webhookId, set }] });
     },
     behave: (webhookId, manner) => void manners.set(webhookId, manner),
     async queue(webhookId, notices) {

@@ -136,6 +136,47 @@ describe.each(adapters)("on $name", (adapter) => {
     expect(inFlight(() => true)).toBe(4);
   });
 
+  test("a webhook that timed out is as narrow after it was disabled and enabled again", async () => {
+    world = await deliveringEngines(adapter, 1);
+    const { clock, register, change, behave, queue, quiet, pass, inFlight } = world;
+    await register("tarpit", "acct");
+    behave("tarpit", "times_out");
+    await queue("tarpit", 40);
+    await pass(61_000);
+    expect(inFlight(() => true)).toBe(1);
+    await change("tarpit", { disabledAt: clock.now(), disabledReason: "disabled_by_owner" });
+    // All that waits for it is dropped, which takes none of its receiver's time.
+    await pass(70_000);
+    expect(inFlight(() => true)).toBe(0);
+    await change("tarpit", { disabledAt: null, disabledReason: null });
+    await queue("tarpit", 40);
+    await quiet();
+    expect(inFlight(() => true)).toBe(1);
+    behave("tarpit", "answers");
+    await pass(10_100);
+    behave("tarpit", "times_out");
+    await queue("tarpit", 40);
+    await quiet();
+    expect(
+      inFlight(() => true),
+      "one that does not time out still widens it",
+    ).toBe(4);
+  });
+
+  test("each timeout of a webhook that has timed out three times narrows it, though its lane was widened meanwhile", async () => {
+    world = await deliveringEngines(adapter, 1);
+    const { register, change, behave, queue, quiet, pass, inFlight } = world;
+    await register("tarpit", "acct");
+    behave("tarpit", "times_out");
+    // The count of one that is narrow, on a lane that is not.
+    await change("tarpit", { timeouts: 3 });
+    await queue("tarpit", 12);
+    await quiet();
+    expect(inFlight(() => true)).toBe(4);
+    await pass(10_050);
+    expect(inFlight(() => true)).toBe(1);
+  });
+
   test("a webhook that fails without a timeout keeps its four places", async () => {
     world = await deliveringEngines(adapter, 1);
     const { register, behave, queue, quiet, pass, inFlight, begunAt } = world;
