@@ -74,8 +74,8 @@ export interface PaymentServiceOptions {
     /**
      * Sends everything through this egress proxy by HTTP CONNECT, such as `"http://user:password@proxy.example:3128"`
      * (`http:` or `https:`). TLS is verified end to end, from here to the receiver. Names are still looked up and judged
-     * here first; which address the proxy then connects to, only the proxy can guard. A proxy that does not answer, or
-     * refuses, fails the attempt with `connect`; it is repeated like any. Default: none.
+     * here first; which address the proxy then connects to, only the proxy can guard. A proxy that refuses, or
+     * has not connected within 5 seconds, fails the attempt with `connect`; it is repeated like any. Default: none.
      */
     readonly proxy?: string;
     /** Takes 200 to 299 as received instead of exactly 200. Default false. */

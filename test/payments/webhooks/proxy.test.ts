@@ -105,12 +105,26 @@ test("a proxy that is not there fails the attempt with connect, and reaches noth
   expect(receiver.connections()).toBe(0);
 });
 
-test("a proxy that never answers ends at the deadline", async () => {
+test("a proxy that never answers fails the attempt with connect after five seconds", async () => {
   proxy.behave("hangs");
   const own = virtualClock();
   const ended = attempt({ clock: own });
   await vi.waitFor(() => expect(proxy.asked).toHaveLength(1));
-  own.advance(10_000);
+  own.advance(4_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  own.advance(1);
+  expect(await ended).toMatchObject({ ok: false, error: "connect", durationMs: 5_000 });
+});
+
+test("through a proxy a receiver that never answers is still a timeout after ten seconds", async () => {
+  receiver.answer(() => {});
+  const arrived = receiver.nextRequest();
+  const own = virtualClock();
+  const ended = attempt({ clock: own });
+  await arrived;
+  own.advance(5_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  own.advance(5_000);
   expect(await ended).toMatchObject({ ok: false, error: "timeout", durationMs: 10_000 });
 });
 

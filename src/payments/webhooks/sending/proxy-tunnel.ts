@@ -2,6 +2,13 @@
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
+import { type Deadline, withDeadline } from "./deadline.ts";
+
+/**
+ * How long the proxy may take to connect, in milliseconds. Shorter than an attempt, so that a proxy that hangs is seen as
+ * such and not as a receiver that times out.
+ */
+const TUNNEL_DEADLINE_MS = 5_000;
 
 /** Reads the URL of a proxy: `http:` or `https:`, with or without credentials, and nothing after the port. Null for anything else. */
 export function readProxyUrl(text: string): URL | null {
@@ -13,9 +20,15 @@ export function readProxyUrl(text: string): URL | null {
 
 /**
  * Asks the proxy to connect to `target` and resolves with the socket that leads there. The proxy resolves the name. Rejects
- * when the proxy cannot be reached, or answers anything but 2xx; with the signal's reason when it aborts. The caller owns the socket.
+ * when the proxy cannot be reached, or answers anything but 2xx, or nothing in time; with the caller's reason when that
+ * gives up. The caller owns the socket.
  */
-export async function openTunnel(proxy: URL, target: URL, signal: AbortSignal): Promise<Socket> {
+export function openTunnel(proxy: URL, target: URL, patience: Omit<Deadline, "ms">): Promise<Socket> {
+  const deadline = { ms: TUNNEL_DEADLINE_MS, ...patience };
+  return withDeadline(deadline, (signal) => tunnel(proxy, target, signal));
+}
+
+async function tunnel(proxy: URL, target: URL, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
   const asked = ask(proxy, target);
   const abandon = (): void => void asked.destroy(signal.reason as Error);

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { Clock } from "../../../runtime.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
+import type { Deadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
 import { openTunnel } from "./proxy-tunnel.ts";
 import type { Lookup } from "./resolve-host.ts";
@@ -73,7 +74,7 @@ export async function openReceiverSocket(
   const tcp =
     proxy === undefined
       ? await connectedTo(url, { addresses, allowAddress, deny }, signal)
-      : await tunnelledTo(url, proxy, signal);
+      : await tunnelledTo(url, proxy, { clock, caller: signal });
   stages.push(clock.now());
 
   const tls = connectTls({
@@ -122,9 +123,9 @@ async function connectedTo(
   return tcp;
 }
 
-async function tunnelledTo(url: URL, proxy: URL, signal: AbortSignal): Promise<Socket> {
+async function tunnelledTo(url: URL, proxy: URL, patience: Omit<Deadline, "ms">): Promise<Socket> {
   try {
-    return await openTunnel(proxy, url, signal);
+    return await openTunnel(proxy, url, patience);
   } catch (cause) {
     throw new ReceiverConnectError("connect", cause);
   }
