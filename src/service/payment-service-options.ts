@@ -258,7 +258,10 @@ export const paymentServiceOptions = z.strictObject({
       allowAddress: functionOption<(ip: string) => boolean>().optional(),
       deny: denyOption.optional(),
       ca: z.union([z.string(), z.array(z.string())]).optional(),
-      proxy: readAs(readProxyUrl, 'the URL of a proxy, such as "http://proxy.example:3128"').optional(),
+      proxy: readAs(
+        readProxyUrl,
+        'the URL of a proxy, such as "http://proxy.example:3128", with its user and password percent-encoded',
+      ).optional(),
       acceptAny2xx: z.boolean().optional(),
       secretOverlapMs: z.number().int().min(0).max(2_592_000_000).default(86_400_000),
       disableAfter: disableAfterOption.prefault({}),

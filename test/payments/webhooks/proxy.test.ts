@@ -156,19 +156,23 @@ test(
   },
 );
 
-test.each(["proxy.example:3128", "socks5://proxy.example", "http://proxy.example/path", "http://u:hidden@"])(
-  "%s as proxy is refused by name, without what it says",
-  async (url) => {
-    const world = await webhookWorld(certificate);
-    try {
-      const webhooks = { proxy: url };
-      const make = () => world.fixture.another({ webhooks });
-      expect(make).toThrow(
-        'webhooks.proxy: expected the URL of a proxy, such as "http://proxy.example:3128"',
-      );
-      expect(make).not.toThrow("hidden");
-    } finally {
-      await world.close();
-    }
-  },
-);
+test.each([
+  "proxy.example:3128",
+  "socks5://proxy.example",
+  "http://proxy.example/path",
+  "http://u:hidden@",
+  "http://u:hidden%zz@proxy.example",
+  "http://hidden%ff:p@proxy.example",
+])("%s as proxy is refused by name, without what it says", async (url) => {
+  const world = await webhookWorld(certificate);
+  try {
+    const webhooks = { proxy: url };
+    const make = () => world.fixture.another({ webhooks });
+    expect(make).toThrow(
+      'webhooks.proxy: expected the URL of a proxy, such as "http://proxy.example:3128", with its user and password percent-encoded',
+    );
+    expect(make).not.toThrow("hidden");
+  } finally {
+    await world.close();
+  }
+});

@@ -10,12 +10,26 @@ import { type Deadline, withDeadline } from "./deadline.ts";
  */
 const TUNNEL_DEADLINE_MS = 5_000;
 
-/** Reads the URL of a proxy: `http:` or `https:`, with or without credentials, and nothing after the port. Null for anything else. */
+/**
+ * Reads the URL of a proxy: `http:` or `https:`, with or without percent-encoded credentials, and nothing after the port.
+ * Null for anything else.
+ */
 export function readProxyUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   const isBare = url.pathname === "/" && url.search === "" && url.hash === "";
-  return isBare && (url.protocol === "http:" || url.protocol === "https:") ? url : null;
+  const isHttp = url.protocol === "http:" || url.protocol === "https:";
+  return isBare && isHttp && hasReadableCredentials(url) ? url : null;
+}
+
+/** URLs keep a percent sign that encodes nothing, and every attempt would fail on it. */
+function hasReadableCredentials(url: URL): boolean {
+  try {
+    authorization(url);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**
