@@ -1,4 +1,4 @@
-/** Shares out a holder's places for tasks with a lane, so that no group of lanes takes those that others need. Pure; every adapter claims by it. */
+/** Shares out a holder's places for tasks with a lane, so that a few groups of lanes never take them all. Pure; every adapter claims by it. */
 import type { ClaimRequest } from "./storage.ts";
 
 /** Who asks for how many places, and what its groups hold already. */
@@ -10,7 +10,10 @@ export interface LanedTask {
   readonly laneGroup: string | null;
 }
 
-/** A group leaves so many places free for each that it holds: with two of them, no two groups have more than half of all. */
+/**
+ * A group gets a place only while more than so many are free for each that it holds. With two of them the last two places go
+ * to groups that hold none, and it takes ten groups to hold all of 64.
+ */
 const FREE_PER_HELD = 2;
 
 /**

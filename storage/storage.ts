@@ -60,8 +60,10 @@ export interface Lane {
 /**
  * How many of a holder's places for tasks with a lane a group of lanes holds. A claim gives its places one by one to the
  * group that holds the fewest, the earliest task first among those that hold as many (of more lanes than places, those that
- * could give a task first); and no group gets one when it holds half as many as are free already. So of 64 places one group alone has 22, two have 16 each, and one that comes new finds a free
- * place at once, however long the others keep theirs. What other holders have takes none of these places.
+ * could give a task first); and no group gets one when it holds half as many as are free already. So of 64 places one
+ * group alone has 22, two have 16 each, ten have 5 or 6 each. Nine groups never hold all 64, so one that comes new finds a
+ * place at once, however long the others keep theirs. Ten or more can; then the new one gets the first that is free again.
+ * What other holders have takes none of these places.
  */
 export interface HeldPlaces {
   readonly group: string;
