@@ -51,8 +51,8 @@ export function memoryStorage(): EngineStorage {
     instanceWorkflows: async () => database.instanceWorkflows(),
     instances: async (page) => database.instancesOf(page),
     newestInstances: async (page) => database.newestInstances(page),
-    pending: async (instance, limit) => ({
-      tasks: tasks.of(instance, limit),
+    pending: async (instance, limit, except) => ({
+      tasks: tasks.of(instance, limit, except),
       watches: watches.ofInstance(instance, limit),
     }),
     deadLetters: async (limit) => tasks.deadLetters(limit),

@@ -144,9 +144,9 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
         id: before?.id ?? "",
         limit,
       }),
-    async pending(instance, limit) {
+    async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
-      const both = [tasks.of(instance, limit), watches.ofInstance(instance, limit)] as const;
+      const both = [tasks.of(instance, limit, except), watches.ofInstance(instance, limit)] as const;
       const [ofTasks, ofWatches] = await Promise.all(both);
       return { tasks: ofTasks, watches: ofWatches };
     },

@@ -113,9 +113,9 @@ function storageOn(
           limit,
         }),
       ),
-    pending: (instance, limit) =>
+    pending: (instance, limit, except) =>
       connection.snapshot(() => ({
-        tasks: tasks.of(instance, limit),
+        tasks: tasks.of(instance, limit, except),
         watches: watches.ofInstance(instance, limit),
       })),
     deadLetters: (limit) => tasks.deadLetters(limit),

@@ -500,8 +500,8 @@ export interface EngineStorage {
   instances(page: InstancePage): Promise<readonly InstanceRecord[]>;
   /** Instances of all workflows, newest first; those of one millisecond descending by id. */
   newestInstances(page: NewestPage): Promise<readonly InstanceRecord[]>;
-  /** The tasks and watches of one instance, up to `limit` of each, all of one moment. */
-  pending(instance: string, limit: number): Promise<PendingRecords>;
+  /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
+  pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks set aside as dead letters, newest first; those of one moment by their arming, the last first. */
   deadLetters(limit: number): Promise<readonly TroubledTask[]>;
   /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */

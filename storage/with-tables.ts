@@ -27,7 +27,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     instanceWorkflows: () => storage.instanceWorkflows(),
     instances: (page) => storage.instances(page),
     newestInstances: (page) => storage.newestInstances(page),
-    pending: (instance, limit) => storage.pending(instance, limit),
+    pending: (...asked) => storage.pending(...asked),
     deadLetters: (limit) => storage.deadLetters(limit),
     failingTasks: (least, limit) => storage.failingTasks(least, limit),
     earliestTasks: () => storage.earliestTasks(),

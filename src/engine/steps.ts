@@ -12,7 +12,9 @@ import type { Clock } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import type { Voiced } from "./consequences.ts";
+import { FailedMigrations } from "./failed-migrations.ts";
 import type { Hands } from "./hands.ts";
+import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep } from "./plan-step.ts";
 import type { StepCommit } from "./plan-step.ts";
@@ -53,7 +55,8 @@ export interface CommittedStep<W> {
 // as it has more to send. This many in a row is no race but a fault.
 const MAX_LOST_RACES = 1_000;
 
-// Tasks of one instance that a migration reads. A chart has a few at a time; messages may come from many.
+// Timers, effects and invocations of one instance that a migration reads: a chart has a few at a time. Messages come from
+// many, and only change their owner.
 const MAX_MOVED = 10_000;
 
 /** What making steps needs. */
@@ -76,6 +79,7 @@ export class Steps<W> {
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
+  readonly #failed: FailedMigrations;
 
   constructor({ storage, workflows, clock, hands, onCommitted }: StepsSurroundings<W>) {
     this.#storage = storage;
@@ -84,6 +88,7 @@ export class Steps<W> {
     this.#clock = clock;
     this.#hands = hands;
     this.#onCommitted = onCommitted;
+    this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
@@ -133,15 +138,30 @@ export class Steps<W> {
 
   /** Makes an instance one of a newer version of its chart, unless another commit came first: look again. */
   async #migrate(instance: KnownInstance, workflow: AnyWorkflow): Promise<void> {
-    const pending = await this.#storage.pending(instance.id, MAX_MOVED);
-    if (pending.tasks.length === MAX_MOVED) {
-      throw new Error(
-        `instance ${instance.id} has more than ${MAX_MOVED} tasks, too many to migrate at once`,
-      );
-    }
+    const step = {
+      instance: instance.id,
+      from: instance.workflow,
+      to: workflow.key,
+      version: instance.version,
+    };
+    this.#failed.throwRemembered(step);
+    const pending = await this.#storage.pending(instance.id, MAX_MOVED, "message");
     const at = this.#clock.now();
-    const step = planMigration({ instance, workflow, pending }, at, this.#workflows);
-    const result = await this.#commit(step, {}, at);
+    let parts: readonly StepCommit[];
+    try {
+      if (pending.tasks.length === MAX_MOVED) {
+        throw new MigrationFailed(
+          step,
+          "tasks",
+          `there are ${MAX_MOVED} or more, too many to migrate at once`,
+        );
+      }
+      parts = planMigration({ instance, workflow, pending }, at, this.#workflows);
+    } catch (error) {
+      if (error instanceof MigrationFailed) this.#failed.remember(step, error);
+      throw error;
+    }
+    const result = await this.#commit(parts, {}, at);
     if (!result.ok && result.conflict !== "version") {
       throw new Error(`the migration of ${instance.id} was refused: ${JSON.stringify(result)}`);
     }

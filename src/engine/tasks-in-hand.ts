@@ -139,6 +139,8 @@ export class TasksInHand {
       await perform(task, hold);
       return true;
     } catch (error) {
+      // Many tasks may fail one after the other without waiting for anything: timers and requests get their turn between them.
+      await new Promise(setImmediate);
       if (hold.isLost && this.#isLettingGo) return false; // `letGo` gives it back, and that is no failure
       if (hold.isDisarmed) return true; // its row is gone
       if (error instanceof TaskMoved) {

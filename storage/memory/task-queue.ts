@@ -9,6 +9,7 @@ import type {
   QueueName,
   TaskAmendment,
   TaskRecord,
+  TaskKind,
   TroubledTask,
 } from "../storage.ts";
 import {
@@ -125,9 +126,10 @@ export class TaskQueue {
   }
 
   /** The tasks of an instance by name, those of one name as they were armed. */
-  of(instance: string, limit: number): PendingTask[] {
+  of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
     return this.#tasks
       .under("instance", instance)
+      .filter(({ kind }) => kind !== except)
       .toSorted((a, b) => compareTexts(a.name, b.name) || a.seq - b.seq)
       .slice(0, limit)
       .map(pendingTask);

@@ -11,6 +11,7 @@ import type {
   EngineStorage,
   PendingTask,
   QueueName,
+  TaskKind,
   TroubledTask,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
@@ -77,8 +78,9 @@ export class TaskQueue {
   }
 
   /** The tasks of an instance by name, those of one name as they were armed. */
-  async of(instance: string, limit: number): Promise<PendingTask[]> {
-    const tasks = await this.#database.read(this.#tasks.ofInstance, { instance, limit });
+  async of(instance: string, limit: number, except?: TaskKind): Promise<PendingTask[]> {
+    const asked = { instance, limit, except: except ?? "" };
+    const tasks = await this.#database.read(this.#tasks.ofInstance, asked);
     return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
   }
 

@@ -187,14 +187,17 @@ function firstStatements(db: Kysely<Schema>) {
 /** What people look at. */
 function listStatements(db: Kysely<Schema>) {
   return {
-    ofInstance: statement<{ instance: string; limit: number }>()(({ instance, limit }) =>
-      db
-        .selectFrom("tasks")
-        .selectAll()
-        .where("instance", "=", instance)
-        .orderBy("name")
-        .orderBy("seq")
-        .limit(limit),
+    /** No kind is called "", so that excepts none. */
+    ofInstance: statement<{ instance: string; limit: number; except: string }>()(
+      ({ instance, limit, except }) =>
+        db
+          .selectFrom("tasks")
+          .selectAll()
+          .where("instance", "=", instance)
+          .where(sql<boolean>`kind <> ${except}`)
+          .orderBy("name")
+          .orderBy("seq")
+          .limit(limit),
     ),
     one: statement<{ id: string }>()(({ id }) => db.selectFrom("tasks").selectAll().where("id", "=", id)),
     failing: statement<{ least: number; limit: number }>()(({ least, limit }) =>

@@ -11,6 +11,7 @@ import type {
   PendingTask,
   QueueName,
   TaskRecord,
+  TaskKind,
   TroubledTask,
 } from "../storage.ts";
 import {
@@ -189,8 +190,8 @@ export class TaskQueue {
   }
 
   /** Within a read: the tasks of an instance by name, those of one name as they were armed. */
-  of(instance: string, limit: number): PendingTask[] {
-    return this.#tasks.ofInstance.all({ instance, limit }).map(pendingTask);
+  of(instance: string, limit: number, except?: TaskKind): PendingTask[] {
+    return this.#tasks.ofInstance.all({ instance, limit, except: except ?? "" }).map(pendingTask);
   }
 
   nextDue(

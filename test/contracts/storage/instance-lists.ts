@@ -100,6 +100,9 @@ const waits: readonly StorageContractCase[] = [
       assert.deepEqual(watches, [watchOf("k", { kind: "address" }), watch, watchOf("l")]);
       assert.deepEqual(ids((await other.pending("i", 1)).tasks), ["y"]);
       assert.equal((await other.pending("i", 1)).watches.length, 1);
+      assert.deepEqual(ids((await other.pending("i", ALL, "timer")).tasks), ["y", "x"]);
+      assert.deepEqual(ids((await other.pending("i", 2, "effect")).tasks), ["z"]);
+      assert.equal((await other.pending("i", ALL, "effect")).watches.length, 3);
       assert.deepEqual(await other.pending("none", ALL), { tasks: [], watches: [] });
     },
   ),

@@ -21,8 +21,8 @@ export function plainMapStorage(): EngineStorage {
       request.tasks.filter((task) => !tasks.extend(task, request.now + request.leaseMs)).map(({ id }) => id),
     release: async ({ id, token, dueAt, error }) => tasks.release({ id, token }, dueAt, error),
     nextDue: async (...asked) => tasks.nextDue(...asked),
-    pending: async (instance, limit) => ({
-      tasks: tasks.pending(instance, limit),
+    pending: async (instance, limit, except) => ({
+      tasks: tasks.pending(instance, limit, except),
       watches: watchesOf(database, (watch) => watch.instance === instance).slice(0, limit),
     }),
     deadLetters: async (limit) => tasks.deadLetters(limit),

@@ -6,6 +6,7 @@ import type {
   PendingTask,
   QueueName,
   TaskAmendment,
+  TaskKind,
   TroubledTask,
 } from "paystate/engine";
 import {
@@ -126,8 +127,9 @@ export class Tasks {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  pending(instance: string, limit: number): readonly PendingTask[] {
+  pending(instance: string, limit: number, except?: TaskKind): readonly PendingTask[] {
     return this.#of(instance)
+      .filter(({ kind }) => kind !== except)
       .toSorted(by(({ name }) => name))
       .slice(0, limit)
       .map(pendingTask);
