@@ -29,8 +29,10 @@ export async function performTask<W>(
   try {
     await performed(around, task, hold);
   } catch (error) {
-    if (!(error instanceof UnknownWorkflow) || error.workflow === task.workflow) throw error;
-    await around.steps.moved(task, error.workflow);
+    // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
+    const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;
+    if (isOwn) await around.steps.checkMoved(task);
+    throw error;
   }
 }
 

@@ -6,11 +6,14 @@ import type { AnyWorkflow } from "./workflow.ts";
 /** An instance was written by a chart that this process does not have. Nothing of it is touched. */
 export class UnknownWorkflow extends Error {
   override readonly name = "UnknownWorkflow";
+  /** The id of the instance. */
+  readonly instance: string;
   /** The chart and version of the instance, as `name@version`. */
   readonly workflow: string;
 
-  constructor(workflow: string, message: string) {
+  constructor({ id, workflow }: Pick<ChartOfInstance, "id" | "workflow">, message: string) {
     super(message);
+    this.instance = id;
     this.workflow = workflow;
   }
 }
@@ -67,7 +70,7 @@ export class RegisteredWorkflows {
     const workflow = this.#byKey.get(key);
     if (workflow === undefined || workflow.hash !== hash) {
       throw new UnknownWorkflow(
-        key,
+        { id, workflow: key },
         workflow === undefined
           ? `instance ${id} was written by ${key}, which is not registered`
           : `instance ${id} was written by another chart of ${key}: a changed chart needs a new version`,

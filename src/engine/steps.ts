@@ -108,26 +108,34 @@ export class Steps<W> {
   async checkKnown(task: ClaimedTask): Promise<void> {
     const { instance: id } = task;
     const instance = this.#recent.get(id) ?? (await this.#turns.take(id, () => this.#present(id)));
-    if (instance !== null && instance.workflow !== task.workflow) await this.moved(task, instance.workflow);
+    if (instance !== null && instance.workflow !== task.workflow) await this.#moved(task, instance.workflow);
   }
 
-  /** Gives the task to the workflow that its instance has by now. Always throws `TaskMoved`. */
-  async moved({ id, instance }: ClaimedTask, workflow: string): Promise<never> {
+  /** Throws `TaskMoved` when the storage says that the instance of the task has another workflow than the task. */
+  async checkMoved(task: ClaimedTask): Promise<void> {
+    const instance = await this.#storage.load(task.instance);
+    if (instance !== null && instance.workflow !== task.workflow) await this.#moved(task, instance.workflow);
+  }
+
+  /** Gives the tasks of the instance to the workflow that it has by now. Always throws `TaskMoved`. */
+  async #moved({ id, instance }: ClaimedTask, workflow: string): Promise<never> {
     await this.#queue.commit({ adopts: [{ instance, workflow }] });
     throw new TaskMoved(`${id} belongs to ${workflow} now`);
   }
 
-  /** The instance under a version that this process has, migrated if need be. An ended one stays what it is. */
+  /**
+   * The instance under a version that this process has, migrated if need be. An ended one stays what it is, and is known
+   * to a process that has its successor only.
+   */
   async #present(id: string): Promise<KnownInstance | null> {
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const recent = this.#recent.get(id);
       if (recent !== undefined) return recent;
       const instance = await this.#storage.load(id);
       if (instance === null) return null;
-      const successor =
-        instance.status === "done" ? undefined : this.#workflows.successorOf(instance.workflow);
-      if (successor === undefined) {
-        this.#workflows.of(instance);
+      const successor = this.#workflows.successorOf(instance.workflow);
+      if (successor === undefined || instance.status === "done") {
+        if (successor === undefined) this.#workflows.of(instance);
         this.#recent.keep(instance);
         return instance;
       }

@@ -2,10 +2,11 @@
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
 import { currentRun, MigrationFailed, UnknownWorkflow, workflow } from "paystate/engine";
-import type { InstanceBefore, TellParams } from "paystate/engine";
+import type { EffectRun, InstanceBefore, TellParams } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
+import { job } from "./job.ts";
 
 const MINUTE = 60_000;
 
@@ -229,7 +230,11 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
       expect(await after.pending("o")).toMatchObject({
         tasks: [{ name: "NOTE", workflow: "order@3", failures: 0, isHeld: false }],
       });
-      await expect(before.send(old, "o", { type: "PAY" })).rejects.toBeInstanceOf(UnknownWorkflow);
+      await expect(before.send(old, "o", { type: "PAY" })).rejects.toMatchObject({
+        name: "UnknownWorkflow",
+        instance: "o",
+        workflow: "order@3",
+      });
       expect(await before.list({ unknown: true })).toMatchObject({ instances: [{ id: "o" }] });
       expect(await after.list({ unknown: true, status: "active" })).toMatchObject({
         instances: [{ id: "t" }],
@@ -281,6 +286,73 @@ describe.each(adapters)("charts that change on $name", (adapter) => {
       good.run();
       await pass(30 * MINUTE);
       expect(await good.read("o")).toMatchObject({ value: "late", workflow: "order@3" });
+    }));
+
+  test("an effect that meets an instance of an unknown version fails alone: its own instance stays where it is", () =>
+    inWorld(adapter, async ({ engine, storage, pass, settled, awaitsOutside }) => {
+      const [old, now] = [first(), third()];
+      const newer = await engine({ workflows: [now] });
+      await newer.start(now, { id: "o", input: { lines: [] } });
+      // What the handler meets: an instance of a newer version here, and one of its own id in another database.
+      const faults = [
+        () => caller.send(now, "o", { type: "PAY" }),
+        () => Promise.reject(new UnknownWorkflow({ id: "j", workflow: "order@3" }, "elsewhere")),
+      ];
+      const jobs = job(async () => {
+        await faults.shift()?.();
+        return { event: { type: "DONE", by: "me" } };
+      });
+      const caller = await engine({ workflows: [jobs, old] });
+      caller.run();
+      await caller.start(jobs, { id: "j", input: { id: "j" } });
+      for (const failures of [1, 2]) {
+        await settled();
+        const { tasks } = await storage.pending("j", 9);
+        expect(tasks).toMatchObject([{ kind: "effect", workflow: jobs.key, failures }]);
+        await pass(failures * 1_000);
+      }
+      expect(await caller.read("j")).toMatchObject({ workflow: jobs.key, status: "done" });
+      awaitsOutside("o");
+    }));
+
+  test("what an instance has asked for as it ended is done by the version that came after, once", () =>
+    inWorld(adapter, async ({ engine, settled }) => {
+      const did: string[] = [];
+      const ending = setup({
+        types: { context: {} as { to: string }, input: {} as { to: string } },
+        actions: { sendReceipt: (_, _params: { to: string }) => {}, greet: () => {} },
+      }).createMachine({
+        id: "sale",
+        context: ({ input }) => input,
+        initial: "sold",
+        states: {
+          sold: {
+            entry: ["greet", { type: "sendReceipt", params: ({ context }) => context }],
+            type: "final",
+          },
+        },
+      });
+      const effectsOf = (name: string) => ({
+        greet: "setup" as const,
+        sendReceipt: async ({ to }: { readonly to: string }, { key }: EffectRun) => {
+          did.push(`${name} to ${to} under ${key}`);
+          return undefined;
+        },
+      });
+      const old = workflow(ending)({ version: 1, effects: effectsOf("old") });
+      const before = await engine({ workflows: [old] });
+      await before.start(old, { id: "s", input: { to: "ada" } });
+      const now = workflow(ending.provide({ actions: { greet: () => void did.push("greeted") } }))({
+        version: 2,
+        effects: effectsOf("new"),
+        migrate: { 1: ({ context }: InstanceBefore<{ to: string }>) => ({ context }) },
+      });
+      const after = await engine({ workflows: [now] });
+      after.run();
+      await settled();
+      expect(did.toSorted()).toEqual(["greeted", "new to ada under s:1:1"]);
+      expect(await after.pending("s")).toMatchObject({ tasks: [], timers: [] });
+      expect(await after.read("s")).toMatchObject({ workflow: "sale@1", status: "done", steps: 1 });
     }));
 });
 
