@@ -42,10 +42,16 @@ export interface TaskEnded {
   /** The workflow's id and version. */
   readonly workflow: string;
   readonly kind: "effect" | "timer" | "invocation" | "message";
-  /** The name of the effect, actor or timer. */
+  /**
+   * The name of the effect, or of the actor's logic. A timer and a message have their kind here: charts may compute an id
+   * for each instance, and no name is to hold an id.
+   */
   readonly name: string;
-  /** `failed`: it threw and will be tried again, unless its lease was lost to another process. */
-  readonly outcome: "done" | "failed";
+  /**
+   * `failed`: it threw and will be tried again, unless its lease was lost to another process. `given_back`: it goes on as if
+   * it had never been taken, because this process stops or the instance has moved to another version of its chart.
+   */
+  readonly outcome: "done" | "failed" | "given_back";
   readonly durationMs: number;
   /** How long after it was due it was begun. */
   readonly lateMs: number;

@@ -2,9 +2,11 @@
 import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
 import { taskEnded } from "../diagnostics.ts";
+import type { TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";
+import { invocationFromText } from "./invocation-task.ts";
 import { TaskMoved } from "./task-moved.ts";
 
 // A task that throws comes back after 1 s, 2 s, 4 s … and never later than a minute: what it waits for may be back.
@@ -87,9 +89,9 @@ export class TasksInHand {
     this.#countGroup(task, 1);
     this.#inHand.set(task.id, held);
     const begunAt = this.#around.clock.now();
-    held.done = this.#do(held).then((isDone) => {
-      this.#publishEnd(task, begunAt, isDone);
-      this.#ended(held, isDone);
+    held.done = this.#do(held).then((outcome) => {
+      this.#publishEnd(task, begunAt, outcome);
+      this.#ended(held, outcome === "done");
     });
   }
 
@@ -132,20 +134,20 @@ export class TasksInHand {
     await Promise.all(left.map(({ task }) => this.giveBack(task)));
   }
 
-  /** Whether it is done. Never rejects. */
-  async #do({ task, hold }: InHand): Promise<boolean> {
+  /** How it ended. Never rejects. */
+  async #do({ task, hold }: InHand): Promise<TaskEnded["outcome"]> {
     const { perform, log, clock } = this.#around;
     try {
       await perform(task, hold);
-      return true;
+      return "done";
     } catch (error) {
       // Many tasks may fail one after the other without waiting for anything: timers and requests get their turn between them.
       await new Promise(setImmediate);
-      if (hold.isLost && this.#isLettingGo) return false; // `letGo` gives it back, and that is no failure
-      if (hold.isDisarmed) return true; // its row is gone
+      if (hold.isLost && this.#isLettingGo) return "given_back"; // by `letGo`, and that is no failure
+      if (hold.isDisarmed) return "done"; // its row is gone
       if (error instanceof TaskMoved) {
         await this.giveBack(task);
-        return false;
+        return "given_back";
       }
       const { id, name, instance, failures } = task;
       const fields = { task: id, instance, name, err: error };
@@ -156,20 +158,20 @@ export class TasksInHand {
       // The stored message is read by people whom a secret in it is not meant for, like a log.
       const message = redactionOf(log)(error instanceof Error ? error.message : String(error));
       await this.#release(task, clock.now() + backoff, message);
-      return false;
+      return "failed";
     }
   }
 
-  #publishEnd({ workflow, kind, name, dueAt }: ClaimedTask, begunAt: number, isDone: boolean): void {
+  #publishEnd(task: ClaimedTask, begunAt: number, outcome: TaskEnded["outcome"]): void {
     const { clock } = this.#around;
     taskEnded.publish(() => ({
-      workflow,
-      kind,
-      name,
-      outcome: isDone ? "done" : "failed",
+      workflow: task.workflow,
+      kind: task.kind,
+      name: nameWithoutId(task),
+      outcome,
       // A wall clock may be set back meanwhile.
       durationMs: Math.max(0, clock.now() - begunAt),
-      lateMs: Math.max(0, begunAt - dueAt),
+      lateMs: Math.max(0, begunAt - task.dueAt),
     }));
   }
 
@@ -219,5 +221,18 @@ export class TasksInHand {
         log.error({ err }, "leases could not be extended");
       }
     }
+  }
+}
+
+/** Charts may compute the ids of delayed events and of actors for each instance: what is published holds none of them. */
+function nameWithoutId({ kind, name, payload }: ClaimedTask): string {
+  switch (kind) {
+    case "effect":
+      return name;
+    case "invocation":
+      return invocationFromText(payload).src;
+    case "timer":
+    case "message":
+      return kind;
   }
 }

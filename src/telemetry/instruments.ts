@@ -70,7 +70,7 @@ export const DURATIONS: readonly DurationInstrument[] = [
   duration(
     {
       name: "paystate.task.duration",
-      description: "Time in which a task was done, or failed",
+      description: "Time in which a task was done, failed, or was given back",
       labels: ["workflow", "kind", "name", "outcome"],
     },
     {
