@@ -1,6 +1,5 @@
 /** What a deposit address knows, hears and asks for; and what payments and operators change in what it knows. */
-import { accounted, spend } from "./deposit-levels.ts";
-import type { Amounts, DepositLevels, Reading } from "./deposit-levels.ts";
+import { accounted, spend, type Amounts, type DepositLevels, type Reading } from "./deposit-levels.ts";
 import type { Movement, OrderOver, SpendingNews } from "./private-messages.ts";
 
 /** What a deposit address begins with. */

@@ -9,17 +9,14 @@ import {
   released,
   rested,
   younger,
+  type DepositAddressContext,
+  type DepositAddressEvent,
+  type DepositAddressInput,
+  type Lane,
+  type ReturnParams,
+  type SettlementParams,
 } from "./deposit-address-context.ts";
-import type {
-  DepositAddressContext,
-  DepositAddressEvent,
-  DepositAddressInput,
-  Lane,
-  ReturnParams,
-  SettlementParams,
-} from "./deposit-address-context.ts";
-import { accounted, holds, isDeposit, isNews, received } from "./deposit-levels.ts";
-import type { Reading } from "./deposit-levels.ts";
+import { accounted, holds, isDeposit, isNews, received, type Reading } from "./deposit-levels.ts";
 import type { DepositNews, Message } from "./private-messages.ts";
 
 /** What params are made of. @inline */

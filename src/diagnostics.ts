@@ -1,6 +1,5 @@
 /** What this process does, published on Node's diagnostics channels for those who measure or trace it. */
-import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { Channel } from "node:diagnostics_channel";
+import { channel, subscribe, unsubscribe, type Channel } from "node:diagnostics_channel";
 
 /** A diagnostics channel with the type of its messages. While no one has subscribed, publishing makes no message. */
 export class Topic<Message extends object> {

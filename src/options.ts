@@ -1,8 +1,7 @@
 /** Options are checked once, at the door, and all problems are said at once. */
 import { z } from "zod";
 import { redactingLogger } from "./redacting-log.ts";
-import { systemClock, systemRandom } from "./runtime.ts";
-import type { Clock, Logger, Random } from "./runtime.ts";
+import { systemClock, systemRandom, type Clock, type Logger, type Random } from "./runtime.ts";
 import { stderrLogger } from "./stderr-logger.ts";
 
 /** Thrown by every factory for wrong options; `problems` has one sentence per option, beginning with its path. */

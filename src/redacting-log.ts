@@ -3,8 +3,7 @@
  * where it is handed over, and each line passes through here.
  */
 import { types } from "node:util";
-import { silentLogger } from "./runtime.ts";
-import type { Logger } from "./runtime.ts";
+import { silentLogger, type Logger } from "./runtime.ts";
 
 /** Stands where a secret stood. */
 const GONE = "***";

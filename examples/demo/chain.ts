@@ -1,8 +1,7 @@
 /** A process of its own for the chain, so that it runs on when the service is killed. */
 import bs58 from "bs58";
 import { systemClock } from "paystate/engine";
-import { createLocalChain } from "paystate/local";
-import type { Funds, LocalWallet } from "paystate/local";
+import { createLocalChain, type Funds, type LocalWallet } from "paystate/local";
 import type { ChainReady, DemoWallet } from "./settings.ts";
 
 // Four times as fast as mainnet: finality after 32 slots, so in about three seconds.

@@ -6,8 +6,7 @@ import { payroll } from "./acts/payroll.ts";
 import { swap } from "./acts/swap.ts";
 import { runWithCleanUp } from "./clean-up.ts";
 import { note, title } from "./screen.ts";
-import { setStage } from "./stage.ts";
-import type { Stage } from "./stage.ts";
+import { setStage, type Stage } from "./stage.ts";
 
 /** In the order in which they are played. */
 const ACTS: ReadonlyMap<string, (stage: Stage) => Promise<void>> = new Map([

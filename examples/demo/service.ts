@@ -3,8 +3,14 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import bs58 from "bs58";
-import { createHttpHandler, createPaymentService, deskProvider, fixedPrices, keypairSigner } from "paystate";
-import type { Signer } from "paystate";
+import {
+  createHttpHandler,
+  createPaymentService,
+  deskProvider,
+  fixedPrices,
+  keypairSigner,
+  type Signer,
+} from "paystate";
 import { solanaLedger } from "paystate/solana";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import type { DemoWallet, ServiceReady, ServiceSettings } from "./settings.ts";

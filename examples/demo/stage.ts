@@ -5,12 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { atTheEnd } from "./clean-up.ts";
-import { createClient } from "./client.ts";
-import type { Client } from "./client.ts";
-import { endProcesses, startProcess } from "./processes.ts";
-import type { StartedProcess } from "./processes.ts";
-import { startReceiver } from "./receiver.ts";
-import type { Receiver } from "./receiver.ts";
+import { createClient, type Client } from "./client.ts";
+import { endProcesses, startProcess, type StartedProcess } from "./processes.ts";
+import { startReceiver, type Receiver } from "./receiver.ts";
 import { note, step, title } from "./screen.ts";
 import type { ChainReady, ServiceReady, ServiceSettings } from "./settings.ts";
 

@@ -1,16 +1,13 @@
 /** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
-import { StoredApiKeys } from "../payments/accounts/api-keys.ts";
-import type { ApiKeys, KeyEnvironment } from "../payments/accounts/api-keys.ts";
+import { StoredApiKeys, type ApiKeys, type KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
-import { SCOPES } from "../payments/accounts/caller.ts";
-import type { Scope } from "../payments/accounts/caller.ts";
+import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
 import type { AccountRecord, ApiKeyRecord, Tier } from "../payments/records.ts";
 import { systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
 import { paymentStorage } from "../payments/reads.ts";
-import { DATABASE_OPTIONS, withDatabase } from "./open-database.ts";
-import type { DatabasePlace } from "./open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type DatabasePlace } from "./open-database.ts";
 import type { Print } from "./print.ts";
 import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";

@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { pipeline } from "node:stream/promises";
 import { request as ask } from "undici";
 import { DELIVERY_DEADLINE_MS } from "../payments/webhooks/sending/attempt.ts";
-import { verifyWebhook, WebhookRefused } from "../receiver/index.ts";
-import type { WebhookNotice } from "../receiver/index.ts";
+import { verifyWebhook, WebhookRefused, type WebhookNotice } from "../receiver/index.ts";
 import type { Clock } from "../runtime.ts";
 import type { Print } from "./print.ts";
 

@@ -6,8 +6,7 @@ import { systemClock } from "../runtime.ts";
 import { Forwarding } from "./forward-webhook.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import type { Print } from "./print.ts";
-import { runningDev } from "./running-dev.ts";
-import type { DevAccount } from "./running-dev.ts";
+import { runningDev, type DevAccount } from "./running-dev.ts";
 
 /** The arguments of the command, read and checked. */
 export interface ListenArguments {

@@ -1,6 +1,5 @@
 /** Arguments of a command, read strictly: what it does not take is refused, by name, with what would be right. */
-import { parseArgs } from "node:util";
-import type { ParseArgsConfig } from "node:util";
+import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./usage-error.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;

@@ -1,7 +1,6 @@
 /** The `paystate dev` that runs on a folder, as a client of its API sees it. */
 import { isApiError } from "../client/api-error.ts";
-import { createClient } from "../client/create-client.ts";
-import type { PaymentClient } from "../client/create-client.ts";
+import { createClient, type PaymentClient } from "../client/create-client.ts";
 import { NoAnswer } from "../client/no-answer.ts";
 import { setupIn } from "./dev-data.ts";
 import type { DevReceiver } from "./dev-receiver.ts";

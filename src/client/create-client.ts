@@ -1,14 +1,10 @@
 /** A client of the API: one typed method for each endpoint, and waiting for a status. */
-import { checkClientOptions } from "./client-options.ts";
-import type { ClientOptions } from "./client-options.ts";
-import { Exchange } from "./exchange.ts";
-import type { Question } from "./exchange.ts";
+import { checkClientOptions, type ClientOptions } from "./client-options.ts";
+import { Exchange, type Question } from "./exchange.ts";
 import type { CallOptions, EndpointMethods, PostOptions } from "./methods.ts";
-import { OPERATIONS } from "./operations.ts";
-import type { Operation } from "./operations.ts";
+import { OPERATIONS, type Operation } from "./operations.ts";
 import { Pages } from "./pages.ts";
-import { waitForStatus } from "./wait-for-status.ts";
-import type { Transaction, WantedStatus } from "./wait-for-status.ts";
+import { waitForStatus, type Transaction, type WantedStatus } from "./wait-for-status.ts";
 
 /**
  * The methods of the client. Each takes the ids of the path, then the body or the query, then options. They reject with

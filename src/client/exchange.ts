@@ -4,8 +4,7 @@ import { boundedText } from "./bounded-text.ts";
 import type { CheckedClientOptions } from "./client-options.ts";
 import { NoAnswer } from "./no-answer.ts";
 import type { Operation } from "./operations.ts";
-import { acceptedText, objectIn } from "./read-answer.ts";
-import type { Attempt, Received } from "./read-answer.ts";
+import { acceptedText, objectIn, type Attempt, type Received } from "./read-answer.ts";
 import { retrying } from "./retrying.ts";
 
 /** What is asked: an endpoint with its ids, fields and options. */

@@ -1,16 +1,12 @@
 /** What follows from one step: tasks to arm and to disarm, watches, messages, children, domain writes. Pure. */
 import type { Commit, TaskRecord, Write } from "../../storage/storage.ts";
-import { childDone, STOP } from "./chart.ts";
-import type { EventAddress, ChartAction, PlannedEffect } from "./chart.ts";
-import { childInstance, childWorkflow, linkedChild } from "./child-instances.ts";
-import type { ChildStart } from "./child-instances.ts";
+import { childDone, STOP, type EventAddress, type ChartAction, type PlannedEffect } from "./chart.ts";
+import { childInstance, childWorkflow, linkedChild, type ChildStart } from "./child-instances.ts";
 import { effectTask } from "./effect-task.ts";
 import { invocationName, invocationTask } from "./invocation-task.ts";
-import { delayedToText, messageTask } from "./messages.ts";
-import type { Message, Recipient } from "./messages.ts";
+import { delayedToText, messageTask, type Message, type Recipient } from "./messages.ts";
 import { projectedWrites } from "./projected-writes.ts";
-import { taskIdOf } from "./step-facts.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { watchChanges } from "./watch-changes.ts";
 
 /** What a step logs and emits. Both happen after the step is durable. */

@@ -1,10 +1,8 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
-import { consumedBy, endTaskOrThrow, throwRefusal, unlessTaken } from "./end-task.ts";
-import type { TaskSurroundings } from "./end-task.ts";
-import { messageFromText, messageTask } from "./messages.ts";
-import type { Message } from "./messages.ts";
+import { consumedBy, endTaskOrThrow, throwRefusal, unlessTaken, type TaskSurroundings } from "./end-task.ts";
+import { messageFromText, messageTask, type Message } from "./messages.ts";
 import type { Steps } from "./steps.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
 

@@ -1,10 +1,8 @@
 /** The task of a named action: an effect of the host, or a message where the action is the engine's `start` or `tell`. */
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
-import { messageTask } from "./messages.ts";
-import type { StartParams, TellParams } from "./messages.ts";
-import { taskIdOf } from "./step-facts.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { messageTask, type StartParams, type TellParams } from "./messages.ts";
+import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { eventToJson, toJson } from "./values.ts";
 
 type EffectAction = Extract<ChartAction, { readonly kind: "effect" }>;

@@ -1,8 +1,7 @@
 /** A promise actor that a chart invokes, as a task: how it is named and stored. */
 import type { TaskRecord } from "../../storage/storage.ts";
 import type { ChartAction } from "./chart.ts";
-import { taskIdOf } from "./step-facts.ts";
-import type { StepFacts } from "./step-facts.ts";
+import { taskIdOf, type StepFacts } from "./step-facts.ts";
 import { fromJson, toJson } from "./values.ts";
 
 /** An invocation as its task stores it. */

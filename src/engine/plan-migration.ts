@@ -1,13 +1,10 @@
 /** From an instance of an older version of its chart to the one commit that makes it one of the present version. Pure. */
 import type { StateValue } from "xstate";
 import type { PendingRecords, PendingTask, TaskAmendment, Write } from "../../storage/storage.ts";
-import { CannotArrive } from "./chart.ts";
-import type { ArrivalStep, ChartSnapshot, ChildLink } from "./chart.ts";
+import { CannotArrive, type ArrivalStep, type ChartSnapshot, type ChildLink } from "./chart.ts";
 import { invocationName } from "./invocation-task.ts";
-import { MigrationFailed } from "./migrations.ts";
-import type { InstanceBefore, Migrated, MigrationStep } from "./migrations.ts";
-import { planArrival } from "./plan-step.ts";
-import type { PlannedArrival, StepCommit } from "./plan-step.ts";
+import { MigrationFailed, type InstanceBefore, type Migrated, type MigrationStep } from "./migrations.ts";
+import { planArrival, type PlannedArrival, type StepCommit } from "./plan-step.ts";
 import type { KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";

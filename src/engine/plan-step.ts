@@ -10,11 +10,9 @@ import type {
   WatchRecord,
   Write,
 } from "../../storage/storage.ts";
-import { childFailed, MIGRATED } from "./chart.ts";
-import type { ChartSnapshot, ChartStep, ParentLink } from "./chart.ts";
+import { childFailed, MIGRATED, type ChartSnapshot, type ChartStep, type ParentLink } from "./chart.ts";
 import type { ChildStart } from "./child-instances.ts";
-import { consequencesOf } from "./consequences.ts";
-import type { Consequences } from "./consequences.ts";
+import { consequencesOf, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";

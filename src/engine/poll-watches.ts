@@ -1,7 +1,6 @@
 /** Polls the ledger, or anything else, on behalf of instances that wait for it: every kind by itself. */
 import type { EngineStorage } from "../../storage/storage.ts";
-import { KindPolling } from "./kind-polling.ts";
-import type { PollingSurroundings } from "./kind-polling.ts";
+import { KindPolling, type PollingSurroundings } from "./kind-polling.ts";
 import { Pause } from "./pause.ts";
 import type { KindWatching, Watcher } from "./watcher.ts";
 

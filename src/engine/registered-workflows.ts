@@ -1,7 +1,6 @@
 /** The workflows that one engine has, found by key or by name. */
 import { workflowKey } from "./workflow-key.ts";
-import { withChildren } from "./workflow.ts";
-import type { AnyWorkflow } from "./workflow.ts";
+import { withChildren, type AnyWorkflow } from "./workflow.ts";
 
 /** An instance was written by a chart that this process does not have. Nothing of it is touched. */
 export class UnknownWorkflow extends Error {

@@ -1,8 +1,7 @@
 /** The tasks this process is doing now: each under a lease that is kept alive, and given back when it cannot be done. */
 import type { ClaimedTask, Commit, EngineStorage, QueueName } from "../../storage/storage.ts";
 import { queueOf } from "../../storage/task-queues.ts";
-import { taskEnded } from "../diagnostics.ts";
-import type { TaskEnded } from "../diagnostics.ts";
+import { taskEnded, type TaskEnded } from "../diagnostics.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { Hold } from "./hold.ts";

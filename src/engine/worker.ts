@@ -4,11 +4,9 @@ import { QUEUES } from "../../storage/task-queues.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Hands, Reservation } from "./hands.ts";
 import { Pause } from "./pause.ts";
-import { NO_PLACES, Places } from "./places.ts";
-import type { PlaceLimits } from "./places.ts";
+import { NO_PLACES, Places, type PlaceLimits } from "./places.ts";
 import { TroubleReport } from "./report-troubles.ts";
-import { TasksInHand } from "./tasks-in-hand.ts";
-import type { InHandSurroundings } from "./tasks-in-hand.ts";
+import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
 export interface WorkerLimits extends PlaceLimits {

@@ -10,12 +10,10 @@ import type {
 import type { Lane, Write } from "../../storage/storage.ts";
 import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
-import { migrationProblems } from "./migrations.ts";
-import type { AnyMigration, Migrations } from "./migrations.ts";
+import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { PromiseCreator } from "./xstate/actor-logic.ts";
-import { chartHash, readChartShape } from "./xstate/chart-shape.ts";
-import type { ActionBody, ChartShape } from "./xstate/chart-shape.ts";
+import { chartHash, readChartShape, type ActionBody, type ChartShape } from "./xstate/chart-shape.ts";
 import { openChart } from "./xstate/open-chart.ts";
 
 /** What an effect handler gets besides its params. */

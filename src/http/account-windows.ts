@@ -2,11 +2,9 @@
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
-import { WINDOWS } from "./contract/limits.ts";
-import type { PerTier, WindowName } from "./contract/limits.ts";
+import { WINDOWS, type PerTier, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
-import { RateWindow } from "./rate-window.ts";
-import type { Hit } from "./rate-window.ts";
+import { RateWindow, type Hit } from "./rate-window.ts";
 
 /** Every in-memory limit. */
 export type AccountLimits = Readonly<Record<WindowName, PerTier>>;

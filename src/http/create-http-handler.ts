@@ -1,7 +1,6 @@
 /** The payment service behind HTTP: one handler for `fetch` and `node:http`, mounted anywhere. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Hono } from "hono";
-import type { Context } from "hono";
+import { Hono, type Context } from "hono";
 import { z } from "zod";
 import type { PaymentService } from "../service/payment-service.ts";
 import { RecentHealth } from "../service/recent-health.ts";
@@ -13,19 +12,16 @@ import type { Clock, Logger, Random } from "../runtime.ts";
 import { AccountWindows } from "./account-windows.ts";
 import { Authentication } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
-import { PER_CLIENT, WINDOWS } from "./contract/limits.ts";
-import type { PerTier } from "./contract/limits.ts";
+import { PER_CLIENT, WINDOWS, type PerTier } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
 import { LIVE_PATH, liveAnswer, READY_PATH, readyAnswer } from "./health-probes.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { KnownCredentials } from "./known-credentials.ts";
-import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
-import type { Connection } from "./node-listener.ts";
+import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
 import { Responder } from "./responder.ts";
-import { sitesOf } from "./sites.ts";
-import type { Site } from "./sites.ts";
+import { sitesOf, type Site } from "./sites.ts";
 
 /** What `createHttpHandler` is given. Only the service has no default. */
 export interface HttpHandlerOptions {

@@ -8,8 +8,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger } from "../runtime.ts";
 import type { HttpHandler } from "./create-http-handler.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
-import { NO_CONNECTION, nodeListener } from "./node-listener.ts";
-import type { Connection } from "./node-listener.ts";
+import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 
 /** What `createInspector` is given. */
 export interface InspectorOptions {

@@ -1,6 +1,5 @@
 /** The one place where something thrown becomes a response. What is not meant for the caller goes to the log instead. */
-import { ERRORS } from "../error-table.ts";
-import type { ErrorKind } from "../error-table.ts";
+import { ERRORS, type ErrorKind } from "../error-table.ts";
 import { isPaymentError, PaymentError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";

@@ -1,6 +1,5 @@
 /** An inspector below the handler that it is mounted in. */
-import { INSPECTOR_PATH } from "../inspector/inspector.ts";
-import type { Inspector } from "../inspector/inspector.ts";
+import { INSPECTOR_PATH, type Inspector } from "../inspector/inspector.ts";
 import type { Connection } from "./node-listener.ts";
 
 /** The answer of an inspector that stands anywhere below a path: its links lead back to where it was asked. */

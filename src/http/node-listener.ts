@@ -1,7 +1,6 @@
 /** The handler as a listener of `node:http`, alone or inside a framework that may have read the body already. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { getRequestListener, RequestError } from "@hono/node-server";
-import type { HttpBindings } from "@hono/node-server";
+import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { PaymentError } from "../errors.ts";
 
 /** What is known about a request besides the request itself. */

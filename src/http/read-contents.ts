@@ -1,8 +1,7 @@
 /** What a request brings besides its key: the body, the query, and what its headers say about repeating it. */
 import type { RequestOptions } from "../payments/accounts/answer-once.ts";
 import { sha256Hex } from "../payments/ids.ts";
-import { bodyUse } from "./contract/endpoint.ts";
-import type { KeyedEndpoint } from "./contract/endpoint.ts";
+import { bodyUse, type KeyedEndpoint } from "./contract/endpoint.ts";
 import type { Connection } from "./node-listener.ts";
 import { checkLength, parseJson, readBody, requireJson } from "./read-json-body.ts";
 import { readQuery } from "./read-query.ts";

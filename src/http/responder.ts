@@ -9,14 +9,11 @@ import type { Authentication } from "./authentication.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
 import type { KeyedEndpoint, Reference } from "./contract/endpoint.ts";
-import { errorResponse } from "./error-response.ts";
-import type { BegunAnswer } from "./error-response.ts";
+import { errorResponse, type BegunAnswer } from "./error-response.ts";
 import type { Connection } from "./node-listener.ts";
 import { ReadCall } from "./read-call.ts";
-import { NOTHING_READ, readContents } from "./read-contents.ts";
-import type { Contents } from "./read-contents.ts";
-import { allowedMethods, endpointFor } from "./sites.ts";
-import type { OpenSite, Site } from "./sites.ts";
+import { NOTHING_READ, readContents, type Contents } from "./read-contents.ts";
+import { allowedMethods, endpointFor, type OpenSite, type Site } from "./sites.ts";
 
 /** A request and where it leads. */
 export interface Arrival {

@@ -1,11 +1,8 @@
 /** The registered charts with their layouts, each computed when it is first shown. */
-import type { AnyWorkflow } from "../engine/workflow.ts";
-import { withChildren } from "../engine/workflow.ts";
-import { layOutChart } from "./chart/lay-out-chart.ts";
-import type { ChartLayout } from "./chart/lay-out-chart.ts";
+import { type AnyWorkflow, withChildren } from "../engine/workflow.ts";
+import { layOutChart, type ChartLayout } from "./chart/lay-out-chart.ts";
 import { NoLayout } from "./chart/layout-thread.ts";
-import { activeStates, readChart, statesOf } from "./chart/read-chart.ts";
-import type { ChartState, ReadChart } from "./chart/read-chart.ts";
+import { activeStates, readChart, statesOf, type ChartState, type ReadChart } from "./chart/read-chart.ts";
 
 /** A chart of one version. */
 export interface KnownChart {

@@ -1,10 +1,8 @@
 /** Why an instance stands where it stands, in a few sentences: what it waits for, since when, and what happens next. */
 import type { PendingRecords, PendingTask, WatchRecord } from "../../storage/storage.ts";
 import { eventWords, delayWords } from "./chart/words.ts";
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
-import { dueMoment, moment } from "./show-values.ts";
-import type { Redact } from "./show-values.ts";
+import { html, type Html } from "./html.ts";
+import { dueMoment, moment, type Redact } from "./show-values.ts";
 
 /** What is known of an instance. */
 export interface Standing {

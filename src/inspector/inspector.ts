@@ -3,20 +3,17 @@ import { createHash } from "node:crypto";
 import type { Inspected } from "../engine/inspected.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
-import { refusalOf } from "./admit-viewer.ts";
-import type { Authorize, Viewer } from "./admit-viewer.ts";
+import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
 import { Charts } from "./charts.ts";
 import { html } from "./html.ts";
 import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
 import { instancePage } from "./pages/instance-page.ts";
 import { listPage } from "./pages/list-page.ts";
-import { Links, page } from "./pages/page.ts";
-import type { PageParts } from "./pages/page.ts";
+import { Links, page, type PageParts } from "./pages/page.ts";
 import { SCRIPT } from "./pages/script.ts";
 import { ICON, STYLE } from "./pages/style.ts";
-import { InstanceReads } from "./read-instances.ts";
-import type { ListQuery } from "./read-instances.ts";
+import { InstanceReads, type ListQuery } from "./read-instances.ts";
 import type { Redact } from "./show-values.ts";
 
 /** Where the inspector stands below a handler. */

@@ -1,6 +1,5 @@
 /** Stored values as a page shows them: times, state values, and JSON without secrets. */
-import { html } from "./html.ts";
-import type { Html } from "./html.ts";
+import { html, type Html } from "./html.ts";
 
 /** Takes what looks like a secret out of a text. */
 export type Redact = (text: string) => string;

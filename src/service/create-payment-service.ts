@@ -1,8 +1,7 @@
 /** The payment service: every use case of the API as a method, over one engine, one storage and one ledger. */
 import { PaymentError } from "../errors.ts";
 import { checkOptions } from "../options.ts";
-import { StoredApiKeys } from "../payments/accounts/api-keys.ts";
-import type { ApiKeys } from "../payments/accounts/api-keys.ts";
+import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
@@ -12,8 +11,7 @@ import { hasDeposit } from "../payments/private/has-deposit.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { releaseDeposit } from "../payments/private/release-deposit.ts";
-import { reconcile } from "../payments/reconcile/reconcile.ts";
-import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
+import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/records.ts";
 import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
@@ -27,14 +25,11 @@ import { subscribeNotices } from "../payments/webhooks/subscribe-notices.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
-import { paymentServiceOptions } from "./payment-service-options.ts";
-import type { PaymentServiceOptions } from "./payment-service-options.ts";
+import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import { HealthReader } from "./read-health.ts";
-import { assembleService } from "./service-parts.ts";
-import type { ServiceParts } from "./service-parts.ts";
-import { useCasesOf } from "./use-cases.ts";
-import type { UseCases } from "./use-cases.ts";
+import { assembleService, type ServiceParts } from "./service-parts.ts";
+import { useCasesOf, type UseCases } from "./use-cases.ts";
 
 /** How long `stop` waits by default. */
 const STOP_MS = 5_000;

@@ -1,6 +1,5 @@
 /** The ledger as operators have it: while they have lowered the number of witnesses, it is asked with that number. */
-import { isInForce, loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
-import type { LoweringParts } from "../payments/intake/lowered-witnesses.ts";
+import { isInForce, loweredWitnesses, type LoweringParts } from "../payments/intake/lowered-witnesses.ts";
 import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import type { Ledger, WitnessedReads } from "../ledger/ledger.ts";
 

@@ -15,11 +15,9 @@ import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-
 import type { WriteAct } from "../payments/operator/act.ts";
 import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
-import { createOperator } from "../payments/operator/operator.ts";
-import type { OperatorParts } from "../payments/operator/operator.ts";
+import { createOperator, type OperatorParts } from "../payments/operator/operator.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
-import { Recovery } from "../payments/operator/recovery/recover.ts";
-import type { Recover } from "../payments/operator/recovery/recover.ts";
+import { Recovery, type Recover } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
 import type { DepositControl } from "../payments/operator/resolve/resolve-deposits.ts";
 

@@ -3,8 +3,7 @@ import { InvalidOptions } from "../options.ts";
 import { amountsByMint } from "../payments/assets/amounts-by-mint.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
-import { PurseWatch } from "../payments/purses/purses.ts";
-import type { PurseReading } from "../payments/purses/purses.ts";
+import { PurseWatch, type PurseReading } from "../payments/purses/purses.ts";
 
 /** Who holds money of the service's own. */
 export interface PurseHolders {

@@ -1,7 +1,6 @@
 /** A payment service put together from its checked options: one context, one engine, and what runs on them. */
 import type { z } from "zod";
-import { createEngine } from "../engine/index.ts";
-import type { AnyWorkflow, EffectHandler, Engine } from "../engine/index.ts";
+import { createEngine, type AnyWorkflow, type EffectHandler, type Engine } from "../engine/index.ts";
 import { redactingLogger } from "../redacting-log.ts";
 import type { AnnounceParams } from "../../machines/index.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
@@ -10,21 +9,23 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
-import { createSealing } from "../payments/secrets/sealing.ts";
-import type { Sealing } from "../payments/secrets/sealing.ts";
+import { createSealing, type Sealing } from "../payments/secrets/sealing.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import { completeSwap } from "../payments/swap/complete-swap.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import { StatusWaiters } from "../payments/transactions/await-status.ts";
 import { watchLanding, watchStrayLanding } from "../payments/wallet/watch-signatures.ts";
 import { watchExpired, watchUnprovable } from "../payments/wallet/watch-unsettled.ts";
-import { walletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
-import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-workflow.ts";
+import {
+  walletTransferWorkflow,
+  type WalletTransferWorkflow,
+} from "../payments/wallet/wallet-transfer-workflow.ts";
 import { announceEffect } from "../payments/webhooks/announce.ts";
-import { createDelivery } from "../payments/webhooks/sending/attempt.ts";
-import type { Delivery } from "../payments/webhooks/sending/attempt.ts";
-import { webhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-workflow.ts";
-import type { WebhookDeliveryWorkflow } from "../payments/webhooks/webhook-delivery-workflow.ts";
+import { createDelivery, type Delivery } from "../payments/webhooks/sending/attempt.ts";
+import {
+  webhookDeliveryWorkflow,
+  type WebhookDeliveryWorkflow,
+} from "../payments/webhooks/webhook-delivery-workflow.ts";
 import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
 import { ChainBinding } from "./chain-binding.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";

@@ -1,6 +1,5 @@
 /** What can be measured: the one list from which each adapter makes its instruments. */
-import { nodeAsked, requestAnswered, taskEnded, webhookCalled } from "../diagnostics.ts";
-import type { Topic } from "../diagnostics.ts";
+import { nodeAsked, requestAnswered, taskEnded, webhookCalled, type Topic } from "../diagnostics.ts";
 import type { Health } from "../service/read-health.ts";
 
 /** The values of an instrument's labels, by name. */

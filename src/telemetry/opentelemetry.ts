@@ -1,10 +1,8 @@
 /** `paystate/opentelemetry`: what this process does, as instruments of a meter of OpenTelemetry. */
 import type { BatchObservableResult, Meter, ObservableGauge } from "@opentelemetry/api";
 import { systemClock } from "../runtime.ts";
-import { RecentHealth } from "../service/recent-health.ts";
-import type { HealthSource } from "../service/recent-health.ts";
-import { BUCKETS_SECONDS, DURATIONS, GAUGES } from "./instruments.ts";
-import type { GaugeInstrument } from "./instruments.ts";
+import { RecentHealth, type HealthSource } from "../service/recent-health.ts";
+import { BUCKETS_SECONDS, DURATIONS, GAUGES, type GaugeInstrument } from "./instruments.ts";
 
 export type { HealthSource } from "../service/recent-health.ts";
 

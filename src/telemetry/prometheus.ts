@@ -1,11 +1,14 @@
 /** `paystate/prometheus`: what this process does, as metrics of a registry of prom-client. */
-import { Gauge, Histogram } from "prom-client";
-import type { Registry } from "prom-client";
+import { Gauge, Histogram, type Registry } from "prom-client";
 import { systemClock } from "../runtime.ts";
-import { RecentHealth } from "../service/recent-health.ts";
-import type { HealthSource } from "../service/recent-health.ts";
-import { BUCKETS_SECONDS, DURATIONS, GAUGES } from "./instruments.ts";
-import type { DurationInstrument, GaugeInstrument } from "./instruments.ts";
+import { RecentHealth, type HealthSource } from "../service/recent-health.ts";
+import {
+  BUCKETS_SECONDS,
+  DURATIONS,
+  GAUGES,
+  type DurationInstrument,
+  type GaugeInstrument,
+} from "./instruments.ts";
 
 export type { HealthSource } from "../service/recent-health.ts";
 

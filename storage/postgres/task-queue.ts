@@ -15,10 +15,9 @@ import type {
   TroubledTask,
 } from "../storage.ts";
 import { QUEUES } from "../task-queues.ts";
-import type { Database } from "./database.ts";
+import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost } from "./explain.ts";
-import { lost } from "./database.ts";
 import { functionNames } from "./functions.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];

@@ -1,6 +1,5 @@
 /** The statements on instances, their history and their watches. */
-import type { Kysely } from "kysely";
-import { sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables } from "../engine-tables.ts";
 import type { InstancePage } from "../storage.ts";

@@ -1,6 +1,5 @@
 /** The statements on tasks and their lanes. */
-import type { Kysely, RawBuilder } from "kysely";
-import { sql } from "kysely";
+import { type Kysely, type RawBuilder, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import type { Encode, LaneRow, NarrowedLaneRow, Schema } from "./schema.ts";

@@ -12,8 +12,7 @@ import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
-import { inParallel, timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { inParallel, timed, type Report } from "./figures.ts";
 
 const DELIVERIES = 1_500;
 const AT_ONCE = 64;

@@ -8,8 +8,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
-import { inParallel, timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { inParallel, timed, type Report } from "./figures.ts";
 
 const WORKFLOWS = 4_000;
 const ALONE = 400;

@@ -8,8 +8,7 @@ import type { Commit } from "../../storage/storage.ts";
 import { newId } from "../../src/payments/ids.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
-import { timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { timed, type Report } from "./figures.ts";
 
 const SIZES = [1_000, 100_000, 1_000_000];
 const ROWS_PER_COMMIT = 500;

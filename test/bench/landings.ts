@@ -7,8 +7,7 @@ import { solanaLedger } from "../../src/solana/index.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { landingNode } from "../kit/landing-node.ts";
 import { transfersInFlight } from "../kit/transfers-in-flight.ts";
-import { timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { timed, type Report } from "./figures.ts";
 
 const PAYMENTS = 3_000;
 const LATENCIES_MS = [50, 200];

@@ -2,8 +2,7 @@
 import { randomBytes } from "node:crypto";
 import bs58 from "bs58";
 import { privateKeyOf, publicKeyOf } from "../../src/ed25519.ts";
-import { timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { timed, type Report } from "./figures.ts";
 import { callList, cpuTime, perPayment } from "./ledger-calls.ts";
 import { privateWorld } from "./private-world.ts";
 

@@ -2,8 +2,7 @@
 import type { PaymentRecord } from "../../src/payments/records.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { privateFixture, units } from "../kit/private-fixture.ts";
-import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { privateFixture, units, type PrivateFixture } from "../kit/private-fixture.ts";
 import type { Figure, Report } from "./figures.ts";
 
 const PAYROLL = 500;

@@ -10,8 +10,7 @@ import { createPaymentService } from "../../src/service/create-payment-service.t
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
-import { ledgerCalls } from "./ledger-calls.ts";
-import type { NodeCall } from "./ledger-calls.ts";
+import { ledgerCalls, type NodeCall } from "./ledger-calls.ts";
 import { privateRoutingOn, startChain } from "./start-chain.ts";
 
 /** An order that was taken. */

@@ -1,10 +1,7 @@
 /** What a private send asks of the chain, alone and among a thousand; and how long it takes, and how much of that is ours. */
-import { callList, cpuTime, partOf, perPayment } from "./ledger-calls.ts";
-import type { NodeCall } from "./ledger-calls.ts";
-import { inParallel, median, timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
-import { privateWorld } from "./private-world.ts";
-import type { PrivateWorld, TakenOrder } from "./private-world.ts";
+import { callList, cpuTime, partOf, perPayment, type NodeCall } from "./ledger-calls.ts";
+import { inParallel, median, timed, type Report } from "./figures.ts";
+import { privateWorld, type PrivateWorld, type TakenOrder } from "./private-world.ts";
 
 /** Slots and polls four times as fast as real ones, and so as many polls to a slot. */
 const SLOT_MS = 100;

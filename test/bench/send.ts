@@ -13,8 +13,7 @@ import { createLocalChain } from "../../src/local/index.ts";
 import { systemClock } from "../../src/runtime.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { echoingNode } from "./echoing-node.ts";
-import { timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { timed, type Report } from "./figures.ts";
 import type { SendClientData } from "./send-client.ts";
 
 const SENDS = 1_000;

@@ -10,11 +10,9 @@ import { webhookDeliveryWorkflow } from "../../src/payments/webhooks/webhook-del
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
-import { timed } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { timed, type Report } from "./figures.ts";
 
 const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
 const QUEUED_FOR_TARPIT = 2_000;

@@ -10,13 +10,11 @@ import { sqliteStorage } from "../kit/storages.ts";
 import type { DepositRecord, PaymentTables } from "../../src/payments/records.ts";
 import { addressOf, SOL_MINT } from "../../src/address.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
-import { createEngine, startOf } from "../../src/engine/index.ts";
-import type { Workflow } from "../../src/engine/index.ts";
+import { createEngine, startOf, type Workflow } from "../../src/engine/index.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { ChainProcessReady } from "./chain-process.ts";
-import { inParallel, median } from "./figures.ts";
-import type { Report } from "./figures.ts";
+import { inParallel, median, type Report } from "./figures.ts";
 import { privateRoutingOn, startChain } from "./start-chain.ts";
 import type { WatchProcessFigures, WatchProcessSettings } from "./watch-process.ts";
 

@@ -7,8 +7,7 @@ import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { sqliteStorage } from "../kit/storages.ts";
-import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
-import type { Ended } from "./command.ts";
+import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 
 let file: string;
 

@@ -1,6 +1,5 @@
 /** The requests below `/_dev`: each does to the chain what it says, and none is answered to a stranger. */
-import { createServer, request } from "node:http";
-import type { Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,8 +7,7 @@ import { withDevHelpers } from "../../src/cli/dev-helpers.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { Tier } from "../../src/payments/records.ts";
-import { privateFixture } from "../kit/private-fixture.ts";
-import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { privateFixture, type PrivateFixture } from "../kit/private-fixture.ts";
 
 const SLOT_MS = 400;
 const TIERS = ["free", "pro", "enterprise"] as const;

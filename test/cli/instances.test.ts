@@ -3,16 +3,14 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { createEngine } from "paystate/engine";
-import type { Engine } from "paystate/engine";
+import { createEngine, type Engine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { leaveNothing, runCommand } from "./command.ts";
-import type { Ended } from "./command.ts";
+import { leaveNothing, runCommand, type Ended } from "./command.ts";
 
 afterAll(leaveNothing);
 

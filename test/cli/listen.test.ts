@@ -2,15 +2,13 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingHttpHeaders, RequestListener, Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import { request as askSecurely } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { listen } from "../../src/cli/listen.ts";
-import { createClient } from "../../src/client/create-client.ts";
-import type { PaymentClient } from "../../src/client/create-client.ts";
+import { createClient, type PaymentClient } from "../../src/client/create-client.ts";
 import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import { verifyWebhook } from "../../src/receiver/index.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";

@@ -12,8 +12,7 @@ import {
   TOKEN_2022_PROGRAM_ID,
 } from "@solana/spl-token";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
-import type { Ended } from "./command.ts";
+import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 import { call, connection, type DevSession, startDev, untilFinal } from "./dev-session.ts";
 
 const FAST_SLOTS = ["--slot-ms", "50"];

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import bs58 from "bs58";
 import { Keypair, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction } from "@solana/web3.js";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
-import type { Ended } from "./command.ts";
+import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 import { balances, call, connection, type DevSession, startDev } from "./dev-session.ts";
 
 const FAST_SLOTS = ["--slot-ms", "50"];

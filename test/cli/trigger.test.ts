@@ -1,6 +1,5 @@
 /** `paystate trigger`: one sample notice, to a URL or to a registered webhook. */
-import { createServer } from "node:http";
-import type { IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";

@@ -1,12 +1,9 @@
 /** A client of a real service on a local chain, in process or over HTTP. */
-import { createClient } from "paystate/client";
-import type { ClientOptions, PaymentClient } from "paystate/client";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { HttpHandler } from "../../src/http/create-http-handler.ts";
+import { createClient, type ClientOptions, type PaymentClient } from "paystate/client";
+import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { listening } from "../http/ways.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
-import type { ServiceFixture } from "../kit/service-fixture.ts";
+import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 
 /** What a test of the client works with. */
 export interface ClientWorld extends ServiceFixture {

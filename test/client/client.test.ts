@@ -1,11 +1,9 @@
 /** The typed client against the real handler, on a local chain. */
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import { isApiError, NoAnswer, StatusNotReached } from "paystate/client";
-import type { ApiError, Transaction } from "paystate/client";
+import { isApiError, NoAnswer, StatusNotReached, type ApiError, type Transaction } from "paystate/client";
 import { OPERATIONS } from "../../src/client/operations.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { clientWorld } from "./client-world.ts";
-import type { ClientWorld } from "./client-world.ts";
+import { clientWorld, type ClientWorld } from "./client-world.ts";
 
 const refusal = async (ending: Promise<unknown>): Promise<unknown> => ending.catch((error: unknown) => error);
 

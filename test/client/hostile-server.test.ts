@@ -1,7 +1,6 @@
 /** A server that lies, stalls and never ends: the client stays within its time, its memory and its patience. */
 import { expect, test } from "vitest";
-import { ApiError, createClient, NoAnswer } from "paystate/client";
-import type { ClientOptions, PaymentClient } from "paystate/client";
+import { ApiError, createClient, NoAnswer, type ClientOptions, type PaymentClient } from "paystate/client";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
 const API_KEY = "pay_test_7_nobody_may_see_this";

@@ -1,7 +1,6 @@
 /** The types of the client's methods are those of the endpoints' schemas: what the service would refuse does not compile. */
 import { expect, expectTypeOf, test } from "vitest";
-import { createClient } from "paystate/client";
-import type { PaymentClient } from "paystate/client";
+import { createClient, type PaymentClient } from "paystate/client";
 
 /** Calls that are compiled and never made. */
 async function calls(client: PaymentClient): Promise<void> {

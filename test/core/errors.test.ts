@@ -1,9 +1,7 @@
 /** The table of errors: one code, one status, one sentence, and details that the compiler knows. */
 import { expect, test } from "vitest";
-import { ERRORS } from "../../src/error-table.ts";
-import type { ErrorKind } from "../../src/error-table.ts";
-import { isPaymentError, PaymentError } from "../../src/errors.ts";
-import type { ErrorCode } from "../../src/errors.ts";
+import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
+import { isPaymentError, PaymentError, type ErrorCode } from "../../src/errors.ts";
 
 const KINDS: readonly (readonly [string, ErrorKind])[] = Object.entries(ERRORS);
 

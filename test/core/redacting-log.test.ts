@@ -6,10 +6,8 @@ import { z } from "zod";
 import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { checkOptions, runtimeOptions } from "../../src/options.ts";
 import { redactingLogger, redactionOf } from "../../src/redacting-log.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import type { Logger } from "../../src/runtime.ts";
-import { everythingIn, recorder } from "./recorder.ts";
-import type { Line } from "./recorder.ts";
+import { silentLogger, type Logger } from "../../src/runtime.ts";
+import { everythingIn, recorder, type Line } from "./recorder.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 
 const redactText = redactionOf(silentLogger);

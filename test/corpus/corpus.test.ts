@@ -5,8 +5,7 @@ import type { AnyWorkflow, Chart, ChartSnapshot } from "paystate/engine";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { eventFromText } from "../../src/engine/values.ts";
 import { privateFixture } from "../kit/private-fixture.ts";
-import { storedLives } from "./lives.ts";
-import type { StoredLife } from "./lives.ts";
+import { storedLives, type StoredLife } from "./lives.ts";
 
 const stored = storedLives();
 

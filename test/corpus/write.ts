@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { privateFixture, units } from "../kit/private-fixture.ts";
 import { webhookWorld } from "../payments/webhooks/webhook-world.ts";
-import { CORPUS, livesIn } from "./lives.ts";
-import type { StoredLives } from "./lives.ts";
+import { CORPUS, livesIn, type StoredLives } from "./lives.ts";
 
 /** A send with its deliveries. */
 async function sends(): Promise<readonly StoredLives[]> {

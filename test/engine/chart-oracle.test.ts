@@ -1,7 +1,15 @@
 /** `openChart` against XState's own `transition()`: the same next snapshot and the same actions, always. */
 import fc from "fast-check";
-import { assign, initialTransition, raise, setup, transition } from "xstate";
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
+import {
+  assign,
+  initialTransition,
+  raise,
+  setup,
+  transition,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type EventObject,
+} from "xstate";
 import { describe, expect, test } from "vitest";
 import { walletTransfer, webhookDelivery } from "paystate/machines";
 import { openChart } from "../../src/engine/xstate/open-chart.ts";

@@ -1,7 +1,6 @@
 /** Charts mean the same durably as under `createActor`, also when the process dies at any commit. */
 import { describe, expect, test } from "vitest";
-import { adapters } from "../kit/adapters.ts";
-import type { Adapter } from "../kit/adapters.ts";
+import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
 import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import type { ChartCase } from "./charts/chart-case.ts";

@@ -1,8 +1,7 @@
 /** Instances for which many messages wait as they are to move to another version of their chart. */
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, MigrationFailed, workflow } from "paystate/engine";
-import type { InstanceBefore } from "paystate/engine";
+import { createEngine, MigrationFailed, workflow, type InstanceBefore } from "paystate/engine";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { messageTask } from "../../src/engine/messages.ts";
 import { silentLogger } from "../../src/runtime.ts";

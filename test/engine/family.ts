@@ -1,7 +1,12 @@
 /** A parent that starts children and is told by each of them how it ended: the shape of a payroll. */
 import { assign, setup } from "xstate";
-import { workflow } from "paystate/engine";
-import type { EffectHandler, StartParams, TellParams, Workflow } from "paystate/engine";
+import {
+  workflow,
+  type EffectHandler,
+  type StartParams,
+  type TellParams,
+  type Workflow,
+} from "paystate/engine";
 
 type ParentEvent =
   | { readonly type: "PAID"; readonly child: string }

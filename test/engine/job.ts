@@ -1,7 +1,6 @@
 /** The smallest workflow with something to do: one effect, and the end. */
 import { setup } from "xstate";
-import { workflow } from "paystate/engine";
-import type { EffectHandler, Lane, Workflow } from "paystate/engine";
+import { workflow, type EffectHandler, type Lane, type Workflow } from "paystate/engine";
 
 type JobEvent = { readonly type: "DONE"; readonly by: string };
 

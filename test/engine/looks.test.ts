@@ -1,8 +1,7 @@
 /** Looks at watches: each within its time, told stays told, fair to every watch, and honest about what it missed. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow } from "paystate/engine";
-import type { Look, Watcher, WatchRecord } from "paystate/engine";
+import { workflow, type Look, type Watcher, type WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";

@@ -1,8 +1,7 @@
 /** Machines that start each other and tell each other: messages arrive once, late ones come back. */
 import { assign, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow } from "paystate/engine";
-import type { TellParams } from "paystate/engine";
+import { workflow, type TellParams } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { family } from "./family.ts";

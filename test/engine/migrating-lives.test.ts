@@ -1,14 +1,10 @@
 /** An instance with all that may wait for it moves to another version, and its process dies at every commit on the way. */
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, currentRun, workflow } from "paystate/engine";
-import type { InstanceBefore } from "paystate/engine";
-import { adapters } from "../kit/adapters.ts";
-import type { Adapter } from "../kit/adapters.ts";
-import { inWorld } from "../kit/engine-world.ts";
-import type { EngineWorld } from "../kit/engine-world.ts";
-import { mortalProcess } from "../kit/mortal.ts";
-import type { Death } from "../kit/mortal.ts";
+import { createEngine, currentRun, workflow, type InstanceBefore } from "paystate/engine";
+import { adapters, type Adapter } from "../kit/adapters.ts";
+import { inWorld, type EngineWorld } from "../kit/engine-world.ts";
+import { mortalProcess, type Death } from "../kit/mortal.ts";
 import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import { silentLogger } from "../../src/runtime.ts";
 

@@ -1,10 +1,8 @@
 /** What is published of the tasks that leave the hands of a process: how each ended, and no ids. */
 import { enqueueActions, fromPromise, setup, spawnChild } from "xstate";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { workflow } from "paystate/engine";
-import type { InstanceBefore, TellParams } from "paystate/engine";
-import { taskEnded } from "../../src/diagnostics.ts";
-import type { TaskEnded } from "../../src/diagnostics.ts";
+import { workflow, type InstanceBefore, type TellParams } from "paystate/engine";
+import { taskEnded, type TaskEnded } from "../../src/diagnostics.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
 import { job } from "./job.ts";

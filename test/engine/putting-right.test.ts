@@ -1,8 +1,7 @@
 /** Failures put right: dead letters tried again or dropped, instances stopped and removed. */
 import { describe, expect, test } from "vitest";
 import { fromPromise, setup } from "xstate";
-import { UnknownWorkflow, workflow } from "paystate/engine";
-import type { Logger } from "paystate/engine";
+import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";

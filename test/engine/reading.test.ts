@@ -1,8 +1,13 @@
 /** Failures in the open: what can be read of instances while they run, wait, fail and end. */
 import { describe, expect, test } from "vitest";
 import { fromPromise, setup } from "xstate";
-import { StateNotReached, workflow } from "paystate/engine";
-import type { Clock, InstanceList, InstanceQuery } from "paystate/engine";
+import {
+  StateNotReached,
+  workflow,
+  type Clock,
+  type InstanceList,
+  type InstanceQuery,
+} from "paystate/engine";
 import { instanceReads } from "../../src/engine/reading/reads.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { adapters } from "../kit/adapters.ts";

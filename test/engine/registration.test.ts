@@ -14,11 +14,16 @@ import {
   sendTo,
   setup,
   spawnChild,
+  type AnyStateMachine,
 } from "xstate";
-import type { AnyStateMachine } from "xstate";
 import { describe, expect, test } from "vitest";
-import { createEngine, InvalidOptions, workflow } from "paystate/engine";
-import type { AnyWorkflow, EngineOptions } from "paystate/engine";
+import {
+  createEngine,
+  InvalidOptions,
+  workflow,
+  type AnyWorkflow,
+  type EngineOptions,
+} from "paystate/engine";
 import { memoryStorage } from "paystate/storage/memory";
 
 /** Registers a chart without its types, as JavaScript would. */

@@ -1,8 +1,7 @@
 /** Several processes that poll the same kinds: fair shares, moved at once, and every new watch soon in good hands. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow } from "paystate/engine";
-import type { Watcher } from "paystate/engine";
+import { workflow, type Watcher } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns } from "../kit/engine-world.ts";
 import type { VirtualClock } from "../kit/virtual-clock.ts";

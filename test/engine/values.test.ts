@@ -2,8 +2,7 @@
 import { createMachine, fromPromise, assign, setup } from "xstate";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { UnstorableValue, workflow } from "paystate/engine";
-import type { ChartSnapshot } from "paystate/engine";
+import { UnstorableValue, workflow, type ChartSnapshot } from "paystate/engine";
 import { snapshotFromText, snapshotToText } from "../../src/engine/snapshot-text.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";

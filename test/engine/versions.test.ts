@@ -1,8 +1,15 @@
 /** Charts that change: instances move from version to version of their chart, and what waits for them moves along. */
 import { assign, fromPromise, setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { currentRun, MigrationFailed, UnknownWorkflow, workflow } from "paystate/engine";
-import type { EffectRun, InstanceBefore, TellParams } from "paystate/engine";
+import {
+  currentRun,
+  MigrationFailed,
+  UnknownWorkflow,
+  workflow,
+  type EffectRun,
+  type InstanceBefore,
+  type TellParams,
+} from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";

@@ -1,8 +1,7 @@
 /** Watches: armed and disarmed with their state, polled by one process each, and nobody's poison but their own. */
 import { setup } from "xstate";
 import { describe, expect, test } from "vitest";
-import { workflow } from "paystate/engine";
-import type { Look, Watcher, WatchRecord } from "paystate/engine";
+import { workflow, type Look, type Watcher, type WatchRecord } from "paystate/engine";
 import { recorder } from "../core/recorder.ts";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld, turns, until } from "../kit/engine-world.ts";

@@ -6,8 +6,7 @@ import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { AnyTable } from "../../storage/table.ts";
-import { httpFixture, told } from "./http-fixture.ts";
-import type { HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, told, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const SECRET_URL = "https://node.example/?api-key=k3y";

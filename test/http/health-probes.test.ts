@@ -1,7 +1,6 @@
 /** What a load balancer is answered without a key. */
 import { expect } from "vitest";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
+import { createHttpHandler, type HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { RecentHealth } from "../../src/service/recent-health.ts";
 import type { Health } from "../../src/service/read-health.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { Client, HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const MAX_BODY_BYTES = 65_536;

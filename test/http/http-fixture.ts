@@ -1,10 +1,8 @@
 /** The handler over a payment service on a real chain, with clients that hold keys. */
-import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
 import type { Caller, Scope } from "../../src/payments/accounts/caller.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
-import type { PreparedSend, ServiceFixture } from "../kit/service-fixture.ts";
+import { serviceFixture, type PreparedSend, type ServiceFixture } from "../kit/service-fixture.ts";
 import type { OpenWay, Way } from "./ways.ts";
 import { silentLogger } from "../../src/runtime.ts";
 

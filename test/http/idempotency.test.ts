@@ -1,16 +1,19 @@
 /** Idempotency over HTTP: every POST is answered once per account, path and key, byte for byte. */
 import { describe, expect, test as vitestTest } from "vitest";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { HttpHandler } from "../../src/http/create-http-handler.ts";
+import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { adapters } from "../kit/adapters.ts";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { THOROUGH } from "../kit/thorough.ts";
-import { MODES, racesWorld, TYPES } from "../payments/races/races-world.ts";
-import type { Mode, RacesWorld, Type } from "../payments/races/races-world.ts";
-import { told } from "./http-fixture.ts";
-import type { Told } from "./http-fixture.ts";
+import {
+  MODES,
+  racesWorld,
+  TYPES,
+  type Mode,
+  type RacesWorld,
+  type Type,
+} from "../payments/races/races-world.ts";
+import { told, type Told } from "./http-fixture.ts";
 
 const AT_ONCE = THOROUGH ? 100 : 20;
 const MANY = 1_000_000;

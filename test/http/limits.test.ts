@@ -1,15 +1,13 @@
 /** Limits that are counted in the process: per account, per group, per minute, on the injected clock. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { RateWindow } from "../../src/http/rate-window.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const limits = {

@@ -4,12 +4,9 @@ import { z } from "zod";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { ERRORS } from "../../src/error-table.ts";
-import { signPayment } from "../kit/chain-fixture.ts";
-import type { Wallet } from "../kit/chain-fixture.ts";
-import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { signAsFirst, swapFixture } from "../kit/swap-fixture.ts";
-import type { SwapFixture } from "../kit/swap-fixture.ts";
+import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
+import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { signAsFirst, swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";
 
 interface Media {
   readonly content: { readonly "application/json": { readonly schema: object } };

@@ -1,7 +1,6 @@
 /** What operators have set, as callers are told of it over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture } from "./http-fixture.ts";
+import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const BY = { actor: "ann", reason: "drill" };

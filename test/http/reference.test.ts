@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../src/index.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture } from "./http-fixture.ts";
+import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const PATHS = ["/v1/openapi.json", "/v1/docs"];

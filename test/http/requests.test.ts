@@ -3,8 +3,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };

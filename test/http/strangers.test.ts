@@ -1,12 +1,9 @@
 /** Two tenants swapped on every route and every id: nothing crosses, and nothing changes. */
 import { expect, test as vitestTest } from "vitest";
-import { bodyUse } from "../../src/http/contract/endpoint.ts";
-import type { KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
+import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
-import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { Client, HttpFixture, Told } from "./http-fixture.ts";
+import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const EVENTS = ["transaction.pending", "transaction.completed"];

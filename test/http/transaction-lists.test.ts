@@ -1,7 +1,6 @@
 /** Lists of transactions over HTTP: pages, filters, references, and whose they are. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { httpFixture } from "./http-fixture.ts";
-import type { Client, HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const idsOf = ({ body }: Told): string[] =>

@@ -1,7 +1,6 @@
 /** Transactions over HTTP, each case through every way into the handler. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture, Told } from "./http-fixture.ts";
+import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {

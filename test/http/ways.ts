@@ -1,7 +1,6 @@
 /** The ways into the handler: every test of the contract takes each of them. */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HttpHandler } from "../../src/http/create-http-handler.ts";
 

@@ -2,10 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
-import { answerWith, cutConnection, startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { Client, HttpFixture } from "./http-fixture.ts";
+import { answerWith, cutConnection, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { httpFixture, type Client, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

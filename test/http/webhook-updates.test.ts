@@ -1,9 +1,7 @@
 /** Changing a webhook over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { Client, HttpFixture } from "./http-fixture.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { httpFixture, type Client, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 describe.each(WAYS)("PUT /v1/webhooks/{webhookId}, $name", (way) => {

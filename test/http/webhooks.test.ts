@@ -1,9 +1,7 @@
 /** Webhooks, cancellations and who may see what over HTTP, through every way into the handler. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
-import { httpFixture } from "./http-fixture.ts";
-import type { HttpFixture } from "./http-fixture.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
 describe.each(WAYS)("$name", (way) => {

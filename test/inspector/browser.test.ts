@@ -1,13 +1,10 @@
 /** The inspector in a real browser: it follows an instance live, loads nothing from elsewhere, and outlives its server. */
 import { existsSync } from "node:fs";
-import { createServer } from "node:http";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { chromium } from "playwright-core";
-import type { Browser, Page } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createInspector } from "../../src/index.ts";
-import type { HttpHandler } from "../../src/index.ts";
+import { createInspector, type HttpHandler } from "../../src/index.ts";
 import { withParcels } from "./parcel.ts";
 
 // Debian's package chromium-headless-shell.

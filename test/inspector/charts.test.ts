@@ -10,10 +10,8 @@ import {
 } from "../../machines/index.ts";
 import { chartSvg, standaloneSvg } from "../../src/inspector/chart/draw-svg.ts";
 import { indentedList } from "../../src/inspector/chart/indented-list.ts";
-import { layOutChart } from "../../src/inspector/chart/lay-out-chart.ts";
-import type { Box, ChartLayout } from "../../src/inspector/chart/lay-out-chart.ts";
-import { activeStates, readChart, statesOf } from "../../src/inspector/chart/read-chart.ts";
-import type { ReadChart } from "../../src/inspector/chart/read-chart.ts";
+import { layOutChart, type Box, type ChartLayout } from "../../src/inspector/chart/lay-out-chart.ts";
+import { activeStates, readChart, statesOf, type ReadChart } from "../../src/inspector/chart/read-chart.ts";
 import { takenWay } from "../../src/inspector/chart/taken-way.ts";
 import { durationWords } from "../../src/inspector/chart/words.ts";
 import { escaped } from "../../src/inspector/html.ts";

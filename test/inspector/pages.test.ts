@@ -1,8 +1,7 @@
 /** The inspector's pages: what they tell, that strangers' texts stay texts, and who may look. */
 import { expect, test } from "vitest";
 import { createInspector, InvalidOptions } from "../../src/index.ts";
-import { parcels, withParcels } from "./parcel.ts";
-import type { ParcelWorld } from "./parcel.ts";
+import { parcels, withParcels, type ParcelWorld } from "./parcel.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
 

@@ -1,11 +1,9 @@
 /** A host's own chart with everything that a drawing has to show: nested, parallel, history, invoked, guarded, delayed. */
 import { assign, fromPromise, setup } from "xstate";
-import { createEngine, workflow } from "../../src/engine/index.ts";
-import type { Engine, Workflow } from "../../src/engine/index.ts";
+import { createEngine, workflow, type Engine, type Workflow } from "../../src/engine/index.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
-import { virtualClock } from "../kit/virtual-clock.ts";
-import type { VirtualClock } from "../kit/virtual-clock.ts";
+import { virtualClock, type VirtualClock } from "../kit/virtual-clock.ts";
 
 export const parcel = setup({
   types: {

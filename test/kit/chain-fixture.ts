@@ -4,9 +4,8 @@ import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
 import { createLocalChain, type Funds, type LocalChain } from "../../src/local/index.ts";
-import type { Clock } from "../../src/runtime.ts";
+import { type Clock, silentLogger } from "../../src/runtime.ts";
 import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
 
 /** A funded key pair. */
 export interface Wallet {

@@ -1,16 +1,13 @@
 /** Engines on one database and one virtual clock, judged by the invariants when the test is over. */
 import { expect } from "vitest";
-import { createEngine } from "../../src/engine/index.ts";
-import type { AnyWorkflow, Engine, EngineOptions } from "../../src/engine/index.ts";
+import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";
 import { brokenInvariants } from "./check-invariants.ts";
 import { passTime } from "./pass-time.ts";
-import { recordStorage } from "./record-storage.ts";
-import type { StorageLog } from "./record-storage.ts";
-import { virtualClock } from "./virtual-clock.ts";
-import type { VirtualClock } from "./virtual-clock.ts";
+import { recordStorage, type StorageLog } from "./record-storage.ts";
+import { virtualClock, type VirtualClock } from "./virtual-clock.ts";
 import { silentLogger } from "../../src/runtime.ts";
 
 type AnyEngine = Engine<PaymentTables>;

@@ -11,15 +11,12 @@ import type {
 } from "../../src/service/payment-service-options.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { CreatedOrderBody } from "../../src/payments/private/accept-order.ts";
-import { fixedPrices } from "../../src/payments/prices/prices.ts";
-import type { PriceSource } from "../../src/payments/prices/prices.ts";
+import { fixedPrices, type PriceSource } from "../../src/payments/prices/prices.ts";
 import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
-import { associatedTokenAddress } from "../../src/local/index.ts";
-import type { Funds } from "../../src/local/index.ts";
+import { associatedTokenAddress, type Funds } from "../../src/local/index.ts";
 import type { ChainFixture, Wallet } from "./chain-fixture.ts";
 import { land } from "../solana/signed-transaction.ts";
-import { serviceFixture } from "./service-fixture.ts";
-import type { ServiceFixture } from "./service-fixture.ts";
+import { serviceFixture, type ServiceFixture } from "./service-fixture.ts";
 
 /** What a test of private mode works with. */
 export interface PrivateFixture extends ServiceFixture {

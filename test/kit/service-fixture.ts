@@ -2,16 +2,14 @@
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import { memoryStorage } from "./storages.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import { type Caller, SCOPES } from "../../src/payments/accounts/caller.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import type { CreatedTransferBody } from "../../src/payments/wallet/accept-signed.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
-import { chainFixture, signPayment } from "./chain-fixture.ts";
-import type { ChainFixture, Wallet } from "./chain-fixture.ts";
+import { chainFixture, signPayment, type ChainFixture, type Wallet } from "./chain-fixture.ts";
 import { passTime } from "./pass-time.ts";
 import { silentLogger } from "../../src/runtime.ts";
 

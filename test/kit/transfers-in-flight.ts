@@ -2,11 +2,9 @@
 import { SOL_MINT } from "../../src/address.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
-import { createEngine } from "../../src/engine/index.ts";
-import type { Engine } from "../../src/engine/index.ts";
+import { createEngine, type Engine } from "../../src/engine/index.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import type { Clock } from "../../src/runtime.ts";
+import { silentLogger, type Clock } from "../../src/runtime.ts";
 import { startTransfer, walletTransferWorkflow } from "../../src/payments/wallet/wallet-transfer-workflow.ts";
 import { watchExpired, watchUnprovable } from "../../src/payments/wallet/watch-unsettled.ts";
 import { watchLanding, watchStrayLanding } from "../../src/payments/wallet/watch-signatures.ts";

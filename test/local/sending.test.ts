@@ -1,6 +1,5 @@
 /** What a node refuses, in the codes and words of agave. */
-import type { VersionedTransaction } from "@solana/web3.js";
-import { SendTransactionError } from "@solana/web3.js";
+import { type VersionedTransaction, SendTransactionError } from "@solana/web3.js";
 import { expect, test } from "vitest";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 

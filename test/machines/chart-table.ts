@@ -1,7 +1,13 @@
 /** A chart's table of states and events, checked whole: what is not in it changes nothing. */
 import { getShortestPaths } from "xstate/graph";
-import { initialTransition, transition } from "xstate";
-import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from "xstate";
+import {
+  initialTransition,
+  transition,
+  type AnyStateMachine,
+  type EventFromLogic,
+  type InputFrom,
+  type SnapshotFrom,
+} from "xstate";
 import { expect, test } from "vitest";
 import { effectsOf, restored } from "./pure-steps.ts";
 

@@ -1,6 +1,5 @@
 /** Three deliveries of one transaction to one webhook, in every order in which their work can be done. */
-import { initialTransition, transition } from "xstate";
-import type { EventFromLogic, SnapshotFrom } from "xstate";
+import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { expect, test } from "vitest";
 import { webhookDelivery } from "paystate/machines";
 import type { PureAction } from "./pure-steps.ts";

@@ -1,7 +1,6 @@
 /** The chart of a deposit address, pure: its whole table, its levels, and who may have what is left. */
 import fc from "fast-check";
-import { initialTransition, transition } from "xstate";
-import type { EventFromLogic, SnapshotFrom } from "xstate";
+import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
 import { depositAddress } from "paystate/machines";
 import { checkTable, placeOf, shortestPaths } from "./chart-table.ts";

@@ -1,6 +1,5 @@
 /** The chart of a payment, pure: one open attempt at a time, and only proof leads on. */
-import { initialTransition, transition } from "xstate";
-import type { EventFromLogic } from "xstate";
+import { initialTransition, transition, type EventFromLogic } from "xstate";
 import { describe, expect, test } from "vitest";
 import { payment } from "paystate/machines";
 import { checkTable, placeOf, shortestPaths } from "./chart-table.ts";

@@ -1,10 +1,8 @@
 /** The chart of wallet mode, pure: its whole table, its paths to every end, and what it never does. */
 import { getShortestPaths } from "xstate/graph";
-import { initialTransition, transition } from "xstate";
-import type { EventFromLogic, SnapshotFrom } from "xstate";
+import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
-import { walletTransfer } from "paystate/machines";
-import type { TransferMeta } from "paystate/machines";
+import { walletTransfer, type TransferMeta } from "paystate/machines";
 import { effectsOf, restored } from "./pure-steps.ts";
 
 type Event = EventFromLogic<typeof walletTransfer>;

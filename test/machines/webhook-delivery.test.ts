@@ -1,11 +1,9 @@
 /** The chart of one delivery, pure: its whole table, six attempts and no seventh, and pauses from start to start. */
 import fc from "fast-check";
 import { getShortestPaths } from "xstate/graph";
-import { initialTransition, transition } from "xstate";
-import type { EventFromLogic, SnapshotFrom } from "xstate";
+import { initialTransition, transition, type EventFromLogic, type SnapshotFrom } from "xstate";
 import { describe, expect, test } from "vitest";
-import { webhookDelivery } from "paystate/machines";
-import type { WebhookDeliveryContext } from "paystate/machines";
+import { webhookDelivery, type WebhookDeliveryContext } from "paystate/machines";
 import { effectsOf, restored } from "./pure-steps.ts";
 
 type Event = EventFromLogic<typeof webhookDelivery>;

@@ -18,10 +18,8 @@ import type { SwapProvider } from "../../src/payments/swap-provider/swap-provide
 import type { Signer } from "../../src/ledger/sign-transaction.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
-import { units } from "../kit/private-fixture.ts";
-import type { PrivateFixture } from "../kit/private-fixture.ts";
-import { recordStorage } from "../kit/record-storage.ts";
-import type { StorageLog } from "../kit/record-storage.ts";
+import { units, type PrivateFixture } from "../kit/private-fixture.ts";
+import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { land } from "../solana/signed-transaction.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
 import { privateTest } from "../kit/private-test.ts";

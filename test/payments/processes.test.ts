@@ -13,14 +13,11 @@ import { createPaymentService } from "../../src/service/create-payment-service.t
 import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { brokenAtRest } from "../kit/check-invariants.ts";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../kit/https-receiver.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { brokenDeliveries, brokenStatuses } from "../simulation/payment-invariants.ts";
-import { carefulClient } from "./processes/careful-client.ts";
-import type { Acknowledged } from "./processes/careful-client.ts";
-import { keepAlive } from "./processes/keep-alive.ts";
-import type { KeptAlive } from "./processes/keep-alive.ts";
+import { carefulClient, type Acknowledged } from "./processes/careful-client.ts";
+import { keepAlive, type KeptAlive } from "./processes/keep-alive.ts";
 import type { ChainReady, ChainSettings, ServiceReady, ServiceSettings } from "./processes/settings.ts";
 
 const PAYMENTS = 40;

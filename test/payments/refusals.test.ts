@@ -3,10 +3,8 @@ import { describe, expect } from "vitest";
 import { associatedTokenAddress } from "../../src/local/index.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { QuoteRequest, TransactionRequest } from "../../src/payments/requests.ts";
-import { signPayment } from "../kit/chain-fixture.ts";
-import type { Wallet } from "../kit/chain-fixture.ts";
-import { signAsFirst } from "../kit/swap-fixture.ts";
-import type { SwapFixture } from "../kit/swap-fixture.ts";
+import { signPayment, type Wallet } from "../kit/chain-fixture.ts";
+import { signAsFirst, type SwapFixture } from "../kit/swap-fixture.ts";
 import { expectRefusal, refusal } from "./wallet/wallet-world.ts";
 import { swapTest } from "../kit/swap-test.ts";
 

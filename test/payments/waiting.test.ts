@@ -1,8 +1,7 @@
 /** GET with `wait`: answered when the status changes, at once when it is final, and in any case in time. */
 import { expect } from "vitest";
 import type { TransactionBody } from "../../src/payments/transactions/read-transaction.ts";
-import { expectRefusal } from "./wallet/wallet-world.ts";
-import type { WalletWorld } from "./wallet/wallet-world.ts";
+import { expectRefusal, type WalletWorld } from "./wallet/wallet-world.ts";
 import { walletTest } from "./wallet/wallet-test.ts";
 
 /** Alice's payment to Bob waits for its broadcast. */

@@ -1,8 +1,7 @@
 /** What the page about the HTTP API lists is what there is: endpoints, errors, limits, statuses, events. */
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { ERRORS } from "../../src/error-table.ts";
-import type { ErrorKind } from "../../src/error-table.ts";
+import { ERRORS, type ErrorKind } from "../../src/error-table.ts";
 import { PER_CLIENT, scopeOf, WINDOWS } from "../../src/http/contract/limits.ts";
 import { eventName } from "../../src/http/endpoints/events/event-schemas.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";

@@ -1,6 +1,5 @@
 /** Programs run as a reader runs them: each leads a process group, so that whatever it starts ends with it. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
 /** A program with everything it started. */

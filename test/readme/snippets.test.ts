@@ -3,15 +3,13 @@ import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PaymentService } from "paystate";
-import { systemClock } from "paystate/engine";
-import type { Table } from "paystate/engine";
+import { systemClock, type Table } from "paystate/engine";
 import { createLocalChain } from "paystate/local";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import type { PaymentClient } from "paystate/client";
@@ -19,8 +17,7 @@ import { signatureHeaders } from "../../src/payments/webhooks/sending/signature.
 import { clientWorld } from "../client/client-world.ts";
 import { exportedValues } from "./examples.ts";
 import { blockOf, ROOT } from "./page.ts";
-import { endPrograms, startProgram } from "./programs.ts";
-import type { RunningProgram } from "./programs.ts";
+import { endPrograms, startProgram, type RunningProgram } from "./programs.ts";
 import { sendSol } from "./send-sol.ts";
 import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 

@@ -8,8 +8,7 @@ import {
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { describe, expect, vi } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
-import type { Address } from "../../src/address.ts";
-import { SOL_MINT } from "../../src/address.ts";
+import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
@@ -18,8 +17,7 @@ import { fixedPrices } from "../../src/payments/prices/prices.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { land } from "../solana/signed-transaction.ts";
-import { freezeAccount } from "../kit/private-fixture.ts";
-import type { PrivateFixture } from "../kit/private-fixture.ts";
+import { freezeAccount, type PrivateFixture } from "../kit/private-fixture.ts";
 import { privateTest as test } from "../kit/private-test.ts";
 
 /** A mint of so many decimals, whose issuer is the chain's faucet. */

@@ -4,8 +4,7 @@ import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.t
 import { brokenDeliveries, brokenStatuses } from "./payment-invariants.ts";
 import type { End, Flow } from "./flow.ts";
 import { brokenMoneyPromises } from "./money-promises.ts";
-import { eventOf } from "./world.ts";
-import type { World } from "./world.ts";
+import { eventOf, type World } from "./world.ts";
 
 /** One sentence per broken promise; empty when all hold. `undisturbed`: nobody died, so nothing came twice either. */
 export async function brokenPromises(

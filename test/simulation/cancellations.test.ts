@@ -4,8 +4,7 @@ import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-bod
 import { AMOUNT_UNITS, cancel, failToCancel, post, slots, time, untilRest } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Act, End, Flow } from "./flow.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { answerWith, cutConnection } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, post, slots, time } from "./acts.ts";
 import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { adapters } from "../kit/adapters.ts";
 import { AMOUNT_UNITS, post } from "./acts.ts";
 import { KILLED_ONCE, liveThrough } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

@@ -1,20 +1,17 @@
 /** The enumerator: lives a flow once to count its calls, then once more for each of them, killed before and after it. */
 import { expect, test } from "vitest";
-import { adapters } from "../kit/adapters.ts";
+import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import type { Adapter } from "../kit/adapters.ts";
 import { turns } from "../kit/engine-world.ts";
-import { mortalProcess } from "../kit/mortal.ts";
-import type { Death, MortalProcess } from "../kit/mortal.ts";
+import { mortalProcess, type Death, type MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { seedOfRun } from "../kit/seed.ts";
 import { THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
-import { LEASE_MS, openWorld, POLL_MS } from "./world.ts";
+import { LEASE_MS, openWorld, POLL_MS, type Books, type Surroundings, type World } from "./world.ts";
 import { booksOf } from "./money-promises.ts";
-import type { Books, Surroundings, World } from "./world.ts";
 
 /** What becomes of the processes of a life. */
 export interface Ordeal {

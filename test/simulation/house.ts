@@ -1,6 +1,5 @@
 /** Who works with money of their own in a world: sponsor and treasury of private mode, the swap desk, and a customer. */
-import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
-import type { Signer } from "../../src/ledger/sign-transaction.ts";
+import { keypairSigner, type Signer } from "../../src/ledger/sign-transaction.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";

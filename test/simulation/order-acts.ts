@@ -7,8 +7,7 @@ import { freezeAccount, units } from "../kit/private-fixture.ts";
 import { signAsFirst } from "../kit/swap-fixture.ts";
 import type { Act, Stage } from "./flow.ts";
 import { CUSTOMER } from "./house.ts";
-import { DECIMALS } from "./order.ts";
-import type { Order } from "./order.ts";
+import { DECIMALS, type Order } from "./order.ts";
 
 /** The customer orders a private send of so many USDC to one payee, or a payroll of so many to each of several. */
 export function orderPrivately(payment: string, each: string, payees: readonly string[]): Act {

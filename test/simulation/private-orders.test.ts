@@ -5,8 +5,7 @@ import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
 import { payIn, freeze, orderPrivately } from "./order-acts.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

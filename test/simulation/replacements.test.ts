@@ -1,13 +1,11 @@
 /** M7, E5: the process of a private order dies at any call while one payment replaces another; each payee is paid once. */
 import { afterAll, beforeAll } from "vitest";
 import { slots } from "./acts.ts";
-import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
-import type { Plan } from "./every-death.ts";
+import { KILLED_ONCE, testEveryDeath, type Plan } from "./every-death.ts";
 import type { End, Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
 import { freeze, orderPrivately, payIn } from "./order-acts.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

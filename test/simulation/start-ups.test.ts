@@ -5,8 +5,7 @@ import { answerWith } from "../kit/https-receiver.ts";
 import { AMOUNT_UNITS, cancel, post, slots, time } from "./acts.ts";
 import { KILLED_AGAIN, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { LEASE_MS, surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { LEASE_MS, surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

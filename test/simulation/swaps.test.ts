@@ -5,8 +5,7 @@ import { KILLED_ONCE, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
 import { TRADING_HOUSE } from "./house.ts";
 import { payIn, swapByWallet, swapPrivately } from "./order-acts.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

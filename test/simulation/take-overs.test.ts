@@ -3,8 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import { AMOUNT_UNITS, post, slots, time } from "./acts.ts";
 import { TAKEN_OVER, testEveryDeath } from "./every-death.ts";
 import type { Flow } from "./flow.ts";
-import { surroundings } from "./world.ts";
-import type { Surroundings } from "./world.ts";
+import { surroundings, type Surroundings } from "./world.ts";
 
 let around: Surroundings;
 beforeAll(async () => {

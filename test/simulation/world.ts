@@ -3,29 +3,28 @@ import { createHash } from "node:crypto";
 import type { AnyWorkflow } from "../../src/engine/index.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
-import { SCOPES } from "../../src/payments/accounts/caller.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
-import type { Random } from "../../src/runtime.ts";
-import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
-import type { NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
+import { SCOPES, type Caller } from "../../src/payments/accounts/caller.ts";
+import { type Random, silentLogger } from "../../src/runtime.ts";
+import { NOTICE_EVENTS, type NoticeEvent } from "../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
 import type { FaultRule } from "../../src/local/faults.ts";
 import type { Funds } from "../../src/local/index.ts";
 import type { InstanceRecord } from "../../storage/storage.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "../kit/adapters.ts";
-import { chainFixture, SLOTS_TO_FINALITY } from "../kit/chain-fixture.ts";
-import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
-import { answerWith, startHttpsReceiver } from "../kit/https-receiver.ts";
-import type { HttpsReceiver, ReceivedRequest, ReceiverScript } from "../kit/https-receiver.ts";
-import { mortalProcess } from "../kit/mortal.ts";
-import type { MortalProcess } from "../kit/mortal.ts";
-import { recordStorage } from "../kit/record-storage.ts";
-import type { StorageLog } from "../kit/record-storage.ts";
+import { chainFixture, SLOTS_TO_FINALITY, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
+import {
+  answerWith,
+  startHttpsReceiver,
+  type HttpsReceiver,
+  type ReceivedRequest,
+  type ReceiverScript,
+} from "../kit/https-receiver.ts";
+import { mortalProcess, type MortalProcess } from "../kit/mortal.ts";
+import { recordStorage, type StorageLog } from "../kit/record-storage.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import type { House } from "./house.ts";
 import type { Asset, Order } from "./order.ts";
-import { silentLogger } from "../../src/runtime.ts";
 
 /** How long the work of the dead is held up, in milliseconds. */
 export const LEASE_MS = 15_000;

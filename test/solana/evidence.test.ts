@@ -2,8 +2,7 @@
 import bs58 from "bs58";
 import { describe, expect } from "vitest";
 import type { Address } from "../../src/address.ts";
-import type { Attempt, Ledger } from "../../src/ledger/ledger.ts";
-import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { type Attempt, type Ledger, LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type SolanaLedgerOptions } from "../../src/solana/index.ts";
 import { blockClock, signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import {

@@ -1,7 +1,12 @@
 /** Sending, watching and burying: what may be concluded from what nodes say. */
 import { describe, expect } from "vitest";
-import type { Attempt, DeclaredPayment, Ledger, VerifiedPayment } from "../../src/ledger/ledger.ts";
-import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import {
+  type Attempt,
+  type DeclaredPayment,
+  type Ledger,
+  type VerifiedPayment,
+  LedgerUnavailable,
+} from "../../src/ledger/ledger.ts";
 import type { Fetch } from "../../src/solana/index.ts";
 import { signPayment, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 import { chainTest } from "../kit/chain-test.ts";

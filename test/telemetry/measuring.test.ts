@@ -14,8 +14,7 @@ import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import { DURATIONS, GAUGES } from "../../src/telemetry/instruments.ts";
 import { openTelemetryMetrics } from "../../src/telemetry/opentelemetry.ts";
 import { prometheusMetrics } from "../../src/telemetry/prometheus.ts";
-import { serviceFixture } from "../kit/service-fixture.ts";
-import type { ServiceFixture } from "../kit/service-fixture.ts";
+import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 
 let fixture: ServiceFixture;
 let registry: Registry;

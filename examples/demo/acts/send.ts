@@ -1,8 +1,7 @@
 /** A payment from quote to finality, then another whose service is killed right after it was taken. */
 import assert from "node:assert/strict";
 import { unitsIn } from "../amounts.ts";
-import { showUsdcOfBoth } from "../balances.ts";
-import type { UsdcOfBoth } from "../balances.ts";
+import { showUsdcOfBoth, type UsdcOfBoth } from "../balances.ts";
 import { followToCompletion } from "../follow.ts";
 import { COMPLETED, showNotices } from "../notices.ts";
 import { ok, title } from "../screen.ts";

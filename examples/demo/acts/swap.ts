@@ -1,8 +1,7 @@
 /** SOL for USDC in wallet mode: one transaction that Alice and the operator's desk both sign. */
 import assert from "node:assert/strict";
 import { SOL_DECIMALS, unitsIn } from "../amounts.ts";
-import { holdingsOf } from "../balances.ts";
-import type { Holdings } from "../balances.ts";
+import { holdingsOf, type Holdings } from "../balances.ts";
 import { followToCompletion } from "../follow.ts";
 import { COMPLETED, showNotices } from "../notices.ts";
 import { money, note, ok, step, title } from "../screen.ts";

@@ -1,11 +1,9 @@
 /** The commands on the instances of any database file: `ps`, `show`, `history` and `retry`. */
-import { instanceReads } from "../../engine/reading/reads.ts";
-import type { InstanceReads } from "../../engine/reading/reads.ts";
+import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
 import { taskCommands } from "../../engine/troubled-tasks.ts";
 import { systemClock } from "../../runtime.ts";
-import { DATABASE_OPTIONS, withDatabase } from "../open-database.ts";
-import type { DatabasePlace, OpenDatabase } from "../open-database.ts";
+import { DATABASE_OPTIONS, withDatabase, type DatabasePlace, type OpenDatabase } from "../open-database.ts";
 import type { Command } from "../print.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";

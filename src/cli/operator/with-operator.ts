@@ -1,8 +1,7 @@
 /** What the operator's commands share: which service is asked, who acts, and how an answer is printed. */
 import type { ActedBy } from "../../payments/acted-by.ts";
 import type { Operator } from "../../payments/operator/operator.ts";
-import { openService } from "../open-service.ts";
-import type { ServicePlace } from "../open-service.ts";
+import { openService, type ServicePlace } from "../open-service.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The options of every one of them. */

@@ -2,8 +2,7 @@
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
-import { instanceView } from "./views.ts";
-import type { InstanceList, InstanceQuery, InstanceView } from "./views.ts";
+import { instanceView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
 /** What the reads ask of a storage. */
 export type ReadStorage = Pick<

@@ -4,17 +4,16 @@ import type { ChartSnapshot } from "../chart.ts";
 import { childInstance } from "../child-instances.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { eventFromText } from "../values.ts";
-import { failingInstances, instancePage } from "./list-instances.ts";
-import type { ReadStorage } from "./list-instances.ts";
-import { instanceView } from "./views.ts";
-import type {
-  HistoryEntry,
-  HistoryPage,
-  InstanceList,
-  InstanceQuery,
-  InstanceView,
-  PendingChild,
-  PendingWork,
+import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
+import {
+  instanceView,
+  type HistoryEntry,
+  type HistoryPage,
+  type InstanceList,
+  type InstanceQuery,
+  type InstanceView,
+  type PendingChild,
+  type PendingWork,
 } from "./views.ts";
 
 /**

@@ -1,6 +1,5 @@
 /** What kind of actor a logic makes, and why some cannot be durable. */
-import { StateMachine } from "xstate";
-import type { AnyStateMachine } from "xstate";
+import { StateMachine, type AnyStateMachine } from "xstate";
 
 /** What a promise's creator is called with. */
 export interface PromiseScope {

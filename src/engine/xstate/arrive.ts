@@ -1,7 +1,6 @@
 /** How a run of another version goes on in a chart: what its states ask for is begun, and what they do not is ended. */
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
-import { CannotArrive, MIGRATED } from "../chart.ts";
-import type { Arrival, ChartAction, ChildLink } from "../chart.ts";
+import { CannotArrive, MIGRATED, type Arrival, type ChartAction, type ChildLink } from "../chart.ts";
 import type { ChartShape } from "./chart-shape.ts";
 import type { InertActor } from "./inert-actors.ts";
 import { wholeDelay } from "./step-actions.ts";

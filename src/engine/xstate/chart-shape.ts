@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AnyStateMachine, StateNode } from "xstate";
 import { fieldsToJson } from "../values.ts";
-import { actorSource } from "./actor-logic.ts";
-import type { ActorSource } from "./actor-logic.ts";
+import { actorSource, type ActorSource } from "./actor-logic.ts";
 
 type AnyStateNode = StateNode<never, never>;
 

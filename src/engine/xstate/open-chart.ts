@@ -4,28 +4,24 @@
  * XState's own `transition()` builds an actor for every call. Handing the machine one inert scope instead gives the
  * same steps three times as fast; an oracle test compares the two. All knowledge of XState's inside stays in this folder.
  */
-import { createMachine } from "xstate";
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from "xstate";
-import { CannotArrive } from "../chart.ts";
-import type {
-  Arrival,
-  ArrivalStep,
-  Chart,
-  ChartSnapshot,
-  ChartStep,
-  ChildEnd,
-  ChildLink,
-  ParentLink,
-  StateMeta,
+import { createMachine, type AnyMachineSnapshot, type AnyStateMachine, type EventObject } from "xstate";
+import {
+  CannotArrive,
+  type Arrival,
+  type ArrivalStep,
+  type Chart,
+  type ChartSnapshot,
+  type ChartStep,
+  type ChildEnd,
+  type ChildLink,
+  type ParentLink,
+  type StateMeta,
 } from "../chart.ts";
 import { fieldsFromJson, fieldsToJson } from "../values.ts";
 import { Arriving, checkValue } from "./arrive.ts";
-import { readChartShape } from "./chart-shape.ts";
-import type { ChartShape } from "./chart-shape.ts";
-import { inertActor, inertChildren, inertParent, inertSystem } from "./inert-actors.ts";
-import type { InertActor } from "./inert-actors.ts";
-import { SESSION_PREFIX, StepActions, UNNAMED } from "./step-actions.ts";
-import type { EmittedAction } from "./step-actions.ts";
+import { readChartShape, type ChartShape } from "./chart-shape.ts";
+import { inertActor, inertChildren, inertParent, inertSystem, type InertActor } from "./inert-actors.ts";
+import { SESSION_PREFIX, StepActions, UNNAMED, type EmittedAction } from "./step-actions.ts";
 
 // A chart that raises or chooses `always` in a circle would never end its step; a chart that works stays far below this.
 const MAX_MICROSTEPS = 100;

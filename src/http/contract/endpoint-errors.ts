@@ -1,8 +1,7 @@
 /** Which errors an endpoint may answer: its own, and those that follow from what it is. */
 import { ERRORS } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
-import { bodyUse } from "./endpoint.ts";
-import type { Endpoint, KeyedEndpoint } from "./endpoint.ts";
+import { bodyUse, type Endpoint, type KeyedEndpoint } from "./endpoint.ts";
 import { parameterNames, pathParameter } from "./path-parameters.ts";
 
 /** Each once, in the order of the table. */

@@ -1,6 +1,5 @@
 /** Descriptions as HTML: paragraphs, and words set as code. Nothing else of Markdown is used in them. */
-import { html } from "../../inspector/html.ts";
-import type { Html } from "../../inspector/html.ts";
+import { html, type Html } from "../../inspector/html.ts";
 
 /** Text between backticks becomes code. */
 export function inline(text: string): readonly Html[] {

@@ -1,15 +1,14 @@
 /** One operation as HTML: its parameters, its body, and its answers with their examples. */
-import { html } from "../../inspector/html.ts";
-import type { Html } from "../../inspector/html.ts";
+import { html, type Html } from "../../inspector/html.ts";
 import { inline, paragraphs } from "./prose.ts";
 import { typeWords } from "./show-schema.ts";
-import { referredName } from "./shown-document.ts";
-import type {
-  ShownContent,
-  ShownDocument,
-  ShownOperation,
-  ShownParameter,
-  ShownResponse,
+import {
+  referredName,
+  type ShownContent,
+  type ShownDocument,
+  type ShownOperation,
+  type ShownParameter,
+  type ShownResponse,
 } from "./shown-document.ts";
 
 type Components = ShownDocument["components"];

@@ -1,9 +1,7 @@
 /** Schemas as HTML: the fields of objects as a table, everything else as a few words. */
-import { html } from "../../inspector/html.ts";
-import type { Html } from "../../inspector/html.ts";
+import { html, type Html } from "../../inspector/html.ts";
 import { inline, paragraphs } from "./prose.ts";
-import { referredName } from "./shown-document.ts";
-import type { ShownSchema } from "./shown-document.ts";
+import { referredName, type ShownSchema } from "./shown-document.ts";
 
 /** A schema with its fields. */
 function showSchema(schema: ShownSchema): Html {

@@ -6,8 +6,7 @@ import type { Endpoint } from "../contract/endpoint.ts";
 import { HEADERS, IDEMPOTENCY_KEY } from "./headers.ts";
 import { operationOf } from "./operation.ts";
 import { loneErrors, responseComponents } from "./responses.ts";
-import { schemaComponents } from "./schemas.ts";
-import type { Json } from "./schemas.ts";
+import { schemaComponents, type Json } from "./schemas.ts";
 import { TAGS } from "../contract/tags.ts";
 import { webhookOperations } from "./webhooks.ts";
 

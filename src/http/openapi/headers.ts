@@ -1,6 +1,5 @@
 /** The headers of requests and answers. */
-import type { Json } from "./schemas.ts";
-import { reference } from "./schemas.ts";
+import { type Json, reference } from "./schemas.ts";
 
 /** Headers of answers, by name. */
 export const HEADERS = {

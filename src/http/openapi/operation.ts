@@ -4,8 +4,7 @@ import type { Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
 import { scopeOf } from "../contract/limits.ts";
 import { parameterNames, pathParameter } from "../contract/path-parameters.ts";
 import { jsonContent, responsesOf } from "./responses.ts";
-import { reference, schemaOf } from "./schemas.ts";
-import type { Json } from "./schemas.ts";
+import { reference, schemaOf, type Json } from "./schemas.ts";
 
 /** Throws for a path with a part that is not described. */
 export function operationOf(endpoint: Endpoint): Json {

@@ -1,13 +1,10 @@
 /** The answers of an endpoint: its success, and its errors by their statuses. */
-import { ERRORS } from "../../error-table.ts";
-import type { ErrorKind } from "../../error-table.ts";
+import { ERRORS, type ErrorKind } from "../../error-table.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { errorsOf } from "../contract/endpoint-errors.ts";
 import type { DescribedBody, Endpoint, KeyedEndpoint } from "../contract/endpoint.ts";
-import { answerHeaders } from "./headers.ts";
-import type { HeaderName } from "./headers.ts";
-import { errorName, reference, schemaOf } from "./schemas.ts";
-import type { Json } from "./schemas.ts";
+import { answerHeaders, type HeaderName } from "./headers.ts";
+import { errorName, reference, schemaOf, type Json } from "./schemas.ts";
 
 /** Every answer by its status. */
 export function responsesOf(endpoint: Endpoint): Json {

@@ -1,8 +1,7 @@
 /** A laid-out chart as plain SVG text, alone or inside a page, with what happened to one instance marked in it. */
 import { escaped } from "../html.ts";
 import type { ChartLayout, PlacedEdge, PlacedState, Point } from "./lay-out-chart.ts";
-import { takenWay } from "./taken-way.ts";
-import type { TakenStep } from "./taken-way.ts";
+import { takenWay, type TakenStep } from "./taken-way.ts";
 import { LINE, NAME_LINE, PADDING } from "./text-size.ts";
 
 /** What is marked on the chart of an instance. */

@@ -1,10 +1,8 @@
 /** How the queue stands: what was set aside, what fails, and what is due first. */
 import type { TroubledTask } from "../../../storage/storage.ts";
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import type { QueueStanding } from "../read-instances.ts";
-import { dueMoment, moment } from "../show-values.ts";
-import type { Redact } from "../show-values.ts";
+import { dueMoment, moment, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
 export function healthPage(

@@ -8,10 +8,8 @@ import { delayWords, durationWords, eventWords } from "../chart/words.ts";
 import type { KnownChart } from "../charts.ts";
 import { explainWaiting } from "../explain-waiting.ts";
 import { Html, html } from "../html.ts";
-import { valueOf } from "../read-instances.ts";
-import type { FoundInstance } from "../read-instances.ts";
-import { dueMoment, moment, shownJson, stateWords } from "../show-values.ts";
-import type { Redact } from "../show-values.ts";
+import { valueOf, type FoundInstance } from "../read-instances.ts";
+import { dueMoment, moment, shownJson, stateWords, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
 /** An instance with its chart, undefined where that is not registered here. */

@@ -1,9 +1,7 @@
 /** The list of instances: those that need a person first, then the newest. */
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
-import { moment, stateWords } from "../show-values.ts";
-import type { Redact } from "../show-values.ts";
+import { moment, stateWords, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
 /** What the list is made of. */

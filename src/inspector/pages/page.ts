@@ -1,6 +1,5 @@
 /** The frame around every page. */
-import { html } from "../html.ts";
-import type { Html } from "../html.ts";
+import { html, type Html } from "../html.ts";
 
 /** What stands in the frame. */
 export interface PageParts {

@@ -5,8 +5,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import { InvalidOptions } from "../../options.ts";
 import type { Clock, Random } from "../../runtime.ts";
-import { SCOPES } from "./caller.ts";
-import type { Caller, Scope } from "./caller.ts";
+import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */

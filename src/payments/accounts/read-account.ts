@@ -3,8 +3,7 @@ import type { Tier } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
 import type { Caller } from "./caller.ts";
-import { DURABLE_SCOPES, limitStanding } from "./count-hit.ts";
-import type { LimitStanding } from "./count-hit.ts";
+import { DURABLE_SCOPES, limitStanding, type LimitStanding } from "./count-hit.ts";
 import { MAX_WEBHOOKS } from "./max-webhooks.ts";
 
 /** The account behind a key. */

@@ -1,6 +1,5 @@
 /** Reads options that give an amount per asset, such as `{ SOL: "100" }`. */
-import { parseAmount } from "../../amount.ts";
-import type { AmountFault } from "../../amount.ts";
+import { parseAmount, type AmountFault } from "../../amount.ts";
 import type { Token } from "./assets.ts";
 
 /** Base units by mint, or one sentence per entry that is wrong, beginning with its path. */

@@ -1,6 +1,5 @@
 /** The assets that can be paid: SOL and the two stablecoins. */
-import { SOL_MINT } from "../../address.ts";
-import type { Address } from "../../address.ts";
+import { SOL_MINT, type Address } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 
 /** An element of the token list. */

@@ -1,8 +1,7 @@
 /** Compares the configured stablecoins with the chain at start: a wrong mint would be found only after a deposit. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
-import { ledgerMint } from "./assets.ts";
-import type { Assets, Token } from "./assets.ts";
+import { ledgerMint, type Assets, type Token } from "./assets.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
 
 /**

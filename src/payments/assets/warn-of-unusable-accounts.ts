@@ -2,8 +2,7 @@
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../runtime.ts";
-import { ledgerMint } from "./assets.ts";
-import type { Token } from "./assets.ts";
+import { ledgerMint, type Token } from "./assets.ts";
 
 /** Warns of each token account of an owner in which nothing can be received or paid from. */
 export async function warnOfUnusableAccounts(

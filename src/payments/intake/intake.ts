@@ -3,8 +3,7 @@ import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { accountGate, rulesOf, SERVICE_GATE } from "./rules.ts";
-import type { IntakeRules, Pause } from "./rules.ts";
+import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules, type Pause } from "./rules.ts";
 
 /** What a caller asks for, as far as it is known before it was checked. */
 export interface Asked {

@@ -1,8 +1,7 @@
 /** Reads whether an operator has lowered the number of witnesses, and for how long that still holds. */
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock } from "../../runtime.ts";
-import { rulesOf, SERVICE_GATE } from "./rules.ts";
-import type { LoweredWitnesses } from "./rules.ts";
+import { rulesOf, SERVICE_GATE, type LoweredWitnesses } from "./rules.ts";
 
 /** Where it is stored, and by whose time it ends. */
 export interface LoweringParts {

@@ -6,8 +6,7 @@ import type { Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault, TransactionPlan, UnsignedTransaction } from "../../ledger/routing.ts";
-import { signTransaction } from "../../ledger/sign-transaction.ts";
-import type { Signer } from "../../ledger/sign-transaction.ts";
+import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { faultOfSwap, isOutdated, isProvidersFault } from "./plans/plan-swap.ts";
 import type { PriceCheck } from "../swap-provider/price-check.ts";
@@ -17,10 +16,8 @@ import { PaymentOutcomes } from "./read-outcome.ts";
 import { spendingsOf } from "../purses/sponsor-limit.ts";
 import { allowanceLeft, costOfLanding, SPONSOR_CAP } from "../purses/sponsor-allowance.ts";
 import type { StartLeaves } from "./start-leaves.ts";
-import { followedBy, readPlan, withSeeds, writePlan } from "./plans/stored-plan.ts";
-import type { StoredPlan } from "./plans/stored-plan.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "./unknown-spending.ts";
-import type { SpendingCheck } from "./unknown-spending.ts";
+import { followedBy, readPlan, withSeeds, writePlan, type StoredPlan } from "./plans/stored-plan.ts";
+import { holdAddress, UNKNOWN_SPENDING, type SpendingCheck } from "./unknown-spending.ts";
 
 /** What signing payments takes. */
 export interface PaymentSurroundings {

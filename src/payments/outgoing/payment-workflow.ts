@@ -1,6 +1,5 @@
 /** `payment` acted out: signing, sending, and reading what the chain made of it. */
-import { payment } from "../../../machines/index.ts";
-import type { PaymentEvent } from "../../../machines/index.ts";
+import { payment, type PaymentEvent } from "../../../machines/index.ts";
 import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { workflow } from "../../engine/index.ts";

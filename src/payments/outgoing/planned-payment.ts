@@ -2,14 +2,12 @@
 import type { payment, PaymentRole } from "../../../machines/index.ts";
 import type { PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { startOf } from "../../engine/index.ts";
-import type { StartRequest, Workflow } from "../../engine/index.ts";
+import { startOf, type StartRequest, type Workflow } from "../../engine/index.ts";
 import type { Address } from "../../address.ts";
 import type { Clock } from "../../runtime.ts";
 import { derivedId } from "../ids.ts";
 import type { Reserved } from "../swap-provider/reserve.ts";
-import { writePlan } from "./plans/stored-plan.ts";
-import type { StoredPlan } from "./plans/stored-plan.ts";
+import { writePlan, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** Pause before what may pass by itself (an empty sponsor, a node's mood) is tried again. */
 const RETRY_PAUSE_MS = 30_000;

@@ -6,8 +6,7 @@ import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
-import { proofOf, readPlan } from "./plans/stored-plan.ts";
-import type { Proof, StoredPlan } from "./plans/stored-plan.ts";
+import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {

@@ -5,12 +5,9 @@ import type { PaymentTables } from "../records.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { StartPayment } from "./planned-payment.ts";
-import { payoutPlan } from "./plans/plan-payouts.ts";
-import type { Payee } from "./plans/plan-payouts.ts";
-import { depositAddressOf, termsOf } from "./plans/routing-terms.ts";
-import type { RoutingTerms, Sponsored } from "./plans/routing-terms.ts";
-import { proofOf } from "./plans/stored-plan.ts";
-import type { Leaf, StoredPlan } from "./plans/stored-plan.ts";
+import { payoutPlan, type Payee } from "./plans/plan-payouts.ts";
+import { depositAddressOf, termsOf, type RoutingTerms, type Sponsored } from "./plans/routing-terms.ts";
+import { proofOf, type Leaf, type StoredPlan } from "./plans/stored-plan.ts";
 
 /** All of them in one commit, and the count for the order; a second time they are there already. */
 export type StartLeaves = (

@@ -3,8 +3,7 @@ import type { EntryRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { allStrayDeposits } from "./collect-strays.ts";
 
 /** What came in, in base units, in the order of the assets. */

@@ -2,10 +2,8 @@
 import type { Address } from "../../address.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
-import { transfer } from "../outgoing/plans/routing-terms.ts";
-import type { RoutingTerms } from "../outgoing/plans/routing-terms.ts";
+import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
+import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
 import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
 
 /** Accounts emptied in one transaction: as many transfers as any payout has at most. The others wait for the next. */

@@ -1,10 +1,13 @@
 /** `deposit-address` acted out: its effects, what it watches, and the ledger of the address that its steps write. */
-import { depositAddress } from "../../../machines/index.ts";
-import type { DepositAddressContext, DepositAddressEvent, Movement } from "../../../machines/index.ts";
+import {
+  depositAddress,
+  type DepositAddressContext,
+  type DepositAddressEvent,
+  type Movement,
+} from "../../../machines/index.ts";
 import type { EntryRecord, PaymentTables } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { workflow } from "../../engine/index.ts";
-import type { Workflow } from "../../engine/index.ts";
+import { workflow, type Workflow } from "../../engine/index.ts";
 import type { ReturnTokens } from "./return-tokens.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";

@@ -1,7 +1,6 @@
 /** What the caller of an order of private mode is asked to deposit. */
 import { formatAmount } from "../../amount.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
 import type { DepositRecord } from "../records.ts";
 

@@ -2,8 +2,7 @@
 import type { TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
 import { strayDeposits } from "./collect-strays.ts";
 
 /**

@@ -3,8 +3,7 @@ import type { DepositRecord } from "../records.ts";
 import type { Address } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { AssetAccount } from "../../ledger/routing.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
 
 /** What is remembered of an address while it is watched. */
 export interface WatchedAddress {

@@ -2,12 +2,10 @@
 import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Token } from "../assets/assets.ts";
+import { ledgerMint, type Token } from "../assets/assets.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
-import { screenParties } from "../recipients/screening.ts";
-import type { Screen } from "../recipients/screening.ts";
+import { screenParties, type Screen } from "../recipients/screening.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 /** What checking the parties of an order needs. */

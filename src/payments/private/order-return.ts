@@ -1,8 +1,7 @@
 /** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { parseAddress } from "../../address.ts";
-import type { Address } from "../../address.ts";
+import { parseAddress, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Engine } from "../../engine/index.ts";
 import { PaymentError } from "../../errors.ts";

@@ -1,9 +1,7 @@
 /** `private-transfer` acted out: its payouts, and the rows its steps write. */
-import { privateTransfer } from "../../../machines/index.ts";
-import type { AnnounceParams, TransferMeta } from "../../../machines/index.ts";
+import { privateTransfer, type AnnounceParams, type TransferMeta } from "../../../machines/index.ts";
 import type { PaymentTables } from "../records.ts";
-import { workflow } from "../../engine/index.ts";
-import type { EffectHandler, Workflow } from "../../engine/index.ts";
+import { workflow, type EffectHandler, type Workflow } from "../../engine/index.ts";
 import { noticeWrites } from "../notice-writes.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
 

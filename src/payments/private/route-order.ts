@@ -5,14 +5,31 @@ import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Assets } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
-import { chunksOf, leafOf, payeesOf, payoutPlan, replacementPlan } from "../outgoing/plans/plan-payouts.ts";
-import type { Payee, PayoutWords } from "../outgoing/plans/plan-payouts.ts";
+import {
+  chunksOf,
+  leafOf,
+  payeesOf,
+  payoutPlan,
+  replacementPlan,
+  type Payee,
+  type PayoutWords,
+} from "../outgoing/plans/plan-payouts.ts";
 import type { OrderRouting, Routed } from "../outgoing/order-routing.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
-import { depositAddressOf, termsOf } from "../outgoing/plans/routing-terms.ts";
-import type { RoutingTerms, Sponsored } from "../outgoing/plans/routing-terms.ts";
-import { followedBy, proofOf, readPlan, withSeeds } from "../outgoing/plans/stored-plan.ts";
-import type { Leaf, StoredPlan } from "../outgoing/plans/stored-plan.ts";
+import {
+  depositAddressOf,
+  termsOf,
+  type RoutingTerms,
+  type Sponsored,
+} from "../outgoing/plans/routing-terms.ts";
+import {
+  followedBy,
+  proofOf,
+  readPlan,
+  withSeeds,
+  type Leaf,
+  type StoredPlan,
+} from "../outgoing/plans/stored-plan.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import { ORDER_WORDS, planWords } from "../outgoing/plans/words.ts";
 

@@ -4,11 +4,9 @@ import { knownAddress } from "../../address.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Inflow } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Assets } from "../assets/assets.ts";
 import { cameIn } from "./came-in.ts";
-import { refusedAmong } from "../recipients/screening.ts";
-import type { Screen, ScreenedParty } from "../recipients/screening.ts";
+import { refusedAmong, type Screen, type ScreenedParty } from "../recipients/screening.ts";
 
 /**
  * Whether the money at a deposit address may move: the sender, who gets what is refunded, is not refused, and all that

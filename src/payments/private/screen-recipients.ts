@@ -1,8 +1,7 @@
 /** Screens the recipients of an order once more when they are to be paid: days may lie between the order and its deposit. */
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import type { OrderRouting } from "../outgoing/order-routing.ts";
-import { refusedAmong, SCREENING } from "../recipients/screening.ts";
-import type { Screen } from "../recipients/screening.ts";
+import { refusedAmong, SCREENING, type Screen } from "../recipients/screening.ts";
 
 /**
  * Resolves when no recipient who is still to be paid is refused. Otherwise it holds the order's deposit address and rejects, so

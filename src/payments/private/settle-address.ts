@@ -1,32 +1,33 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
-import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
-import type {
-  DepositAddressContext,
-  DepositAddressEvent,
-  Movement,
-  SettlementParams,
+import {
+  BLOCKS_OF_SIGNED_BYTES,
+  type DepositAddressContext,
+  type DepositAddressEvent,
+  type Movement,
+  type SettlementParams,
 } from "../../../machines/index.ts";
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { collectionPlan, strayDeposits } from "./collect-strays.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { otherMints } from "../outgoing/plans/other-mints.ts";
 import { openWords } from "../outgoing/plans/open-words.ts";
-import { nextSettlementStep } from "../outgoing/plans/plan-settlement.ts";
-import type { Holding, Settlement, SettlementStep } from "../outgoing/plans/plan-settlement.ts";
+import {
+  nextSettlementStep,
+  type Holding,
+  type Settlement,
+  type SettlementStep,
+} from "../outgoing/plans/plan-settlement.ts";
 import type { PlannedPayment, StartPayment } from "../outgoing/planned-payment.ts";
 import type { RefundCost } from "../outgoing/plans/refund-cost.ts";
 import type { ScreenPayers } from "./screen-payers.ts";
 import { SCREENING } from "../recipients/screening.ts";
-import { termsOf } from "../outgoing/plans/routing-terms.ts";
-import type { Sponsored } from "../outgoing/plans/routing-terms.ts";
-import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
-import type { StoredPlan } from "../outgoing/plans/stored-plan.ts";
+import { termsOf, type Sponsored } from "../outgoing/plans/routing-terms.ts";
+import { proofOf, readPlan, type StoredPlan } from "../outgoing/plans/stored-plan.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../outgoing/unknown-spending.ts";
 import { isExcess, isPlan, ORDER_WORDS } from "../outgoing/plans/words.ts";
 

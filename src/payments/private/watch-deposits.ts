@@ -6,10 +6,8 @@ import { LedgerUnavailable } from "../../ledger/ledger.ts";
 import { ledgerMint } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../slots.ts";
-import { lookAtOneAccount, watchedAddress } from "./look-at-account.ts";
-import type { WatchedAddress } from "./look-at-account.ts";
-import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
-import type { SpendingCheck } from "../outgoing/unknown-spending.ts";
+import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
+import { holdAddress, UNKNOWN_SPENDING, type SpendingCheck } from "../outgoing/unknown-spending.ts";
 
 /**
  * What an instance could not hear the first time is said again after so many looks: levels, so that hearing it twice

@@ -4,11 +4,9 @@ import { formatAmount } from "../../amount.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";
-import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
-import { routingCost } from "../outgoing/plans/routing-cost.ts";
+import { type RoutingCost, routingCost } from "../outgoing/plans/routing-cost.ts";
 import { lastingCost, sponsorCap } from "./sponsor-allowance.ts";
 import { SPONSOR_ORDERS } from "./sponsor-share.ts";
 

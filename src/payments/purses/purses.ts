@@ -2,11 +2,9 @@
 import { formatAmount } from "../../amount.ts";
 import type { Address } from "../../address.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
 import { dearestSend, SENDS } from "./check-purses.ts";
 import { DAY_MS, deskPurse, spentInADay, sponsorPurse } from "../spending.ts";

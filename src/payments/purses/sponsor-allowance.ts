@@ -1,10 +1,9 @@
 /** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
-import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
+import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
 import type { DepositAddressContext } from "../../../machines/index.ts";
 import type { PaymentRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
-import type { RoutingLedger, TransactionPlan } from "../../ledger/routing.ts";
 import type { RoutingCost } from "../outgoing/plans/routing-cost.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
 

@@ -1,7 +1,6 @@
 /** Whether a quote stands behind a transaction: everything the caller declares must be what was quoted. */
 import type { QuoteRecord } from "../records.ts";
-import { PaymentError } from "../../errors.ts";
-import type { ErrorDetails } from "../../errors.ts";
+import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { Transfer } from "../../ledger/ledger.ts";
 import type { Token } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";

@@ -6,18 +6,15 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { UnsignedTransaction } from "../../ledger/routing.ts";
 import { joinTransaction } from "../../ledger/wire-format.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Token } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 import { swapCost } from "../outgoing/plans/swap-cost.ts";
 import { worthAtMost } from "../prices/prices.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { offerOf } from "../swap-provider/offer-of.ts";
-import { promisesAt, releaseReserved, reserve } from "../swap-provider/reserve.ts";
-import type { Reserved } from "../swap-provider/reserve.ts";
+import { promisesAt, releaseReserved, reserve, type Reserved } from "../swap-provider/reserve.ts";
 import type { Swapper, WantedReservation } from "../swap-provider/swap-provider.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
-import { BPS, rateOfSol } from "./private-pricing.ts";
-import type { PrivatePricing } from "./private-pricing.ts";
+import { BPS, rateOfSol, type PrivatePricing } from "./private-pricing.ts";
 import { readSwap, writeSwap } from "./stored-swap.ts";
 
 /** However often a quote is refreshed, inventory is set aside for it this long at most. */

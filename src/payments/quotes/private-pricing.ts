@@ -1,14 +1,11 @@
 /** The price of private mode: what routing an order costs, in the asset that is deposited. */
-import type { Address } from "../../address.ts";
-import { SOL_MINT } from "../../address.ts";
+import { type Address, SOL_MINT } from "../../address.ts";
 import { PaymentError } from "../../errors.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Signer } from "../../ledger/sign-transaction.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Token } from "../assets/assets.ts";
+import { ledgerMint, type Token } from "../assets/assets.ts";
 import { routingCost } from "../outgoing/plans/routing-cost.ts";
-import { worthAtMost } from "../prices/prices.ts";
-import type { PriceSource } from "../prices/prices.ts";
+import { worthAtMost, type PriceSource } from "../prices/prices.ts";
 import type { QuoteRecord } from "../records.ts";
 import type { Screen } from "../recipients/screening.ts";
 

@@ -3,24 +3,28 @@ import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
 import { Turns } from "../../engine/turns.ts";
 import { PaymentError } from "../../errors.ts";
-import { answerOnce } from "../accounts/answer-once.ts";
-import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
+import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
 import type { AmountChecks } from "../intake/amounts.ts";
 import type { Intake } from "../intake/intake.ts";
-import { parseRequest, quoteRequest } from "../requests.ts";
-import type { QuoteRequest } from "../requests.ts";
+import { parseRequest, quoteRequest, type QuoteRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { Swapper } from "../swap-provider/swap-provider.ts";
 import { SwapPricing } from "./price-swap.ts";
 import { TransferPricing } from "./price-transfer.ts";
 import type { PricedQuote, QuoteInputs } from "./priced-quote.ts";
 import type { PrivatePricing } from "./private-pricing.ts";
-import { quoteBody, refreshedBody, shownQuoteBody } from "./quote-body.ts";
-import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "./quote-body.ts";
+import {
+  quoteBody,
+  refreshedBody,
+  shownQuoteBody,
+  type QuoteBody,
+  type RefreshedQuoteBody,
+  type ShownQuoteBody,
+} from "./quote-body.ts";
 import { askedBy, readQuoteInputs } from "./quote-inputs.ts";
 
 /** How long a quote lives. */

@@ -1,10 +1,7 @@
 /** Whether each recipient can be paid: the chain itself takes money for addresses that no key can spend from. */
-import { parseAddress } from "../../address.ts";
-import type { Address } from "../../address.ts";
-import { parseAmount } from "../../amount.ts";
-import type { AmountFault } from "../../amount.ts";
-import { PaymentError } from "../../errors.ts";
-import type { ErrorDetails } from "../../errors.ts";
+import { parseAddress, type Address } from "../../address.ts";
+import { parseAmount, type AmountFault } from "../../amount.ts";
+import { PaymentError, type ErrorDetails } from "../../errors.ts";
 import type { AccountKind, Ledger, Transfer } from "../../ledger/ledger.ts";
 
 /** A recipient as the request has it. */

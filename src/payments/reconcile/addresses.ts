@@ -4,12 +4,15 @@ import type { Logger } from "../../runtime.ts";
 import type { Assets } from "../assets/assets.ts";
 import { holdAddress, UNKNOWN_SPENDING } from "../outgoing/unknown-spending.ts";
 import { sponsorPurse } from "../spending.ts";
-import { examineAddress, examineClosed } from "./examine-address.ts";
-import type { Examination, Examined } from "./examine-address.ts";
-import { areExplained, findingsOf, isSpentElsewhere } from "./findings.ts";
-import type { AddressFindings, Finding } from "./findings.ts";
-import { addTallies, EMPTY_TALLY } from "./tally.ts";
-import type { AddressTally } from "./tally.ts";
+import { examineAddress, examineClosed, type Examination, type Examined } from "./examine-address.ts";
+import {
+  areExplained,
+  findingsOf,
+  isSpentElsewhere,
+  type AddressFindings,
+  type Finding,
+} from "./findings.ts";
+import { addTallies, EMPTY_TALLY, type AddressTally } from "./tally.ts";
 
 /** All deposit addresses together, in one asset. Decimal strings in whole units; see `AddressTally` for what they add up to. */
 export type AssetSums = { readonly asset: string } & { readonly [K in keyof AddressTally]: string };

@@ -3,17 +3,14 @@ import type { DepositRecord, EntryRecord, PaymentRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
 import type { ChartSnapshot } from "../../engine/index.ts";
-import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../ledger/ledger.ts";
 import type { Funds, OutgoingTransaction } from "../../ledger/routing.ts";
 import type { Clock } from "../../runtime.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { proofOf, readPlan } from "../outgoing/plans/stored-plan.ts";
 import { spendingElsewhere } from "../outgoing/unknown-spending.ts";
-import { recordedIn, tallyOf } from "./tally.ts";
-import type { AddressTally } from "./tally.ts";
+import { recordedIn, tallyOf, type AddressTally } from "./tally.ts";
 
 /** What examining needs. */
 export interface Examination {

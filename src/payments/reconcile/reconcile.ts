@@ -2,13 +2,15 @@
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Assets } from "../assets/assets.ts";
-import { noAddresses, reconcileAddresses } from "./addresses.ts";
-import type { AddressReconciling, ReconciledAddresses } from "./addresses.ts";
+import {
+  noAddresses,
+  reconcileAddresses,
+  type AddressReconciling,
+  type ReconciledAddresses,
+} from "./addresses.ts";
 import { areExplained } from "./findings.ts";
-import { reconcilePurses } from "./purses.ts";
-import type { ReconciledPurse, SigningPurse } from "./purses.ts";
-import { reconcileWallet } from "./wallet.ts";
-import type { ReconciledWallet } from "./wallet.ts";
+import { reconcilePurses, type ReconciledPurse, type SigningPurse } from "./purses.ts";
+import { reconcileWallet, type ReconciledWallet } from "./wallet.ts";
 
 /** What the chain says of everything that this database has on record. */
 export interface Reconciliation extends ReconciledAddresses {

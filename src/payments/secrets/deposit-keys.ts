@@ -1,8 +1,7 @@
 /** The keys of deposit addresses: derived when they are needed, stored nowhere. */
 import { createHmac, hkdfSync } from "node:crypto";
 import type { Address } from "../../address.ts";
-import { keypairSigner } from "../../ledger/sign-transaction.ts";
-import type { Signer } from "../../ledger/sign-transaction.ts";
+import { keypairSigner, type Signer } from "../../ledger/sign-transaction.ts";
 import type { MasterSecret } from "./sealing.ts";
 
 /** Which key is meant: all that is stored of it. */

@@ -2,10 +2,8 @@
 import { TOKEN_ACCOUNT_BYTES } from "../../ledger/routing.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { signTransaction } from "../../ledger/sign-transaction.ts";
-import type { Signer } from "../../ledger/sign-transaction.ts";
-import { ledgerMint, MAINNET_GENESIS } from "../assets/assets.ts";
-import type { Token } from "../assets/assets.ts";
+import { signTransaction, type Signer } from "../../ledger/sign-transaction.ts";
+import { ledgerMint, MAINNET_GENESIS, type Token } from "../assets/assets.ts";
 import { DAY_MS, deskPurse } from "../spending.ts";
 import { StartRefused } from "../secrets/bind-database.ts";
 import { warnOfUnusableAccounts } from "../assets/warn-of-unusable-accounts.ts";

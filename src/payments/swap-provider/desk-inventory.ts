@@ -3,8 +3,7 @@ import type { Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { RoutingLedger } from "../../ledger/routing.ts";
 import type { Logger } from "../../runtime.ts";
-import { ledgerMint, smallestAmount } from "../assets/assets.ts";
-import type { Token } from "../assets/assets.ts";
+import { ledgerMint, smallestAmount, type Token } from "../assets/assets.ts";
 
 /**
  * What the desk can give of each asset, in base units, in the order asked for. What has not come in for good is not

@@ -2,8 +2,7 @@
 import { z } from "zod";
 import type { Signer } from "../../ledger/sign-transaction.ts";
 import { checkOptions, InvalidOptions, objectWith } from "../../options.ts";
-import { GuardedPrices, priceBoundsOption } from "../prices/guarded-prices.ts";
-import type { PriceBounds } from "../prices/guarded-prices.ts";
+import { GuardedPrices, priceBoundsOption, type PriceBounds } from "../prices/guarded-prices.ts";
 import type { PriceSource } from "../prices/prices.ts";
 import { amountsByMint } from "../assets/amounts-by-mint.ts";
 import { DeskAtWork } from "./desk-at-work.ts";

@@ -14,8 +14,7 @@ import { swapPlan, freshSwapMark } from "../outgoing/plans/plan-swap.ts";
 import { payeesOf } from "../outgoing/plans/plan-payouts.ts";
 import { refuseUnknownSpending } from "../outgoing/unknown-spending.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { promisesAt, reserve } from "../swap-provider/reserve.ts";
-import type { Promises } from "../swap-provider/reserve.ts";
+import { promisesAt, reserve, type Promises } from "../swap-provider/reserve.ts";
 import type { SwapOffer, Swapper } from "../swap-provider/swap-provider.ts";
 
 /**

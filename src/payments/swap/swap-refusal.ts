@@ -4,8 +4,7 @@ import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets, Token } from "../assets/assets.ts";
+import { ledgerMint, type Assets, type Token } from "../assets/assets.ts";
 import type { BuiltSwap } from "../swap-provider/swap-provider.ts";
 
 /** What the sender has to have for a swap. */

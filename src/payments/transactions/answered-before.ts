@@ -3,12 +3,10 @@ import type { QuoteRecord } from "../records.ts";
 import { PaymentError } from "../../errors.ts";
 import { isSameTransaction } from "../../ledger/wire-format.ts";
 import type { Answer } from "../accounts/answer-once.ts";
-import { createdOrderBody } from "../private/accept-order.ts";
-import type { CreatedOrderBody } from "../private/accept-order.ts";
+import { createdOrderBody, type CreatedOrderBody } from "../private/accept-order.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
-import { createdTransferBody } from "../wallet/accept-signed.ts";
-import type { CreatedTransferBody } from "../wallet/accept-signed.ts";
+import { createdTransferBody, type CreatedTransferBody } from "../wallet/accept-signed.ts";
 
 /** What tells one request under a quote from another. */
 interface RepeatedRequest extends Pick<CheckedRequest, "requestHash" | "signedTransaction"> {

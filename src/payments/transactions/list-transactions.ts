@@ -2,12 +2,9 @@
 import type { TransactionRecord } from "../records.ts";
 import type { Place, TransactionLookup } from "../payment-storage.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { notInList } from "../page.ts";
-import type { Page } from "../page.ts";
-import { transactionBody } from "./read-transaction.ts";
-import type { TransactionBody, TransactionReading } from "./read-transaction.ts";
-import { parseRequest, transactionsQuery } from "../requests.ts";
-import type { TransactionsQuery } from "../requests.ts";
+import { notInList, type Page } from "../page.ts";
+import { transactionBody, type TransactionBody, type TransactionReading } from "./read-transaction.ts";
+import { parseRequest, transactionsQuery, type TransactionsQuery } from "../requests.ts";
 
 /** Rows looked through at a time. Between two times others have a turn: a filter may leave one of a million. */
 const ROWS_AT_A_TIME = 101;

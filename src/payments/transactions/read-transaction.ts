@@ -3,18 +3,14 @@ import type { DepositRecord, PaymentRecord, RecipientRecord, TransactionRecord }
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { formatAmount } from "../../amount.ts";
 import { PaymentError } from "../../errors.ts";
-import { attentionOf } from "../attention.ts";
-import type { AttentionFields } from "../attention.ts";
+import { attentionOf, type AttentionFields } from "../attention.ts";
 import type { Assets, Token } from "../assets/assets.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
 import { readPlan } from "../outgoing/plans/stored-plan.ts";
-import { depositBody } from "../private/deposit-body.ts";
-import type { DepositBody } from "../private/deposit-body.ts";
-import { receivedMoney } from "./received-money.ts";
-import type { ReceivedMoney } from "./received-money.ts";
-import { recipientOutcome } from "./recipient-outcome.ts";
-import type { RecipientOutcome } from "./recipient-outcome.ts";
+import { depositBody, type DepositBody } from "../private/deposit-body.ts";
+import { receivedMoney, type ReceivedMoney } from "./received-money.ts";
+import { recipientOutcome, type RecipientOutcome } from "./recipient-outcome.ts";
 
 /** One recipient with what became of its share. */
 export interface RecipientBody extends RecipientOutcome {

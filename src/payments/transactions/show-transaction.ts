@@ -1,11 +1,13 @@
 /** One transaction, at once or when there is news of it. */
-import { isFinalStatus } from "./await-status.ts";
-import type { StatusWaiters } from "./await-status.ts";
+import { isFinalStatus, type StatusWaiters } from "./await-status.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { ownTransaction, transactionBody } from "./read-transaction.ts";
-import type { TransactionBody, TransactionReading } from "./read-transaction.ts";
-import { parseRequest, transactionQuery } from "../requests.ts";
-import type { TransactionQuery } from "../requests.ts";
+import {
+  ownTransaction,
+  transactionBody,
+  type TransactionBody,
+  type TransactionReading,
+} from "./read-transaction.ts";
+import { parseRequest, transactionQuery, type TransactionQuery } from "../requests.ts";
 
 /** See `PaymentService.transaction`. */
 export type ShowTransaction = (

@@ -9,8 +9,7 @@ import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
 import { newId } from "../ids.ts";
 import { isoTime } from "../iso-time.ts";
-import { begunTransaction, usedQuote } from "../quotes/checked-request.ts";
-import type { CheckedRequest } from "../quotes/checked-request.ts";
+import { begunTransaction, usedQuote, type CheckedRequest } from "../quotes/checked-request.ts";
 import type { ServiceContext } from "../service-context.ts";
 
 /** The answer to POST /v1/transactions in wallet mode. */

@@ -1,8 +1,7 @@
 /** Taking a send or a payroll that its sender has signed: the bytes are what was declared, and the chain would carry them out. */
 import { PaymentError } from "../../errors.ts";
 import type { DeclaredPayment } from "../../ledger/ledger.ts";
-import { ledgerMint } from "../assets/assets.ts";
-import type { Assets } from "../assets/assets.ts";
+import { ledgerMint, type Assets } from "../assets/assets.ts";
 import type { Accept, CheckedRequest } from "../quotes/checked-request.ts";
 import { referenceOf } from "../quotes/price-transfer.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";

@@ -1,10 +1,14 @@
 /** The effects, watches and rows of the chart `wallet-transfer`. */
-import { walletTransfer } from "../../../machines/wallet-transfer.ts";
-import type { AnnounceParams, TransferMeta } from "../../../machines/wallet-transfer.ts";
+import { walletTransfer, type AnnounceParams, type TransferMeta } from "../../../machines/wallet-transfer.ts";
 import type { AttemptRecord, PaymentTables, TransactionRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { startOf, workflow } from "../../engine/index.ts";
-import type { EffectHandler, StartRequest, Workflow } from "../../engine/index.ts";
+import {
+  startOf,
+  workflow,
+  type EffectHandler,
+  type StartRequest,
+  type Workflow,
+} from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { isWhole } from "../../ledger/wire-format.ts";
 import type { Logger } from "../../runtime.ts";

@@ -4,14 +4,18 @@ import type { AttemptRecord } from "../records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Look, Watcher } from "../../engine/index.ts";
-import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import type { Attempt, Fate, Ledger, SignatureStatus } from "../../ledger/ledger.ts";
+import {
+  LedgerUnavailable,
+  type Attempt,
+  type Fate,
+  type Ledger,
+  type SignatureStatus,
+} from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
 import { Gathering } from "./gathering.ts";
 import { LandedSignatures } from "./landed-signatures.ts";
 import { Resending } from "../outgoing/resending.ts";
-import { standingOf } from "./signature-news.ts";
-import type { Standing } from "./signature-news.ts";
+import { standingOf, type Standing } from "./signature-news.ts";
 import { inLanes, Slots } from "../slots.ts";
 import { attemptOf, landingEvent, lostAttempt } from "./stored-attempt.ts";
 

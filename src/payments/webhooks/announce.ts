@@ -10,8 +10,13 @@ import type {
 import type { PaymentStorage, PaymentWrite, TransactionView } from "../payment-storage.ts";
 import type { EffectHandler, StartRequest } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
-import { NOTICE_EVENTS, noticeBody } from "./sending/notice-body.ts";
-import type { Notice, NoticeEvent, NoticeRecipient } from "./sending/notice-body.ts";
+import {
+  NOTICE_EVENTS,
+  noticeBody,
+  type Notice,
+  type NoticeEvent,
+  type NoticeRecipient,
+} from "./sending/notice-body.ts";
 import type { Assets } from "../assets/assets.ts";
 import { deliveryIdOf, firstRun } from "./delivery-runs.ts";
 import { recipientShare, transactionFee } from "../transactions/read-transaction.ts";

@@ -1,8 +1,7 @@
 /** Begins deliveries: once for each notice and webhook, and again each time its owner asks for it. */
 import type { DeliveryRecord, NoticeRecord, WebhookRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { startOf } from "../../engine/index.ts";
-import type { StartRequest } from "../../engine/index.ts";
+import { startOf, type StartRequest } from "../../engine/index.ts";
 import { derivedId } from "../ids.ts";
 import type { WebhookDeliveryWorkflow } from "./webhook-delivery-workflow.ts";
 

@@ -1,16 +1,12 @@
 /** Lists the events announced to webhooks: all events of an account, or the timeline of one transaction. */
 import type { NoticeRecord } from "../records.ts";
-import { noticeBody } from "./sending/notice-body.ts";
-import type { Notice } from "./sending/notice-body.ts";
+import { noticeBody, type Notice } from "./sending/notice-body.ts";
 import { noticeOf } from "./announce.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { isoTime } from "../iso-time.ts";
-import { notInList, pageOf } from "../page.ts";
-import type { Page } from "../page.ts";
-import { ownTransaction } from "../transactions/read-transaction.ts";
-import type { TransactionReading } from "../transactions/read-transaction.ts";
-import { eventsQuery, parseRequest } from "../requests.ts";
-import type { EventsQuery } from "../requests.ts";
+import { notInList, pageOf, type Page } from "../page.ts";
+import { ownTransaction, type TransactionReading } from "../transactions/read-transaction.ts";
+import { eventsQuery, parseRequest, type EventsQuery } from "../requests.ts";
 
 /** One notice. */
 export interface EventBody {

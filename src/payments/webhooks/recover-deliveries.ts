@@ -1,16 +1,12 @@
 /** Sends again what a webhook did not receive since a given time. */
 import type { WebhookRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
-import { answerOnce } from "../accounts/answer-once.ts";
-import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
+import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
-import { beginRuns, refuseDisabled } from "./deliveries.ts";
-import type { DeliveryParts } from "./deliveries.ts";
-import { deliveryIdOf, firstRun, nextRun } from "./delivery-runs.ts";
-import type { BegunRun, DueNotice } from "./delivery-runs.ts";
+import { beginRuns, refuseDisabled, type DeliveryParts } from "./deliveries.ts";
+import { deliveryIdOf, firstRun, nextRun, type BegunRun, type DueNotice } from "./delivery-runs.ts";
 import { pageOf } from "../page.ts";
-import { parseRequest, recovery } from "../requests.ts";
-import type { Recovery } from "../requests.ts";
+import { parseRequest, recovery, type Recovery } from "../requests.ts";
 import { ownWebhook } from "./webhook-body.ts";
 
 /** How many deliveries were begun again. */

@@ -1,14 +1,11 @@
 /** Tries a webhook: one attempt with a sample notice, made and signed like a real one, and never repeated. */
 import type { WebhookRecord } from "../records.ts";
-import { noticeBody } from "./sending/notice-body.ts";
-import type { NoticeEvent } from "./sending/notice-body.ts";
+import { noticeBody, type NoticeEvent } from "./sending/notice-body.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { answerOnce } from "../accounts/answer-once.ts";
-import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
+import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { newId } from "../ids.ts";
-import { parseRequest, webhookTest } from "../requests.ts";
-import type { WebhookTest } from "../requests.ts";
+import { parseRequest, webhookTest, type WebhookTest } from "../requests.ts";
 import { sampleNotice } from "./sample-notice.ts";
 import { shownError } from "./shown-error.ts";
 import { ownWebhook } from "./webhook-body.ts";

@@ -1,15 +1,16 @@
 /** The effects and rows of the chart `webhook-delivery`: one attempt is one effect, at most four at a time per webhook, and the webhooks of an account share places. */
-import { webhookDelivery } from "../../../machines/webhook-delivery.ts";
-import type { WebhookAttempt, WebhookDeliveryEvent } from "../../../machines/webhook-delivery.ts";
+import {
+  webhookDelivery,
+  type WebhookAttempt,
+  type WebhookDeliveryEvent,
+} from "../../../machines/webhook-delivery.ts";
 import type { DeliveryAttemptRecord, DeliveryRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
-import { workflow } from "../../engine/index.ts";
-import type { EffectOutcome, EffectRun, Workflow } from "../../engine/index.ts";
+import { workflow, type EffectOutcome, type EffectRun, type Workflow } from "../../engine/index.ts";
 import type { Clock } from "../../runtime.ts";
 import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
-import { disablingWrites } from "./disable-failing-webhook.ts";
-import type { DisableAfter } from "./disable-failing-webhook.ts";
+import { disablingWrites, type DisableAfter } from "./disable-failing-webhook.ts";
 import type { Sealing } from "../secrets/sealing.ts";
 import { narrowingAfter } from "./narrow-timing-out.ts";
 import { secretsOf } from "./webhook-secret.ts";

@@ -2,8 +2,7 @@
 import { PaymentError } from "../../errors.ts";
 import type { AllowAddress } from "./sending/address-guard.ts";
 import type { DenyList } from "./sending/deny-list.ts";
-import { NOTICE_EVENTS } from "./sending/notice-body.ts";
-import type { NoticeEvent } from "./sending/notice-body.ts";
+import { NOTICE_EVENTS, type NoticeEvent } from "./sending/notice-body.ts";
 import { parseReceiverUrl } from "./sending/receiver-url.ts";
 
 /** The host's own rules for where webhooks may be. */

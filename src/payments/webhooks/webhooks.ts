@@ -3,15 +3,18 @@ import type { WebhookRecord } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { MAX_WEBHOOKS } from "../accounts/max-webhooks.ts";
 import { PaymentError } from "../../errors.ts";
-import { answerOnce } from "../accounts/answer-once.ts";
-import type { Answer, Decision, RequestOptions } from "../accounts/answer-once.ts";
+import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { countHit } from "../accounts/count-hit.ts";
 import { newId } from "../ids.ts";
-import { parseRequest, webhookRequest } from "../requests.ts";
-import type { WebhookRequest } from "../requests.ts";
-import { ownWebhook, webhookBody, wholeWebhookBody } from "./webhook-body.ts";
-import type { WebhookBody, WholeWebhookBody } from "./webhook-body.ts";
+import { parseRequest, webhookRequest, type WebhookRequest } from "../requests.ts";
+import {
+  ownWebhook,
+  webhookBody,
+  wholeWebhookBody,
+  type WebhookBody,
+  type WholeWebhookBody,
+} from "./webhook-body.ts";
 import { readEvents, readUrl } from "./webhook-fields.ts";
 import type { WebhookContext } from "./webhook-context.ts";
 import { NO_SECRET, sealedSecret } from "./webhook-secret.ts";

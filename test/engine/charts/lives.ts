@@ -1,17 +1,20 @@
 /** The lives of a chart: under `createActor`, and durably, with as many deaths as one likes. */
-import { createActor, SimulatedClock } from "xstate";
-import type { AnyActor, EventObject } from "xstate";
-import { createEngine, currentRun, workflow } from "paystate/engine";
-import type { AnyWorkflow, ChartSnapshot, Engine } from "paystate/engine";
+import { createActor, SimulatedClock, type AnyActor, type EventObject } from "xstate";
+import {
+  createEngine,
+  currentRun,
+  workflow,
+  type AnyWorkflow,
+  type ChartSnapshot,
+  type Engine,
+} from "paystate/engine";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../../src/payments/records.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { turns } from "../../kit/engine-world.ts";
-import { mortalProcess } from "../../kit/mortal.ts";
-import type { Death, MortalProcess } from "../../kit/mortal.ts";
-import { recordStorage } from "../../kit/record-storage.ts";
-import type { StorageLog } from "../../kit/record-storage.ts";
+import { mortalProcess, type Death, type MortalProcess } from "../../kit/mortal.ts";
+import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import type { ChartCase, Happening } from "./chart-case.ts";
 import { ScriptedOutside } from "./scripted-outside.ts";

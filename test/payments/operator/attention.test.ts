@@ -2,8 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { createLookForMatters } from "../../../src/payments/operator/attention/list-matters.ts";
 import type { AttentionSource, FoundMatter } from "../../../src/payments/operator/attention/matter.ts";
-import { sourcesOfThisProcess } from "../../../src/payments/operator/attention/sources.ts";
-import type { SourceSurroundings } from "../../../src/payments/operator/attention/sources.ts";
+import {
+  sourcesOfThisProcess,
+  type SourceSurroundings,
+} from "../../../src/payments/operator/attention/sources.ts";
 import { MatterReport } from "../../../src/payments/operator/attention/matter-report.ts";
 import type { AttentionNews, OnAttention } from "../../../src/payments/operator/attention/tell-matters.ts";
 import { silentLogger } from "../../../src/runtime.ts";
@@ -15,8 +17,7 @@ import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
-import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
-import type { IntakeWorld } from "./intake-world.ts";
+import { BY, closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 
 closeWorlds();
 

@@ -5,8 +5,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../../src/payments/records.ts";
 import type { Adapter } from "../../kit/adapters.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
-import { privateFixture } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 
 /** Who acts in these tests, and why. */

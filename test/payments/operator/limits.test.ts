@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
-import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
-import type { IntakeWorld } from "./intake-world.ts";
+import { BY, closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 
 closeWorlds();
 

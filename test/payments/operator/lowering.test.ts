@@ -3,10 +3,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { AttentionNews } from "../../../src/payments/operator/attention/tell-matters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { gone, oddEndpoint } from "../../kit/odd-endpoints.ts";
-import type { OddEndpoint, OddRule } from "../../kit/odd-endpoints.ts";
-import { privateFixture } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { gone, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
+import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { BY } from "./intake-world.ts";
 
 interface Scene extends PrivateFixture {

@@ -6,8 +6,7 @@ import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.
 import { assetsWith } from "../../../src/payments/assets/assets.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { lowPurses } from "../../../src/payments/operator/attention/low-purse.ts";
-import { PurseWatch } from "../../../src/payments/purses/purses.ts";
-import type { PurseBody, WatchedPurses } from "../../../src/payments/purses/purses.ts";
+import { PurseWatch, type PurseBody, type WatchedPurses } from "../../../src/payments/purses/purses.ts";
 import { deskPurse, sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { solAt150, units } from "../../kit/private-fixture.ts";

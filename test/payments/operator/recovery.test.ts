@@ -11,8 +11,7 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { DAY, MINUTE, scene, SOL } from "../private/scene.ts";
-import type { Scene } from "../private/scene.ts";
+import { DAY, MINUTE, scene, SOL, type Scene } from "../private/scene.ts";
 
 const BY = { actor: "ann", reason: "the disk is gone" };
 

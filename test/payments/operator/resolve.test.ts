@@ -2,11 +2,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
-import { adapters } from "../../kit/adapters.ts";
-import type { Adapter } from "../../kit/adapters.ts";
+import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { DAY, MINUTE, scene, SOL } from "../private/scene.ts";
-import type { Ordered, Scene } from "../private/scene.ts";
+import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
 
 const BY = { actor: "ann", reason: "drill" };
 const BEA = { actor: "bea", reason: "checked with the bank" };

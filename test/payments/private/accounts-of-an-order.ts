@@ -3,8 +3,7 @@ import type { TransactionBody } from "../../../src/payments/transactions/read-tr
 import type { Books } from "./books.ts";
 import { stateAt } from "./live-through.ts";
 import type { LivedOrder } from "./lived-order.ts";
-import { ASSETS } from "./random-life.ts";
-import type { Asset } from "./random-life.ts";
+import { ASSETS, type Asset } from "./random-life.ts";
 
 const OVER: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 /** An account is paid for as if it were so much longer than its data. */

@@ -7,11 +7,9 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { brokenOrder, keptOf, mayBeHeld } from "./accounts-of-an-order.ts";
-import { openBooks } from "./books.ts";
-import type { Books } from "./books.ts";
+import { openBooks, type Books } from "./books.ts";
 import type { LivedLife } from "./live-through.ts";
-import { feesBurnt } from "./photograph.ts";
-import type { Photograph } from "./photograph.ts";
+import { feesBurnt, type Photograph } from "./photograph.ts";
 import { ASSETS } from "./random-life.ts";
 
 /** One sentence for each thing that does not add up; empty when everything does. */

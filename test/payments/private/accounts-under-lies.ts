@@ -5,8 +5,7 @@
 import { brokenMoney } from "../../kit/check-money.ts";
 import { brokenStory, keptOf } from "./accounts-of-an-order.ts";
 import { brokenSponsor, brokenSums, strangers } from "./accounts-of-everybody.ts";
-import { openBooks } from "./books.ts";
-import type { Books } from "./books.ts";
+import { openBooks, type Books } from "./books.ts";
 import type { LivedUnderLies } from "./live-under-lies.ts";
 import type { LivedOrder } from "./lived-order.ts";
 import { feesBurnt } from "./photograph.ts";

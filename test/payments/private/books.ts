@@ -1,8 +1,7 @@
 /** Everybody's accounts at both ends of a life, side by side. */
 import { SOL_MINT } from "../../../src/address.ts";
 import type { LivedLife } from "./live-through.ts";
-import { photograph, possession } from "./photograph.ts";
-import type { Photograph } from "./photograph.ts";
+import { photograph, possession, type Photograph } from "./photograph.ts";
 import type { Asset } from "./random-life.ts";
 
 /** A life that is over, and who has what by the chain. */

@@ -1,7 +1,6 @@
 /** Cancelling a private order: money that is on its way decides, and never is an order both routed and refunded. */
 import { expect } from "vitest";
-import { MINUTE } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** Turns the clock until it has ended: the tries of a call that fails are pauses of the clock. */

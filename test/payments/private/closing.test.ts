@@ -1,12 +1,9 @@
 /** Closing markers: only above the height that every witness has told, and only when a node was not far ahead. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BLOCKS_OF_SIGNED_BYTES } from "../../../machines/index.ts";
-import type { SettlementParams } from "../../../machines/index.ts";
-import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { BLOCKS_OF_SIGNED_BYTES, type SettlementParams } from "../../../machines/index.ts";
+import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { scene } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { scene, type Ordered, type Scene } from "./scene.ts";
 
 /** What the address was told to wait for. */
 const ABOVE = 10_000;

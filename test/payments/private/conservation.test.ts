@@ -3,8 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";
-import { anyLife } from "./random-life.ts";
-import type { Life } from "./random-life.ts";
+import { anyLife, type Life } from "./random-life.ts";
 import { repeatedRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 

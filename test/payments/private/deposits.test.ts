@@ -3,8 +3,7 @@ import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { MINUTE } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 interface Setting extends Ordered {

@@ -2,11 +2,9 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { formatAmount } from "../../../src/amount.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import { type PriceSource, worthAtMost } from "../../../src/payments/prices/prices.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { worthAtMost } from "../../../src/payments/prices/prices.ts";
-import { units } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest } from "../../kit/private-test.ts";
 
 /** A customer where not one price or share divides ten thousand without a rest. */

@@ -14,8 +14,7 @@ import {
   TOKEN_2022_PROGRAM_ID,
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
-import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import type { TransactionInstruction } from "@solana/web3.js";
+import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import type { Address } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Scene } from "./scene.ts";

@@ -1,10 +1,12 @@
 /** M13: a price source is believed within bounds only: impossible, old, jumping and silent ones give no price. */
 import fc from "fast-check";
 import { describe, expect, test as vitestTest } from "vitest";
-import { GuardedPrices, priceBoundsOption } from "../../../src/payments/prices/guarded-prices.ts";
-import type { CheckedPriceBounds } from "../../../src/payments/prices/guarded-prices.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
-import { fixedPrices } from "../../../src/payments/prices/prices.ts";
+import {
+  GuardedPrices,
+  priceBoundsOption,
+  type CheckedPriceBounds,
+} from "../../../src/payments/prices/guarded-prices.ts";
+import { type PriceSource, fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
 const DEFAULTS: CheckedPriceBounds = priceBoundsOption.parse(undefined);

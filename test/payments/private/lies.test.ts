@@ -1,8 +1,7 @@
 /** M2, M3, M6, M17: nodes that lie about payments delay them, and cost at most what an order may; nobody is paid twice. */
 import { expect } from "vitest";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
-import { proofOf, readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import { proofOf, readPlan, type StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
@@ -15,10 +14,10 @@ import {
   simulatesAnything,
   swallowsBytes,
   withoutHistoryBefore,
+  type Lie,
+  type LyingNode,
 } from "./lying-nodes.ts";
-import type { Lie, LyingNode } from "./lying-nodes.ts";
-import { HOUR, MINUTE, orderedAs, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { HOUR, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** A world with two nodes. */

@@ -7,8 +7,7 @@ import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { mortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 import { MINUTE, SOL } from "./scene.ts";
 
@@ -113,7 +112,9 @@ async function passTogether(
     };
     const nextDue = async (): Promise<number | null> => {
       const due = await Promise.all(
-        copies.map(({ service, storage }) => storage.nextDue(service.workflows.flatMap(({ claims }) => claims))),
+        copies.map(({ service, storage }) =>
+          storage.nextDue(service.workflows.flatMap(({ claims }) => claims)),
+        ),
       );
       const times = due.filter((time) => time !== null);
       return times.length === 0 ? null : Math.min(...times);

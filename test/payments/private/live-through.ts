@@ -5,22 +5,17 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
-import { readPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
-import type { StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
+import { readPlan, type StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { Random } from "../../../src/runtime.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { privateFixture } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { keepCopies } from "./kept-copies.ts";
-import { partiesOf, payIn, placeOrder } from "./lived-order.ts";
-import type { LivedOrder } from "./lived-order.ts";
+import { partiesOf, payIn, placeOrder, type LivedOrder } from "./lived-order.ts";
 import { payers } from "./payers.ts";
-import { photograph } from "./photograph.ts";
-import type { Photograph } from "./photograph.ts";
+import { photograph, type Photograph } from "./photograph.ts";
 import type { Happening, Life } from "./random-life.ts";
 import { MINUTE } from "./scene.ts";
-import { succession } from "./succession.ts";
-import type { Succession } from "./succession.ts";
+import { succession, type Succession } from "./succession.ts";
 
 /** What is left when a life is over. */
 export interface LivedLife {

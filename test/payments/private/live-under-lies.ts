@@ -8,21 +8,15 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import { oddEndpoint } from "../../kit/odd-endpoints.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { comeToRest, rememberWords, seededRandom } from "./live-through.ts";
-import type { LivedLife } from "./live-through.ts";
-import { partiesOf, payIn, placeOrder } from "./lived-order.ts";
-import type { LivedOrder } from "./lived-order.ts";
+import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
+import { comeToRest, rememberWords, seededRandom, type LivedLife } from "./live-through.ts";
+import { partiesOf, payIn, placeOrder, type LivedOrder } from "./lived-order.ts";
 import type { LyingHappening, LyingLife } from "./lying-life.ts";
-import { payers } from "./payers.ts";
-import type { Payers } from "./payers.ts";
+import { payers, type Payers } from "./payers.ts";
 import { photograph } from "./photograph.ts";
-import { rulesOf } from "./random-lies.ts";
-import type { ToldLie } from "./random-lies.ts";
+import { rulesOf, type ToldLie } from "./random-lies.ts";
 import { orderedAs, SOL } from "./scene.ts";
-import { succession } from "./succession.ts";
-import type { Succession } from "./succession.ts";
+import { succession, type Succession } from "./succession.ts";
 
 /** What is left of such a life. */
 export interface LivedUnderLies extends LivedLife {

@@ -7,10 +7,8 @@ import type { CreatedOrderBody } from "../../../src/payments/private/accept-orde
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { PrivateFixture } from "../../kit/private-fixture.ts";
 import type { Payers } from "./payers.ts";
-import { ASSETS } from "./random-life.ts";
-import type { Asset, Happening, HowMuch, OrderWords } from "./random-life.ts";
-import { orderedAs, SOL } from "./scene.ts";
-import type { Ordered } from "./scene.ts";
+import { ASSETS, type Asset, type Happening, type HowMuch, type OrderWords } from "./random-life.ts";
+import { orderedAs, SOL, type Ordered } from "./scene.ts";
 
 /** Who takes part in an order. */
 export interface Parties {

@@ -1,9 +1,7 @@
 /** A life of private mode in which the nodes lie: as data, drawn at random. */
 import fc from "fast-check";
-import type { ToldLie } from "./random-lies.ts";
-import { anyToldLie } from "./random-lies.ts";
-import { anyHappening, anyOrder } from "./random-life.ts";
-import type { Happening, OrderWords } from "./random-life.ts";
+import { type ToldLie, anyToldLie } from "./random-lies.ts";
+import { anyHappening, anyOrder, type Happening, type OrderWords } from "./random-life.ts";
 
 /** What happens besides: from now on these lies are told and no others; none are, when there are none. */
 export type LyingHappening =

@@ -5,8 +5,7 @@ import { repeatedRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 import { brokenUnderLies } from "./accounts-under-lies.ts";
 import { liveUnderLies } from "./live-under-lies.ts";
-import { anyLyingLife } from "./lying-life.ts";
-import type { LyingLife } from "./lying-life.ts";
+import { anyLyingLife, type LyingLife } from "./lying-life.ts";
 
 async function brokenIn(life: LyingLife): Promise<readonly string[]> {
   const lived = await liveUnderLies(life);

@@ -3,8 +3,7 @@ import { formatAmount } from "../../../src/amount.ts";
 import { expect } from "vitest";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { MINUTE, orderedAs } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, orderedAs, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** Everything the service says from now on. */

@@ -3,8 +3,7 @@ import { expect } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
-import { DAY, MINUTE, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 const heldFor = async (world: Scene, { address }: Ordered): Promise<string | null | undefined> =>

@@ -4,15 +4,12 @@ import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { SOL_MINT } from "../../../src/address.ts";
-import { mortalProcess } from "../../kit/mortal.ts";
-import type { Death, MortalProcess } from "../../kit/mortal.ts";
+import { mortalProcess, type Death, type MortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { seedOfRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
-import { foreignMint } from "./foreign-mint.ts";
-import type { ForeignMint } from "./foreign-mint.ts";
-import { scene } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
+import { scene, type Ordered, type Scene } from "./scene.ts";
 
 const LEASE_MS = 15_000;
 /** How long a look is, until everything has moved, and then while its markers get old: the last sweep comes after that. */

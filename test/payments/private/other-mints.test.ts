@@ -9,10 +9,8 @@ import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { PaymentError } from "../../../src/errors.ts";
 import { everythingIn } from "../../core/recorder.ts";
-import { foreignMint } from "./foreign-mint.ts";
-import type { ForeignMint } from "./foreign-mint.ts";
-import { DAY, MINUTE, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
+import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** An order that is over and paid, at whose address a foreign mint has arrived. */

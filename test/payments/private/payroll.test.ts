@@ -5,8 +5,7 @@ import { Keypair } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { DAY, MINUTE, orderedAs, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 test("P17: of forty payees one whose account is frozen fails alone; the others are paid once and the rest goes back", async ({

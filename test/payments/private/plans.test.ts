@@ -1,11 +1,9 @@
 /** What excludes what on the chain follows from the words and moves of plans alone: each of them says enough. */
 import { describe, expect, test } from "vitest";
 import type { Address } from "../../../src/address.ts";
-import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
-import type { Token } from "../../../src/payments/assets/assets.ts";
+import { MAINNET_STABLECOINS, type Token } from "../../../src/payments/assets/assets.ts";
 import { payoutPlan, replacementPlan } from "../../../src/payments/outgoing/plans/plan-payouts.ts";
-import { nextSettlementStep } from "../../../src/payments/outgoing/plans/plan-settlement.ts";
-import type { Settlement } from "../../../src/payments/outgoing/plans/plan-settlement.ts";
+import { nextSettlementStep, type Settlement } from "../../../src/payments/outgoing/plans/plan-settlement.ts";
 import {
   leafWords,
   ORDER_WORDS,

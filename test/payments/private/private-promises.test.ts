@@ -6,8 +6,7 @@ import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts"
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { MINUTE, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 async function paymentsOf(

@@ -1,20 +1,16 @@
 /** E12: after a mixed life each purse holds what it held before and everything that the reconciliation explains. */
 import { AccountLayout } from "@solana/spl-token";
 import { afterEach, expect, test } from "vitest";
-import { SOL_MINT } from "../../../src/address.ts";
-import type { Address } from "../../../src/address.ts";
+import { SOL_MINT, type Address } from "../../../src/address.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { AssetSums } from "../../../src/payments/reconcile/addresses.ts";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
-import { feesBurnt, photograph, possession } from "./photograph.ts";
-import type { Photograph } from "./photograph.ts";
-import { MINUTE, orderedAs, SOL } from "./scene.ts";
-import type { Ordered } from "./scene.ts";
+import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
+import { feesBurnt, photograph, possession, type Photograph } from "./photograph.ts";
+import { MINUTE, orderedAs, SOL, type Ordered } from "./scene.ts";
 
 let world: SwapFixture;
 afterEach(() => world.close());

@@ -1,8 +1,7 @@
 /** Reconciling: what came in is what went out, to the base unit, and the chain says so too. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { Reconciliation } from "../../../src/payments/reconcile/reconcile.ts";
@@ -11,8 +10,7 @@ import type { Address } from "../../../src/address.ts";
 import type { Funds } from "../../../src/local/index.ts";
 import { memoryStorage } from "../../kit/storages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { units } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
 

@@ -3,8 +3,7 @@ import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
-import { SOL } from "./scene.ts";
-import type { Scene } from "./scene.ts";
+import { SOL, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** A body for POST /v1/transactions over a fresh quote. */

@@ -6,8 +6,7 @@ import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
-import { privateFixture, units } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { THOROUGH } from "../../kit/thorough.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 

@@ -24,10 +24,8 @@ import type { TransactionBody } from "../../../src/payments/transactions/read-tr
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
-import { privateFixture, units } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
-import { recordStorage } from "../../kit/record-storage.ts";
-import type { StorageLog } from "../../kit/record-storage.ts";
+import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { land } from "../../solana/signed-transaction.ts";
 
 export const MINUTE = 60_000;

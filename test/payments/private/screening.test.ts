@@ -13,8 +13,7 @@ import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { land } from "../../solana/signed-transaction.ts";
-import { MINUTE, orderedAs, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
 /** Refuses whom it is told to; everybody it was asked about is remembered. */

@@ -2,8 +2,7 @@
 import { expect } from "vitest";
 import { SPONSOR_SHARE_PERCENT } from "../../../src/payments/purses/sponsor-share.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { MINUTE, orderedAs, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** A hundred orders, each with a quote. */

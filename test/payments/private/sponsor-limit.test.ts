@@ -5,8 +5,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { solAt150 } from "../../kit/private-fixture.ts";
-import type { PrivateFixture } from "../../kit/private-fixture.ts";
+import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { privateTest } from "../../kit/private-test.ts";
 

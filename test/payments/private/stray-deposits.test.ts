@@ -15,8 +15,7 @@ import {
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
 import { everythingIn } from "../../core/recorder.ts";
-import { DAY, MINUTE, SOL } from "./scene.ts";
-import type { Scene } from "./scene.ts";
+import { DAY, MINUTE, SOL, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** Token accounts of an owner, whatever is in them. */

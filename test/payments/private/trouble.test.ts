@@ -5,8 +5,7 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { DAY, MINUTE, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 async function paymentsOf(

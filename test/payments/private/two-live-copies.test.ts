@@ -6,8 +6,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { repeatedRun } from "../../kit/seed.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
-import { copiedWorld } from "./live-copies.ts";
-import type { CopiedWorld } from "./live-copies.ts";
+import { copiedWorld, type CopiedWorld } from "./live-copies.ts";
 import { SOL } from "./scene.ts";
 
 let world: CopiedWorld;

@@ -4,8 +4,7 @@ import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { notedLook } from "../../kit/watch-look.ts";
-import { addressAt, watchedWorld, WINDOW_MS } from "./watched-addresses.ts";
-import type { Held, WatchedWorld } from "./watched-addresses.ts";
+import { addressAt, watchedWorld, WINDOW_MS, type Held, type WatchedWorld } from "./watched-addresses.ts";
 
 const SAID_AGAIN = 30;
 

@@ -5,12 +5,10 @@ import type { DepositRecord } from "../../../src/payments/records.ts";
 import type { WatchRecord } from "../../../storage/storage.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Watcher, WatchEvent } from "../../../src/engine/index.ts";
-import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
-import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../../src/ledger/ledger.ts";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import { DepositWatch } from "../../../src/payments/private/watch-deposits.ts";
-import { virtualClock } from "../../kit/virtual-clock.ts";
-import type { VirtualClock } from "../../kit/virtual-clock.ts";
+import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { notedLook, type NotedLook } from "../../kit/watch-look.ts";
 
 /** Every window ends at this time, which is a day after the clock's beginning. */

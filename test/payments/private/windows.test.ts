@@ -4,8 +4,7 @@ import { PublicKey } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { FaultRule, RpcRequest } from "paystate/local";
 import { signed } from "../../solana/signed-transaction.ts";
-import { DAY, HOUR, MINUTE, SOL } from "./scene.ts";
-import type { Ordered, Scene } from "./scene.ts";
+import { DAY, HOUR, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
 /** Counts the calls that reach the node from now on, by method, without those that `isOther`. */

@@ -1,6 +1,5 @@
 /** A child process that is started again whenever it was killed. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { program } from "../../programs/programs.ts";
 

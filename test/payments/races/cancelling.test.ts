@@ -1,11 +1,9 @@
 /** DELETE of a private order against the deposit that lands at that moment: routed or refunded, wherever they meet. */
 import { expect } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
-import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
+import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
-import { MINUTE } from "../private/scene.ts";
-import type { Ordered, Scene } from "../private/scene.ts";
+import { MINUTE, type Ordered, type Scene } from "../private/scene.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 
 /** A process of its own that works; what it calls can be stopped once it has started. */

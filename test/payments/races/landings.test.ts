@@ -6,8 +6,7 @@ import { messageFromText } from "../../../src/engine/messages.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { memoryStorage } from "../../kit/storages.ts";
-import { MINUTE, orderedAs, SOL } from "../private/scene.ts";
-import type { Ordered, scene, Scene } from "../private/scene.ts";
+import { MINUTE, orderedAs, SOL, type Ordered, type scene, type Scene } from "../private/scene.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 
 const LANDED = "PAYMENT_LANDED";

@@ -6,12 +6,10 @@ import type { RefreshedQuoteBody, QuoteBody } from "../../../src/payments/quotes
 import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { adapters } from "../../kit/adapters.ts";
-import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
-import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
+import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { THOROUGH } from "../../kit/thorough.ts";
 import { refusal } from "../wallet/wallet-world.ts";
-import { MODES, racesWorld, TYPES } from "./races-world.ts";
-import type { Mode, RacesWorld, Type } from "./races-world.ts";
+import { MODES, racesWorld, TYPES, type Mode, type RacesWorld, type Type } from "./races-world.ts";
 
 let world: RacesWorld;
 

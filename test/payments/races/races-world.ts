@@ -11,8 +11,7 @@ import type { Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import type { Through } from "../../kit/meet-at-every-commit.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 
 export type Mode = "wallet" | "private";
 export type Type = "send" | "payroll" | "swap";

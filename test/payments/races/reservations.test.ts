@@ -4,12 +4,10 @@ import { isPaymentError } from "../../../src/errors.ts";
 import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
-import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
-import type { Ending } from "../../kit/meet-at-every-commit.ts";
+import { meetAtEveryCommit, type Ending } from "../../kit/meet-at-every-commit.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY } from "../../kit/swap-fixture.ts";
-import { racesWorld } from "./races-world.ts";
-import type { RacesWorld } from "./races-world.ts";
+import { racesWorld, type RacesWorld } from "./races-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;
 

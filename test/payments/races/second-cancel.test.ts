@@ -2,11 +2,9 @@
 import { expect } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { CancelledTransactionBody } from "../../../src/payments/transactions/cancel-transaction.ts";
-import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
-import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
+import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
 import { EXPLORING_MS } from "../../kit/thorough.ts";
-import { MINUTE } from "../private/scene.ts";
-import type { Scene } from "../private/scene.ts";
+import { MINUTE, type Scene } from "../private/scene.ts";
 import type { Mode } from "./races-world.ts";
 import { sceneTest as test } from "../private/scene-test.ts";
 

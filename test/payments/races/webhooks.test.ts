@@ -2,12 +2,9 @@
 import { afterEach, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { RequestOptions } from "../../../src/payments/accounts/answer-once.ts";
-import { startHttpsReceiver } from "../../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../../kit/https-receiver.ts";
-import { meetAtEveryCommit } from "../../kit/meet-at-every-commit.ts";
-import type { Ending, Through } from "../../kit/meet-at-every-commit.ts";
-import { serviceFixture } from "../../kit/service-fixture.ts";
-import type { ServiceFixture } from "../../kit/service-fixture.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../../kit/https-receiver.ts";
+import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
+import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 
 let world: ServiceFixture;
 let receiver: HttpsReceiver;

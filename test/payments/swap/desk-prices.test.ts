@@ -12,8 +12,7 @@ import {
   priceImpact,
 } from "../../../src/payments/swap-provider/constant-product.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
-import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
-import type { DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
+import { deskProvider, type DeskOptions } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type { Swapper, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";

@@ -3,8 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { signTransaction } from "../../../src/ledger/sign-transaction.ts";
-import type { Signer } from "../../../src/ledger/sign-transaction.ts";
+import { signTransaction, type Signer } from "../../../src/ledger/sign-transaction.ts";
 import { deskProvider } from "../../../src/payments/swap-provider/desk-provider.ts";
 import type {
   Swapper,

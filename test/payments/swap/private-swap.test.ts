@@ -6,8 +6,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { INVENTORY } from "../../kit/swap-fixture.ts";
-import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
+import { INVENTORY, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";
 

@@ -3,15 +3,13 @@ import { afterEach, expect, test } from "vitest";
 import { SOL_MINT } from "../../../src/address.ts";
 import { isPaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { fixedPrices } from "../../../src/payments/prices/prices.ts";
-import type { PriceSource } from "../../../src/payments/prices/prices.ts";
+import { fixedPrices, type PriceSource } from "../../../src/payments/prices/prices.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { QuoteBody } from "../../../src/payments/quotes/quote-body.ts";
 import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
-import { INVENTORY, swapFixture } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { INVENTORY, swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;

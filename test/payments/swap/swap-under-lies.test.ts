@@ -5,8 +5,7 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import type { PriceSource, Rate } from "../../../src/payments/prices/prices.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
-import { INVENTORY } from "../../kit/swap-fixture.ts";
-import type { SwapFixture } from "../../kit/swap-fixture.ts";
+import { INVENTORY, type SwapFixture } from "../../kit/swap-fixture.ts";
 import { swapTest as test } from "../../kit/swap-test.ts";
 import {
   hidesAccounts,
@@ -14,8 +13,9 @@ import {
   lyingNode,
   simulatesAnything,
   withoutHistoryBefore,
+  type Lie,
+  type LyingNode,
 } from "../private/lying-nodes.ts";
-import type { Lie, LyingNode } from "../private/lying-nodes.ts";
 import { MINUTE, SOL } from "../private/scene.ts";
 
 /** A market that a test moves. */

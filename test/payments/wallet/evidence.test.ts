@@ -7,11 +7,17 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { EndpointOption } from "../../../src/solana/index.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
-import { callingAllFinal, gone, lyingAbout, oddEndpoint, restoredAt } from "../../kit/odd-endpoints.ts";
-import type { OddEndpoint, OddRule } from "../../kit/odd-endpoints.ts";
+import {
+  callingAllFinal,
+  gone,
+  lyingAbout,
+  oddEndpoint,
+  restoredAt,
+  type OddEndpoint,
+  type OddRule,
+} from "../../kit/odd-endpoints.ts";
 import { privateFixture } from "../../kit/private-fixture.ts";
-import { serviceFixture } from "../../kit/service-fixture.ts";
-import type { ServiceFixture } from "../../kit/service-fixture.ts";
+import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 import { signAgain } from "../../kit/sign-again.ts";
 import { expectRefusal, signatureOf } from "./wallet-world.ts";
 

@@ -4,12 +4,9 @@ import { memoryStorage } from "../../kit/storages.ts";
 import { solanaLedger } from "../../../src/solana/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { turns } from "../../kit/engine-world.ts";
-import { landingNode } from "../../kit/landing-node.ts";
-import type { LandingNode } from "../../kit/landing-node.ts";
-import { transfersInFlight } from "../../kit/transfers-in-flight.ts";
-import type { TransfersInFlight } from "../../kit/transfers-in-flight.ts";
-import { virtualClock } from "../../kit/virtual-clock.ts";
-import type { VirtualClock } from "../../kit/virtual-clock.ts";
+import { landingNode, type LandingNode } from "../../kit/landing-node.ts";
+import { transfersInFlight, type TransfersInFlight } from "../../kit/transfers-in-flight.ts";
+import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
 const PAYMENTS = 3_000;

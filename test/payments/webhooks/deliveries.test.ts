@@ -4,10 +4,8 @@ import { Webhook } from "standardwebhooks";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { ALL_EVENTS, passFor, SECRET, webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { ALL_EVENTS, passFor, SECRET, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 

@@ -1,10 +1,13 @@
 /** H10: what the host denies is never connected to, however it is named, and whatever else is opened. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
-import type { AllowAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
-import { refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
-import { denyList, readHostName, readNetwork } from "../../../src/payments/webhooks/sending/deny-list.ts";
-import type { DenyList } from "../../../src/payments/webhooks/sending/deny-list.ts";
+import { type AllowAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
+import {
+  denyList,
+  readHostName,
+  readNetwork,
+  type DenyList,
+} from "../../../src/payments/webhooks/sending/deny-list.ts";
 import { parseReceiverUrl } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";

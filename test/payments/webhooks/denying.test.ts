@@ -1,10 +1,8 @@
 /** The host's own list of where webhooks never go, at every door of the service. */
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-import { webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 let certificate: LoopbackCertificate;
 let world: WebhookWorld;

@@ -4,10 +4,8 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { passFor, webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { passFor, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -2,11 +2,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveryBody } from "../../../src/payments/webhooks/delivery-body.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-import { SECRET, webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { SECRET, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

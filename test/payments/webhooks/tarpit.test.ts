@@ -5,11 +5,9 @@ import { paymentTables } from "../../../src/payments/tables.ts";
 import { createSealing } from "../../../src/payments/secrets/sealing.ts";
 import { webhookDeliveryWorkflow } from "../../../src/payments/webhooks/webhook-delivery-workflow.ts";
 import { silentLogger, systemRandom } from "../../../src/runtime.ts";
-import { DELIVERY_DEADLINE_MS } from "../../../src/payments/webhooks/sending/attempt.ts";
-import type { Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
-import { adapters } from "../../kit/adapters.ts";
-import type { Adapter } from "../../kit/adapters.ts";
+import { adapters, type Adapter } from "../../kit/adapters.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 

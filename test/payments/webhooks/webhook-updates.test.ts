@@ -3,10 +3,8 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { SECRET, webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { SECRET, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

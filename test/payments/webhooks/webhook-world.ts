@@ -7,12 +7,10 @@ import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
-import { startHttpsReceiver } from "../../kit/https-receiver.ts";
-import type { HttpsReceiver } from "../../kit/https-receiver.ts";
+import { startHttpsReceiver, type HttpsReceiver } from "../../kit/https-receiver.ts";
 import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
 import { passTime } from "../../kit/pass-time.ts";
-import { serviceFixture } from "../../kit/service-fixture.ts";
-import type { ServiceFixture } from "../../kit/service-fixture.ts";
+import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 
 /** All events. */
 export const ALL_EVENTS = [

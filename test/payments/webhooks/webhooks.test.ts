@@ -1,9 +1,7 @@
 /** Registering, listing and deleting webhooks. */
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { issueLoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { ALL_EVENTS, webhookWorld } from "./webhook-world.ts";
-import type { WebhookWorld } from "./webhook-world.ts";
+import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { ALL_EVENTS, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 

@@ -9,8 +9,7 @@ import {
   createTransferCheckedInstruction,
   TOKEN_PROGRAM_ID,
 } from "@solana/spl-token";
-import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
-import type { TransactionInstruction } from "@solana/web3.js";
+import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Inflow } from "../../../src/ledger/routing.ts";

@@ -6,8 +6,7 @@ import {
 } from "@solana/spl-token";
 import { PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
-import type { Commitment } from "../../../src/ledger/ledger.ts";
-import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import { type Commitment, LedgerUnavailable } from "../../../src/ledger/ledger.ts";
 import type { Fetch } from "../../../src/solana/index.ts";
 import { keyOf, land } from "../signed-transaction.ts";
 import { callIn, type RoutingFixture } from "./routing-fixture.ts";

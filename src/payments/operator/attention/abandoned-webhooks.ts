@@ -1,7 +1,6 @@
 /** Finds webhooks with notices that they did not take and that are no longer sent. */
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource, FoundMatter } from "./matter.ts";
+import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 
 /** The fact up to which time of a delivery's making an operator has dropped a webhook's abandoned deliveries. */
 export function droppedUpToFact(webhookId: string): string {

@@ -1,8 +1,13 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource, FoundMatter, MatterAction, MatterKind } from "./matter.ts";
+import {
+  matterId,
+  type AttentionSource,
+  type FoundMatter,
+  type MatterAction,
+  type MatterKind,
+} from "./matter.ts";
 
 /** The reason that an address is held for once it was written off: it stays held, and is no matter any more. */
 export const WRITTEN_OFF = "written_off";

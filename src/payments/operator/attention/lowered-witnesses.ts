@@ -1,9 +1,7 @@
 /** Finds that the number of witnesses is lowered, for as long as it is. */
 import { isoTime } from "../../iso-time.ts";
-import { loweredWitnesses } from "../../intake/lowered-witnesses.ts";
-import type { LoweringParts } from "../../intake/lowered-witnesses.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource } from "./matter.ts";
+import { loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
+import { matterId, type AttentionSource } from "./matter.ts";
 
 /** One matter at most. It ends by itself, so `resolve` has no action for it. */
 export function loweredNumber(parts: LoweringParts): AttentionSource {

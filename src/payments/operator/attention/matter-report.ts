@@ -1,8 +1,7 @@
 /** Looks twice a minute for what needs a person, and calls the host. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { LookForMatters } from "./list-matters.ts";
-import { MatterTelling } from "./tell-matters.ts";
-import type { MatterTellingParts } from "./tell-matters.ts";
+import { MatterTelling, type MatterTellingParts } from "./tell-matters.ts";
 
 const LOOK_MS = 30_000;
 /** Of each source; more follow as these are resolved. */

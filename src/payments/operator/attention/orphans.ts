@@ -1,8 +1,7 @@
 /** Finds tasks that are due and whose workflow no running process knows. */
 import type { PaymentStorage } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource } from "./matter.ts";
+import { matterId, type AttentionSource } from "./matter.ts";
 
 /** During an upgrade, or with private mode on in some processes only, another process does them within seconds. */
 const OVERDUE_MS = 60_000;

@@ -1,8 +1,7 @@
 /** Finds kinds of watches that this process polls and that have had no answer for too long. */
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource } from "./matter.ts";
+import { matterId, type AttentionSource } from "./matter.ts";
 
 /** A node that restarts is back sooner. */
 const STUCK_MS = 5 * 60_000;

@@ -1,8 +1,7 @@
 /** Finds tasks of the engine that were set aside, or that fail each time they run. */
 import type { TroubledTask } from "../../../../storage/storage.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource, FoundMatter } from "./matter.ts";
+import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 import { ownerOf } from "./task-owner.ts";
 
 type Asked = Pick<PaymentStorage, "transaction" | "deposits" | "payment" | "deadLetters" | "failingTasks">;

@@ -2,8 +2,7 @@
 import { ALL_SHARDS } from "../../../engine/shards.ts";
 import type { PaymentStorage } from "../../payment-storage.ts";
 import { messageOf } from "../../attention.ts";
-import { matterId } from "./matter.ts";
-import type { AttentionSource, FoundMatter } from "./matter.ts";
+import { matterId, type AttentionSource, type FoundMatter } from "./matter.ts";
 
 /** Each is watched until a node that has the history of its time tells, or an operator settles it. */
 export function unprovableTransactions(

@@ -1,8 +1,7 @@
 /** Changes what an operator has set for new transactions and quotes, in one commit with the row of the audit log. */
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Act, WriteAct } from "../act.ts";
-import { accountGate, rulesOf, SERVICE_GATE } from "../../intake/rules.ts";
-import type { IntakeRules } from "../../intake/rules.ts";
+import { accountGate, rulesOf, SERVICE_GATE, type IntakeRules } from "../../intake/rules.ts";
 
 /** Of two operators who change one gate at once one has to try again; more rounds than this are a fault. */
 const MAX_ROUNDS = 20;

@@ -6,10 +6,8 @@ import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf } from "./gate-setting.ts";
-import type { GateSetting } from "./gate-setting.ts";
-import { accountOfGate } from "../../intake/rules.ts";
-import type { Direction, IntakeRules, Limit } from "../../intake/rules.ts";
+import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
+import { accountOfGate, type Direction, type IntakeRules, type Limit } from "../../intake/rules.ts";
 
 /** What is limited. Amounts are decimal strings in whole units of the asset. */
 export interface WantedLimits {

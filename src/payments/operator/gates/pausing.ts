@@ -4,10 +4,8 @@ import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField, mintOf } from "./gate-setting.ts";
-import type { GateSetting } from "./gate-setting.ts";
-import { accountOfGate } from "../../intake/rules.ts";
-import type { Pause, PauseScope } from "../../intake/rules.ts";
+import { accountIdField, mintOf, type GateSetting } from "./gate-setting.ts";
+import { accountOfGate, type Pause, type PauseScope } from "../../intake/rules.ts";
 
 /** What is paused: what fits every field that is given; everything when none is. */
 export interface PausedScope {

@@ -3,8 +3,7 @@ import { isoTime } from "../../iso-time.ts";
 import { readActedBy, readCommand } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { accountIdField } from "./gate-setting.ts";
-import type { GateSetting } from "./gate-setting.ts";
+import { accountIdField, type GateSetting } from "./gate-setting.ts";
 import { accountOfGate } from "../../intake/rules.ts";
 
 /** A suspended account. */

@@ -3,13 +3,11 @@ import type { DepositRecord, PaymentTables, ReservationRecord, TransactionRecord
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import { SOL_MINT, type Address } from "../../../address.ts";
 import { MAX_AMOUNT } from "../../../amount.ts";
-import { startOf } from "../../../engine/index.ts";
-import type { Engine, StartRequest } from "../../../engine/index.ts";
+import { startOf, type Engine, type StartRequest } from "../../../engine/index.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { ActedBy } from "../../acted-by.ts";
-import { smallestAmount } from "../../assets/assets.ts";
-import type { Assets } from "../../assets/assets.ts";
+import { smallestAmount, type Assets } from "../../assets/assets.ts";
 import { routingCost } from "../../outgoing/plans/routing-cost.ts";
 import { UNKNOWN_SPENDING, unknownSpending } from "../../outgoing/unknown-spending.ts";
 import { AGING_MS, LINGER_MS, QUIET_MS, REFUND_PAUSE_MS, SLOW_MS } from "../../private/accept-order.ts";

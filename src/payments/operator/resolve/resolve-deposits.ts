@@ -1,13 +1,11 @@
 /** Decides about deposit addresses that are held: releases them, refunds to another address, or writes them off. */
 import type { DepositRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
-import { parseAddress } from "../../../address.ts";
-import type { Address } from "../../../address.ts";
+import { parseAddress, type Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
-import { ReleaseRefused } from "../../private/release-deposit.ts";
-import type { ReleaseOrder } from "../../private/release-deposit.ts";
+import { ReleaseRefused, type ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
 import { releaseShare } from "../../purses/sponsor-share.ts";

@@ -3,14 +3,18 @@ import { z } from "zod";
 import type { DecisionRecord } from "../../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../../payment-storage.ts";
 import type { Clock } from "../../../runtime.ts";
-import { readActedBy, readCommand } from "../act.ts";
+import { readActedBy, readCommand, type WriteAct } from "../act.ts";
 import type { ActedBy } from "../../acted-by.ts";
-import type { WriteAct } from "../act.ts";
 import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
-import { resolveCommand } from "./command.ts";
-import type { EvidenceControl, Resolution, ResolveCommand, Resolving } from "./command.ts";
+import {
+  resolveCommand,
+  type EvidenceControl,
+  type Resolution,
+  type ResolveCommand,
+  type Resolving,
+} from "./command.ts";
 import { decidedMeanwhile, decisionWrite } from "./decisions.ts";
 import type { DepositResolving } from "./resolve-deposits.ts";
 import type { TaskResolving } from "./resolve-tasks.ts";

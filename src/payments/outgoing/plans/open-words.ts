@@ -1,7 +1,6 @@
 /** Which markers of an order may still be made by a payment to its recipients: they are replaced before money goes back. */
 import type { PaymentRecord } from "../../records.ts";
-import { proofOf, readPlan } from "./stored-plan.ts";
-import type { StoredPlan } from "./stored-plan.ts";
+import { proofOf, readPlan, type StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 
 /** Words under which no payment has landed yet. */

@@ -1,7 +1,6 @@
 /** What else was sent to a deposit address: mints that are none of ours, written down and moved by an operator's word only. */
 import { SOL_MINT, type Address } from "../../../address.ts";
-import { LedgerUnavailable } from "../../../ledger/ledger.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../../ledger/ledger.ts";
 import type { Assets } from "../../assets/assets.ts";
 
 /** Anybody can invent mints and send them here; more than a few are of no use. */

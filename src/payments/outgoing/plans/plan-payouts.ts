@@ -2,10 +2,8 @@
 import type { RecipientRecord } from "../../records.ts";
 import type { Address } from "../../../address.ts";
 import type { RoutingLedger } from "../../../ledger/routing.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { Token } from "../../assets/assets.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer } from "./routing-terms.ts";
-import type { RoutingTerms } from "./routing-terms.ts";
+import { ledgerMint, type Token } from "../../assets/assets.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
 import type { Leaf, StoredPlan } from "./stored-plan.ts";
 import { leafWords, ORDER_WORDS, planWords } from "./words.ts";
 

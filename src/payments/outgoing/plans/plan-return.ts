@@ -6,8 +6,7 @@ import type { TransactionFault } from "../../../ledger/routing.ts";
 import type { DepositKeys } from "../../secrets/deposit-keys.ts";
 import { nameOfMint } from "./other-mints.ts";
 import { markOf } from "./routing-terms.ts";
-import { withSeeds } from "./stored-plan.ts";
-import type { StoredMove, StoredPlan } from "./stored-plan.ts";
+import { withSeeds, type StoredMove, type StoredPlan } from "./stored-plan.ts";
 
 /** Accounts emptied and closed in one transaction: so many fit with their markers. */
 const MAX_ACCOUNTS = 4;

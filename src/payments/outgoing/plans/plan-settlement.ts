@@ -2,12 +2,10 @@
 import type { Movement } from "../../../../machines/index.ts";
 import type { PaymentRecord } from "../../records.ts";
 import type { Address } from "../../../address.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { Token } from "../../assets/assets.ts";
+import { ledgerMint, type Token } from "../../assets/assets.ts";
 import type { OpenWords } from "./open-words.ts";
 import { replacementPlan } from "./plan-payouts.ts";
-import { followOf, loanOf, markOf, replaceOf, transfer } from "./routing-terms.ts";
-import type { RoutingTerms } from "./routing-terms.ts";
+import { followOf, loanOf, markOf, replaceOf, transfer, type RoutingTerms } from "./routing-terms.ts";
 import type { StoredMove, StoredPlan } from "./stored-plan.ts";
 import { excessWords, refundWords } from "./words.ts";
 

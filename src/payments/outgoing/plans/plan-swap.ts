@@ -2,8 +2,7 @@
 import type { PaymentRecord } from "../../records.ts";
 import type { Move, TransactionFault, TransactionPlan } from "../../../ledger/routing.ts";
 import type { Token } from "../../assets/assets.ts";
-import { loanOf, markOf } from "./routing-terms.ts";
-import type { RoutingTerms } from "./routing-terms.ts";
+import { loanOf, markOf, type RoutingTerms } from "./routing-terms.ts";
 import type { StoredPlan } from "./stored-plan.ts";
 import { ORDER_WORDS } from "./words.ts";
 

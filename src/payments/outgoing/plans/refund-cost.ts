@@ -1,12 +1,8 @@
 /** What a refund holds back: its own transaction, its share of the sweep that follows, and the receiver's token account. */
-import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
-import type { Address } from "../../../address.ts";
-import { SOL_MINT } from "../../../address.ts";
-import type { RoutingLedger } from "../../../ledger/routing.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { Token } from "../../assets/assets.ts";
-import { worthAtMost } from "../../prices/prices.ts";
-import type { PriceSource } from "../../prices/prices.ts";
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
+import { type Address, SOL_MINT } from "../../../address.ts";
+import { ledgerMint, type Token } from "../../assets/assets.ts";
+import { worthAtMost, type PriceSource } from "../../prices/prices.ts";
 
 /** What refunding an asset costs its receiver, in base units of that asset. */
 export type RefundCost = (asset: Token, receiver: Address) => Promise<bigint>;

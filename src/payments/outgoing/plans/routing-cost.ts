@@ -1,9 +1,7 @@
 /** What routing one order can cost the sponsor at most, in lamports. */
-import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
-import type { RoutingLedger } from "../../../ledger/routing.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { Token } from "../../assets/assets.ts";
+import { ledgerMint, type Token } from "../../assets/assets.ts";
 import { payoutsFor } from "./plan-payouts.ts";
 import { sweepsFor } from "./plan-settlement.ts";
 

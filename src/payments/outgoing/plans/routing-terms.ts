@@ -1,7 +1,6 @@
 /** What every payment out of a deposit address is made with. */
 import type { Address } from "../../../address.ts";
-import type { Token } from "../../assets/assets.ts";
-import { ledgerMint } from "../../assets/assets.ts";
+import { type Token, ledgerMint } from "../../assets/assets.ts";
 import type { Move, RoutingLedger } from "../../../ledger/routing.ts";
 import type { TransactionRecord } from "../../records.ts";
 import type { StoredMove } from "./stored-plan.ts";

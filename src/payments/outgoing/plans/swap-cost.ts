@@ -1,11 +1,8 @@
 /** What carrying out one private swap can cost the sponsor at most, in lamports. */
-import { ANY_SEED, TOKEN_ACCOUNT_BYTES } from "../../../ledger/routing.ts";
+import { ANY_SEED, TOKEN_ACCOUNT_BYTES, type RoutingLedger } from "../../../ledger/routing.ts";
 import type { Address } from "../../../address.ts";
-import type { RoutingLedger } from "../../../ledger/routing.ts";
-import { ledgerMint } from "../../assets/assets.ts";
-import type { Token } from "../../assets/assets.ts";
-import { routingCost } from "./routing-cost.ts";
-import type { RoutingCost } from "./routing-cost.ts";
+import { ledgerMint, type Token } from "../../assets/assets.ts";
+import { routingCost, type RoutingCost } from "./routing-cost.ts";
 import type { Swapper } from "../../swap-provider/swap-provider.ts";
 
 /** The swap itself, which one more than a payout has to sign, and everything that any order costs besides. */

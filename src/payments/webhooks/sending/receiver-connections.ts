@@ -1,7 +1,11 @@
 /** The connections that are kept between deliveries: for each receiver's URL a few, in all a bounded number. */
 import type { Dispatcher } from "undici";
-import { KeptConnectionEnded, ReceiverConnection } from "./receiver-connection.ts";
-import type { OpeningTimes, ReceiverRequest } from "./receiver-connection.ts";
+import {
+  KeptConnectionEnded,
+  ReceiverConnection,
+  type OpeningTimes,
+  type ReceiverRequest,
+} from "./receiver-connection.ts";
 import { ReceiverConnectError, type SocketOptions } from "./receiver-socket.ts";
 import { parseReceiverUrl } from "./receiver-url.ts";
 
