@@ -1,4 +1,5 @@
 /** The workflows that one engine has, found by key or by name. */
+import type { InstanceRecord } from "../../storage/storage.ts";
 import { workflowKey } from "./workflow-key.ts";
 import { withChildren, type AnyWorkflow } from "./workflow.ts";
 
@@ -10,7 +11,7 @@ export class UnknownWorkflow extends Error {
   /** The chart and version of the instance, as `name@version`. */
   readonly workflow: string;
 
-  constructor({ id, workflow }: Pick<ChartOfInstance, "id" | "workflow">, message: string) {
+  constructor({ id, workflow }: Pick<InstanceRecord, "id" | "workflow">, message: string) {
     super(message);
     this.instance = id;
     this.workflow = workflow;
