@@ -66,7 +66,7 @@ test.concurrent("with --debug the whole chain of causes is shown", async () => {
   const args = ["dev", "--debug", "--data", await newDataFolder(), "--port", "0", "--rpc-port", String(port)];
   const { code, stderr } = await runCommand(args);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^paystate: Error: port \d+ is in use.*\n +at .*src\/cli\/listen\.ts/);
+  expect(stderr).toMatch(/^paystate: Error: port \d+ is in use.*\n +at .*src\/cli\/loopback-server\.ts/);
   expect(stderr).toMatch(/\[cause\]: Error: listen EADDRINUSE/);
 });
 

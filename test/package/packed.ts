@@ -35,13 +35,25 @@ const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== "
 const specifiers = subpaths.map((subpath) => subpath.replace(".", "paystate"));
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
-const HEAVY = ["@solana", "better-sqlite3", "pg"];
-/** The entries whose business is a chain or a database. */
-const HEAVY_ENTRIES = new Set(["paystate/solana", "paystate/local", "paystate/storage/sqlite"]);
+const HEAVY = ["@solana", "better-sqlite3", "pg", "prom-client"];
+/** The entries whose business is a chain, a database or a registry of metrics. */
+const HEAVY_ENTRIES = new Set([
+  "paystate/solana",
+  "paystate/local",
+  "paystate/storage/sqlite",
+  "paystate/prometheus",
+]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
 const UNWANTED = ["bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
-/** What the consumer brings: the optional driver, and the types that every TypeScript project on Node has. */
-const BROUGHT = ["better-sqlite3", "@types/better-sqlite3", "@types/node", "undici-types"];
+/** What the consumer brings: the optional peers that tests use, and the types that every TypeScript project on Node has. */
+const BROUGHT = [
+  "better-sqlite3",
+  "prom-client",
+  "@opentelemetry/api",
+  "@types/better-sqlite3",
+  "@types/node",
+  "undici-types",
+];
 
 function readJson(path: string): unknown {
   return JSON.parse(readFileSync(path, "utf8"));
@@ -162,8 +174,17 @@ test("a host commits a step with a row of its own, in a file without a payment t
   const database = new Database(join(project, "parcels.db"), { readonly: true });
   const names = database.prepare("select name from sqlite_master where type = 'table' order by name").pluck();
   assert.deepEqual(names.all(), [
-    ...["history", "instances", "lanes", "parcels", "paystateMigrationLock", "paystateMigrations"],
-    ...["paystateTables", "tasks", "watchShards", "watches"],
+    "history",
+    "instances",
+    "lanes",
+    "narrowedLanes",
+    "parcels",
+    "paystateMigrationLock",
+    "paystateMigrations",
+    "paystateTables",
+    "tasks",
+    "watchShards",
+    "watches",
   ]);
   database.close();
 });
