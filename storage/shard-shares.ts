@@ -21,7 +21,7 @@ const MAX_LEASE_MS = 3_600_000;
 
 /**
  * What `claimShards` comes to, from the shards that have a watch of the kind and all leases of the kind. Carry it out in
- * one transaction with what it was told.
+ * one transaction with the reads that it is given.
  *
  * A process that polls a kind keeps a lease on a seat (a negative number) beside those on its shards, so that the others know of
  * it. A claim takes what is free, and hands shards to the process with the fewest while that has two fewer: directly, so

@@ -334,13 +334,13 @@ export interface CommitParts {
   readonly starts?: readonly Omit<InstanceRecord, "version" | "updatedAt">[];
   /**
    * The task this commit brings to its end. Refused unless the token is that of its latest claim, and by nothing else: a
-   * lease that ran out but was taken by nobody still counts, and so does that of a task which was given back or set aside
+   * lease that ran out and was not taken again still counts, and so does that of a task which was given back or set aside
    * as a dead letter since.
    */
   readonly consumes?: { readonly task: string; readonly token: number };
   /**
    * Tasks to be tried at `dueAt`, by an operator's command: dead letters, whose crashes and failures are forgotten, and
-   * tasks that wait after a failure. Refused with `token` when one is gone, in somebody's hands, or neither of the two.
+   * tasks that wait after a failure. Refused with `token` when one is gone, leased, or neither of the two.
    */
   readonly retries?: readonly { readonly task: string; readonly dueAt: number }[];
   /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
@@ -352,7 +352,7 @@ export interface CommitParts {
   readonly removes?: readonly string[];
   /**
    * Tasks to arm. A message belongs to its target: where that is there, the task takes over the workflow of the target,
-   * whatever its record says.
+   * not the one in its record.
    */
   readonly arms?: readonly { readonly task: TaskRecord; readonly lease?: ArmLease }[];
   /**

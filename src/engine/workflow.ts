@@ -44,7 +44,7 @@ export interface EffectOutcome<Event, W> {
   readonly starts?: readonly StartRequest[];
   readonly writes?: readonly Write<W>[];
   /**
-   * From now on the lane of this effect runs at most so many at a time, whatever cap `lane` gives it; null ends that.
+   * From now on the lane of this effect runs at most so many at a time, even where `lane` allows more; null ends that.
    * Left out, nothing changes. Without a lane it has no meaning.
    */
   readonly narrowLaneTo?: number | null;

@@ -123,7 +123,7 @@ export class Arriving {
     return true;
   }
 
-  /** A machine is told to stop by the name of its chart, which this version has to know. */
+  /** A machine is stopped by the name of its chart, which this version has to know. */
   #checkStoppable(id: string, { src, run }: ChildLink): void {
     if (run === undefined || this.#shape.actors.get(src)?.kind === "machine") return;
     throw new CannotArrive(
