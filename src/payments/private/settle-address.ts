@@ -1,11 +1,11 @@
 /** Settling a deposit address whose order is over: a look at the chain, and the one payment that comes next. */
 import {
   BLOCKS_OF_SIGNED_BYTES,
-  type DepositAddressContext,
   type DepositAddressEvent,
   type Movement,
   type SettlementParams,
 } from "../../../machines/index.ts";
+import { depositContext } from "../deposit-context.ts";
 import type { DepositRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
@@ -83,8 +83,9 @@ export class AddressSettling implements AddressSettlement {
   async settle(address: string, params: SettlementParams): Promise<Settled> {
     const { storage, ledger, configured, assets } = this.#with;
     const { isReleased } = params;
-    // Before the payments are read: a landing that is heard of between the two is waited for.
-    const { landed, settledSlot } = await this.#heard(address);
+    // Read at each try, since planning that was refused for want of a landing must see it; and before the payments are
+    // read, so that a landing which is heard of between the two is waited for.
+    const { landed, settledSlot } = await depositContext(storage, address);
     const inHand = await this.#load(address);
     const { deposit, view } = inHand;
     if (deposit.heldReason !== null) return held(deposit.heldReason);
@@ -125,16 +126,6 @@ export class AddressSettling implements AddressSettlement {
     const legs = step.amount === 0n ? [] : [{ address: step.to, amount: step.amount }];
     const payment = { kind, mark, plan, legs, mint: step.asset.mint };
     return this.#pay(inHand, payment, (id) => ({ type, payment: id, slot, balances: ours }));
-  }
-
-  /**
-   * The landings that the address has heard of until now. Planning that was refused for want of one is tried again, and
-   * must see what was heard meanwhile.
-   */
-  async #heard(address: string): Promise<Pick<DepositAddressContext, "landed" | "settledSlot">> {
-    const instance = await this.#with.storage.load(address);
-    if (instance === null) throw new Error(`deposit address ${address} is not stored`);
-    return (JSON.parse(instance.snapshot) as { readonly context: DepositAddressContext }).context;
   }
 
   async #load(address: string): Promise<AddressInHand> {

@@ -1,6 +1,6 @@
 /** What the sponsor may spend on one order, and what is left of it: an order that costs more waits for an operator. */
 import { TOKEN_ACCOUNT_BYTES, type RoutingLedger, type TransactionPlan } from "../../ledger/routing.ts";
-import type { DepositAddressContext } from "../../../machines/index.ts";
+import { depositContext } from "../deposit-context.ts";
 import type { PaymentRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Address } from "../../address.ts";
@@ -66,11 +66,13 @@ export async function allowanceLeft(
   storage: Pick<PaymentStorage, "load" | "transaction">,
   { address, transactionId }: Pick<PaymentRecord, "address" | "transactionId">,
 ): Promise<bigint> {
-  const [instance, view] = await Promise.all([storage.load(address), storage.transaction(transactionId)]);
-  if (instance === null || view === null) throw new Error(`deposit address ${address} is not stored`);
-  const { context } = JSON.parse(instance.snapshot) as { readonly context: DepositAddressContext };
+  const [{ allowance }, view] = await Promise.all([
+    depositContext(storage, address),
+    storage.transaction(transactionId),
+  ]);
+  if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
   const spent = view.payments
     .flatMap(({ plan }) => readPlan(plan).costs ?? [])
     .reduce((sum, cost) => sum + BigInt(cost), 0n);
-  return BigInt(context.allowance) - spent;
+  return BigInt(allowance) - spent;
 }

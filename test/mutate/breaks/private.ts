@@ -128,7 +128,7 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "planning that was refused sees the landings that were heard of meanwhile",
     file: SETTLE,
-    text: "const { landed, settledSlot } = await this.#heard(address);",
+    text: "const { landed, settledSlot } = await depositContext(storage, address);",
     replacement: "const { landed, settledSlot } = { landed: 0, settledSlot: 0 };",
     tests: ["payments/races/landings.test.ts"],
   },
