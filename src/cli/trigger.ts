@@ -1,4 +1,5 @@
 /** `paystate trigger`: sends one sample notice to a receiver, signed like a real one, and says how it was answered. */
+import { parseUrl } from "../parse-url.ts";
 import { SCOPES } from "../payments/accounts/caller.ts";
 import { isPaymentError } from "../errors.ts";
 import { newId } from "../payments/ids.ts";
@@ -20,7 +21,7 @@ export function eventOf(text: string): NoticeEvent {
 
 /** An address of the caller's own machine or network is fine here: only the caller chooses it. */
 export function targetOf(option: string, text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new UsageError(`${option} ${text}: expected a URL that begins with http:// or https://`);
 }

@@ -88,7 +88,11 @@ function wrong(name: string, what: string): TypeError {
 }
 
 function isWebAddress(value: unknown): boolean {
-  if (typeof value !== "string" || !URL.canParse(value)) return false;
-  const { protocol, search, hash, username } = new URL(value);
-  return /^https?:$/.test(protocol) && `${search}${hash}${username}` === "";
+  if (typeof value !== "string") return false;
+  try {
+    const { protocol, search, hash, username } = new URL(value);
+    return /^https?:$/.test(protocol) && `${search}${hash}${username}` === "";
+  } catch {
+    return false;
+  }
 }

@@ -2,6 +2,7 @@
 import { setMaxListeners } from "node:events";
 import { z } from "zod";
 import { checkOptions, functionOption, runtimeOptions } from "../options.ts";
+import { parseUrl } from "../parse-url.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
@@ -70,11 +71,9 @@ const optionsSchema = z
       )
       .min(1, { error: "expected at least one endpoint" })
       .superRefine((endpoints, context) => {
-        const urls = endpoints.map((endpoint) =>
-          URL.canParse(endpoint.url) ? new URL(endpoint.url).href : null,
-        );
+        const urls = endpoints.map((endpoint) => parseUrl(endpoint.url)?.href);
         for (const [index, each] of urls.entries()) {
-          if (each === null || urls.indexOf(each) === index) continue;
+          if (each === undefined || urls.indexOf(each) === index) continue;
           // It would be its own second witness of a transaction's death.
           context.addIssue({ code: "custom", path: [index, "url"], message: "expected every endpoint once" });
         }
@@ -93,9 +92,8 @@ const DEFAULT_WITNESSES = 2;
 
 /** `fetch` refuses URLs with a user name, and would say so only when first asked. */
 function isEndpointUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return /^https?:$/.test(protocol) && username === "" && password === "";
+  const parts = parseUrl(text);
+  return parts !== null && /^https?:$/.test(parts.protocol) && parts.username === "" && parts.password === "";
 }
 
 /**

@@ -44,8 +44,17 @@ export async function openConnections(
   return { pool, listener: async () => new Client(direct ?? options), close: () => pool.end() };
 }
 
+/** `URL.canParse` would do, but for a defect of Node 20 and 22 with letters such as ü. */
+function isUrl(text: string): boolean {
+  try {
+    return new URL(text).href !== "";
+  } catch {
+    return false;
+  }
+}
+
 function optionsFrom(url: string): object {
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^postgres(ql)?:\/\//.test(url) || !isUrl(url)) {
     // Not shown: a URL that is mistyped may hold a password.
     throw new StorageUnusable(
       "not_a_database",

@@ -91,6 +91,11 @@ test("the host's own option opens loopback literals and local names for developm
   expect(verdict("https://127.0.0.2:8443/", allow)).toBe("private_address");
 });
 
+test("a host name with letters beyond ASCII is taken also after thousands of calls", () => {
+  for (let call = 0; call < 20_000; call += 1) verdict(`https://a${call}.example/`);
+  expect(verdict("https://bücher.example/")).toBe("https://xn--bcher-kva.example/");
+});
+
 test("any text gets a verdict, and what is taken is taken again in its normal form", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }),

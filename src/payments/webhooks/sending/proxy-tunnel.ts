@@ -2,6 +2,7 @@
 import { type ClientRequest, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Socket } from "node:net";
+import { parseUrl } from "../../../parse-url.ts";
 import { type Deadline, withDeadline } from "./deadline.ts";
 
 /**
@@ -15,8 +16,8 @@ const TUNNEL_DEADLINE_MS = 5_000;
  * Null for anything else.
  */
 export function readProxyUrl(text: string): URL | null {
-  if (!URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) return null;
   const isBare = url.pathname === "/" && url.search === "" && url.hash === "";
   const isHttp = url.protocol === "http:" || url.protocol === "https:";
   return isBare && isHttp && hasReadableCredentials(url) ? url : null;

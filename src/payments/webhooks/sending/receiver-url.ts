@@ -1,4 +1,5 @@
 /** Reads the URL of a webhook, or names what is wrong with it, before any name is looked up. */
+import { parseUrl } from "../../../parse-url.ts";
 import { type AllowAddress, literalAddress, refusedAddress } from "./address-guard.ts";
 import type { DenyList } from "./deny-list.ts";
 
@@ -38,8 +39,8 @@ export function parseReceiverUrl(
   deny?: DenyList,
 ): { readonly ok: URL } | { readonly refused: ReceiverUrlFault } {
   if (text.length > MAX_RECEIVER_URL_LENGTH) return { refused: "too_long" };
-  if (SPACE_OR_CONTROL.test(text) || !URL.canParse(text)) return { refused: "unparseable" };
-  const url = new URL(text);
+  const url = SPACE_OR_CONTROL.test(text) ? null : parseUrl(text);
+  if (url === null) return { refused: "unparseable" };
   // Punycode and percent-encoding lengthen a URL, and the normalised form is what is stored and requested.
   if (url.href.length > MAX_RECEIVER_URL_LENGTH) return { refused: "too_long" };
   if (url.protocol !== "https:") return { refused: "not_https" };
