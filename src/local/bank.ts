@@ -1,9 +1,10 @@
 /** Executes and simulates transactions on litesvm, and reports what they did. Knows no commitments and no history. */
 import bs58 from "bs58";
-import { LOOKUP_TABLE_PROGRAM } from "../solana/programs.ts";
+import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
+import { genesisOf, type LateProgram } from "./late-programs.ts";
 import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
 import type { DecodedTransaction } from "./transaction-bytes.ts";
 import { transactionErrorJson, type TransactionErrorJson } from "./transaction-errors.ts";
@@ -55,10 +56,14 @@ export interface Simulation extends RunReport {
 export class Bank {
   readonly #litesvm: Litesvm;
   readonly #svm: NativeSvm;
+  /** Those that nothing has touched yet. */
+  readonly #late: Map<string, LateProgram>;
 
   constructor(litesvm: Litesvm) {
+    const { bytes, late } = genesisOf(litesvm);
     this.#litesvm = litesvm;
-    this.#svm = new litesvm.LiteSvm();
+    this.#svm = litesvm.LiteSvm.fromBytes(bytes);
+    this.#late = new Map(late);
     // Blockhashes and duplicates are judged by the chain: litesvm knows one blockhash and compares signatures.
     this.#svm.setBlockhashCheck(false);
     this.#svm.setTransactionHistory(0n);
@@ -70,17 +75,20 @@ export class Bank {
 
   /** What the address holds now. */
   account(address: string): AccountState | null {
+    this.#touch(address);
     return fromNative(this.#svm.getAccount(addressBytes(address)));
   }
 
   /** The addresses of all accounts that the program owns now. */
   accountsOwnedBy(program: string): string[] {
+    if (program === UPGRADEABLE_LOADER) for (const address of [...this.#late.keys()]) this.#touch(address);
     return this.#svm.getProgramAccounts(addressBytes(program)).map(({ address }) => bs58.encode(address));
   }
 
   /** Puts accounts in place without any program: genesis and undo only. */
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
     for (const [address, state] of states) {
+      this.#touch(address);
       this.#svm.setAccount(addressBytes(address), toNative(this.#litesvm, state));
     }
   }
@@ -144,6 +152,7 @@ export class Bank {
     const present = new Map<string, AccountState | null>();
     const past = new Map<string, AccountState | null>();
     for (const address of [...keys.all.map((key) => key.address), ...keys.lookupTables]) {
+      this.#touch(address);
       const override = options.overrides(address);
       if (override === undefined) continue;
       present.set(address, this.account(address));
@@ -163,6 +172,14 @@ export class Bank {
       return { ...this.#report(result), keys, after };
     } finally {
       this.overwrite(present);
+    }
+  }
+
+  /** Before an account is read, set or run. */
+  #touch(address: string): void {
+    for (const [each, account] of this.#late.get(address) ?? []) {
+      this.#late.delete(each);
+      this.#svm.setAccount(addressBytes(each), account);
     }
   }
 

@@ -1,7 +1,7 @@
 /** Computes a transaction's fee in lamports from its message alone, as a node answers getFeeForMessage. */
 import type { VersionedMessage } from "@solana/web3.js";
 import { priorityFeeOf, SET_COMPUTE_UNIT_LIMIT, SET_COMPUTE_UNIT_PRICE } from "../solana/compute-budget.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM } from "../solana/programs.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 
 /** Per signature, on every cluster. */
 const LAMPORTS_PER_SIGNATURE = 5000n;
@@ -17,7 +17,7 @@ const BUILTINS = new Set([
   "Vote111111111111111111111111111111111111111",
   "BPFLoader1111111111111111111111111111111111",
   "BPFLoader2111111111111111111111111111111111",
-  "BPFLoaderUpgradeab1e11111111111111111111111",
+  UPGRADEABLE_LOADER,
   "LoaderV411111111111111111111111111111111111",
 ]);
 

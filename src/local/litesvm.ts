@@ -75,11 +75,12 @@ export interface NativeSvm {
   setClock(clock: NativeClock): void;
   setEpochSchedule(schedule: object): void;
   setSlotHashes(hashes: { slot: bigint; hash: string }[]): void;
+  toBytes(): Uint8Array;
 }
 
 /** What the native package exports. */
 export interface Litesvm {
-  readonly LiteSvm: new () => NativeSvm;
+  readonly LiteSvm: { new (): NativeSvm; fromBytes(bytes: Uint8Array): NativeSvm };
   readonly Account: new (
     lamports: bigint,
     data: Uint8Array,
@@ -137,12 +138,20 @@ function usesGlibc(): boolean {
   return report.getReport().header.glibcVersionRuntime !== undefined;
 }
 
+let found: string | undefined;
+
+/** Found once: the report of the process takes 10 ms. */
+function packageHere(): string {
+  found ??= nativePackageName(thisPlatform());
+  return found;
+}
+
 /**
  * Loads litesvm's native package directly: its JavaScript wrapper would bring in a second Solana SDK (140 MB).
  * Throws one sentence that says what to do when the package is missing or does not load. `load` is for tests.
  */
 export function loadLitesvm(
-  packageName: string = nativePackageName(thisPlatform()),
+  packageName: string = packageHere(),
   load: (name: string) => unknown = createRequire(import.meta.url),
 ): Litesvm {
   try {

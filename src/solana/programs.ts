@@ -25,6 +25,8 @@ export const MEMO_PROGRAMS: ReadonlySet<string> = new Set([
 ]);
 /** Assertions that wallets append to protect their users; a failed one fails the transaction. */
 export const LIGHTHOUSE_PROGRAM = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95";
+/** Owns the accounts of programs that can be upgraded, and runs them. */
+export const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 /** Owns address lookup tables. */
 export const LOOKUP_TABLE_PROGRAM = "AddressLookupTab1e1111111111111111111111111";
 /** The account in which the cluster keeps its clock. */
