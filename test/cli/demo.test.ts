@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { QUICK } from "../kit/thorough.ts";
 import { leaveNothing, type Running, startProgram, withoutPackage } from "./command.ts";
 
 // oxlint-disable-next-line eslint/no-control-regex -- what colours begin with
@@ -55,42 +56,47 @@ async function expectNothingLeft(): Promise<void> {
   expect((await readdir(temporary)).filter((name) => name.startsWith("paystate"))).toEqual([]);
 }
 
-test("all acts are played in turn, as plain text, and leave nothing", async () => {
-  const { code, stdout, stderr } = await startDemo().ended;
-  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
-  expect(stdout).not.toMatch(ANSI);
-  expect(stdout).not.toContain("\r");
-  const [, first = "", second = "", inPrivate = "", payroll = "", swap = "", end] =
-    stdout.split(/\n\n(?=\S)/);
+// A minute for those that play a story to its end: CI has it.
+test.runIf(!QUICK)(
+  "all acts are played in turn, as plain text, and leave nothing",
+  async () => {
+    const { code, stdout, stderr } = await startDemo().ended;
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    expect(stdout).not.toMatch(ANSI);
+    expect(stdout).not.toContain("\r");
+    const [, first = "", second = "", inPrivate = "", payroll = "", swap = "", end] =
+      stdout.split(/\n\n(?=\S)/);
 
-  for (const act of [first, second, inPrivate, swap]) expectCompleted(act);
-  expect(first).toMatch(
-    /before +Alice has 1000 USDC, Bob has 3 USDC\n[^]*after +Alice has 987\.5 USDC, Bob has 15\.5 USDC/,
-  );
-  expect(second).toMatch(/kill [^]*restart [^]*after +Alice has 975 USDC, Bob has 28 USDC/);
+    for (const act of [first, second, inPrivate, swap]) expectCompleted(act);
+    expect(first).toMatch(
+      /before +Alice has 1000 USDC, Bob has 3 USDC\n[^]*after +Alice has 987\.5 USDC, Bob has 15\.5 USDC/,
+    );
+    expect(second).toMatch(/kill [^]*restart [^]*after +Alice has 975 USDC, Bob has 28 USDC/);
 
-  expect(inPrivate).toMatch(/to deposit 25\.078 USDC\n +of which fee 0\.078 USDC: network/);
-  expect(inPrivate).toMatch(
-    /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.922 USDC, Bob has 53 USDC/,
-  );
-  expect(inPrivate).toMatch(/✓ Bob got exactly 25 USDC, once, \d+\.\d s after the deposit/);
-  expect(inPrivate).toContain("✓ the transaction that paid Bob does not name Alice");
-  expect(inPrivate).toContain("leave the deposit address 75 minutes later");
+    expect(inPrivate).toMatch(/to deposit 25\.078 USDC\n +of which fee 0\.078 USDC: network/);
+    expect(inPrivate).toMatch(
+      /deposit [^]*kill [^]*restart [^]*after +Alice has 949\.922 USDC, Bob has 53 USDC/,
+    );
+    expect(inPrivate).toMatch(/✓ Bob got exactly 25 USDC, once, \d+\.\d s after the deposit/);
+    expect(inPrivate).toContain("✓ the transaction that paid Bob does not name Alice");
+    expect(inPrivate).toContain("leave the deposit address 75 minutes later");
 
-  const counts = [...payroll.matchAll(/paid +(\d+) of 100 people\n/g)].map(([, count]) => Number(count));
-  expect(counts).toEqual([...new Set(counts)].toSorted((one, other) => one - other));
-  expect(counts.at(-1)).toBe(99);
-  expect(payroll).toMatch(/→ failed\n +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
-  expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
-  expect(payroll).toMatch(/✓ 154\.04792 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.55092 kept/);
-  expect(noticesIn(payroll)).toEqual(expect.arrayContaining(["pending", "failed"]));
+    const counts = [...payroll.matchAll(/paid +(\d+) of 100 people\n/g)].map(([, count]) => Number(count));
+    expect(counts).toEqual([...new Set(counts)].toSorted((one, other) => one - other));
+    expect(counts.at(-1)).toBe(99);
+    expect(payroll).toMatch(/→ failed\n +reason +PARTIAL_PAYOUT: 99 were paid, 1 was not\n/);
+    expect(payroll).toContain("✓ 99 people got exactly their own amount, once");
+    expect(payroll).toMatch(/✓ 154\.04792 deposited = 149\.08 paid \+ 1\.417 refunded \+ 3\.55092 kept/);
+    expect(noticesIn(payroll)).toEqual(expect.arrayContaining(["pending", "failed"]));
 
-  expect(swap).toMatch(
-    /quote +\w+, 1 SOL for (\d+\.\d+) USDC [^]*✓ Alice gave exactly 1 SOL [^]* exactly \1 USDC/,
-  );
-  expect(end).toMatch(/^Each payment was made once/);
-  await expectNothingLeft();
-}, 240_000);
+    expect(swap).toMatch(
+      /quote +\w+, 1 SOL for (\d+\.\d+) USDC [^]*✓ Alice gave exactly 1 SOL [^]* exactly \1 USDC/,
+    );
+    expect(end).toMatch(/^Each payment was made once/);
+    await expectNothingLeft();
+  },
+  240_000,
+);
 
 test("an act that does not exist is an error that names those that do", async () => {
   expect(await startDemo(["send", "paroll"]).ended).toMatchObject({
@@ -120,7 +126,7 @@ test("ended by a signal in the middle of a payment, it undoes everything", async
 }, 120_000);
 
 // Other systems have no `script` that takes its keys from a pipe.
-test.runIf(process.platform === "linux")(
+test.runIf(process.platform === "linux" && !QUICK)(
   "on a terminal it is coloured, a payroll has a bar that grows, and Ctrl-C undoes everything and says no more",
   async () => {
     const demo = startProgram("script", ["-qec", "npm run --silent demo -- payroll", "/dev/null"], {

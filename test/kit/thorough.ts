@@ -1,7 +1,21 @@
-/** How much a run of the tests explores: `npm test` a sample, `npm run test:long` all of it. */
+/** How much a run explores: `npm test` a quick sample, CI (`--mode ci`) a larger one, `npm run test:long` all of it. */
+
+/** The depth of a run, by its vitest mode. `test` is vitest's own default. */
+export type Depth = "quick" | "ci" | "long";
+
+const MODES: Readonly<Record<string, Depth>> = { ci: "ci", long: "long" };
+const DEPTH = MODES[process.env["MODE"] ?? ""] ?? "quick";
 
 /** Whether everything is explored. */
-export const THOROUGH = process.env["MODE"] === "long";
+export const THOROUGH = DEPTH === "long";
+
+/** Whether there is no time for what takes longest: CI runs it. */
+export const QUICK = DEPTH === "quick";
+
+/** What this run takes of each depth's own. */
+export function byDepth<Value>(choices: Readonly<Record<Depth, Value>>): Value {
+  return choices[DEPTH];
+}
 
 /** After so long a test that explores many lives is thought to hang, in milliseconds. */
 export const EXPLORING_MS = THOROUGH ? 4 * 3_600_000 : 600_000;

@@ -15,15 +15,16 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { brokenAtRest } from "../kit/check-invariants.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
+import { byDepth } from "../kit/thorough.ts";
 import { brokenDeliveries, brokenStatuses } from "../simulation/payment-invariants.ts";
 import { carefulClient, type Acknowledged } from "./processes/careful-client.ts";
 import { keepAlive, type KeptAlive } from "./processes/keep-alive.ts";
 import type { ChainReady, ChainSettings, ServiceReady, ServiceSettings } from "./processes/settings.ts";
 
-const PAYMENTS = 40;
+const PAYMENTS = byDepth({ quick: 16, ci: 40, long: 40 });
 const CLIENTS = 8;
-const SERVICE_KILLS = 4;
-const CHAIN_KILLS = 2;
+const SERVICE_KILLS = byDepth({ quick: 2, ci: 4, long: 4 });
+const CHAIN_KILLS = byDepth({ quick: 1, ci: 2, long: 2 });
 // Four times as fast as mainnet: finality in about three seconds, and fifteen until a signed transaction dies.
 const SLOT_MS = 100;
 /** Answers and deliveries that there are at least: a quote, a post and two notices of each payment. */

@@ -6,7 +6,7 @@ import { turns } from "../kit/engine-world.ts";
 import { mortalProcess, type Death, type MortalProcess } from "../kit/mortal.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { seedOfRun } from "../kit/seed.ts";
-import { THOROUGH } from "../kit/thorough.ts";
+import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { untilRest } from "./acts.ts";
 import { brokenPromises } from "./broken-promises.ts";
 import type { Flow, Stage } from "./flow.ts";
@@ -44,7 +44,10 @@ export const TAKEN_OVER: Ordeal = {
  */
 export type Thoroughness = "every" | "changing" | "some" | "few" | "fewest" | "rare";
 
-/** How thoroughly a flow is killed on each adapter, by its name; `npm run test:long` is thorough everywhere. */
+/**
+ * How thoroughly CI kills a flow on each adapter, by its name. `npm test` takes the next sparser choice, and
+ * `npm run test:long` is thorough everywhere.
+ */
 export type Plan = Readonly<Record<string, Thoroughness>>;
 
 const SEED = seedOfRun();
@@ -55,6 +58,14 @@ const ONE_IN: Readonly<Record<Thoroughness, { readonly changing: number; readonl
   few: { changing: 12, other: 48 },
   fewest: { changing: 48, other: 192 },
   rare: { changing: 192, other: 1_536 },
+};
+const SPARSER: Readonly<Record<Thoroughness, Thoroughness>> = {
+  every: "changing",
+  changing: "some",
+  some: "few",
+  few: "fewest",
+  fewest: "rare",
+  rare: "rare",
 };
 const CHANGING: ReadonlySet<string> = new Set(["commit", "release", "broadcast", "sign", "attempt"]);
 // Fewer calls than any flow makes: an enumeration that kills nobody proves nothing.
@@ -67,8 +78,9 @@ const MAX_MS = THOROUGH ? 14_400_000 : 900_000;
 /** One test per adapter: whatever the flow holds, it holds at every death. */
 export function testEveryDeath(flow: Flow, ordeal: Ordeal, around: () => Surroundings, plan: Plan): void {
   for (const adapter of adapters) {
-    const thoroughness = THOROUGH ? "every" : plan[adapter.name];
-    if (thoroughness === undefined) continue;
+    const planned = THOROUGH ? "every" : plan[adapter.name];
+    if (planned === undefined) continue;
+    const thoroughness = byDepth({ quick: SPARSER[planned], ci: planned, long: planned });
     test(`${flow.holds}: ${ordeal.name}, on ${adapter.name}`, { timeout: MAX_MS }, async () => {
       const { calls, broken, books } = await liveThrough(flow, ordeal, undefined, around(), adapter);
       expect(broken).toEqual([]);

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { DeclaredPayment, VerifiedPayment } from "../../src/ledger/ledger.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
+import { byDepth } from "../kit/thorough.ts";
 import { keyOf, land, rawMessage, signatureOf, signed, verdict, wire } from "./signed-transaction.ts";
 import { AMOUNT, verifyScene, type VerifyScene } from "./verify-scene.ts";
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
 beforeEach(() => scene.chain.advance(1));
 afterAll(() => scene.close());
 
+const MANY = byDepth({ quick: 1_000, ci: 10_000, long: 10_000 });
 // Ten thousand signatures are verified; a busy machine takes its time.
 const TIMEOUT = 120_000;
 
@@ -43,7 +45,7 @@ const flipped = (bytes: Buffer, bit: number): Buffer => {
 };
 
 test(
-  "W2: of 10,000 random bit flips none is accepted, in any asset and either format",
+  "W2: of many random bit flips none is accepted, in any asset and either format",
   async () => {
     const all = await specimens();
     for (const { payment, bytes } of all) {
@@ -62,14 +64,14 @@ test(
           "accepted",
         );
       }),
-      { numRuns: 10_000 },
+      { numRuns: MANY },
     );
   },
   TIMEOUT,
 );
 
 test(
-  "W2: of 10,000 random blobs none is accepted and none makes it throw, signed ones among them",
+  "W2: of many random blobs none is accepted and none makes it throw, signed ones among them",
   async () => {
     const { alice, sol, usdc } = scene;
     const kinds = [
@@ -94,7 +96,7 @@ test(
         const text = kind(Buffer.from(noise)).toString("base64");
         expect(await verdict(scene.ledger, text, payment)).not.toBe("accepted");
       }),
-      { numRuns: 10_000 },
+      { numRuns: MANY },
     );
   },
   TIMEOUT,
@@ -159,7 +161,7 @@ test(
 );
 
 test(
-  "W3: of 1,000 transactions put together at random from an honest one's pieces, only the declared amount can move",
+  "W3: of many transactions put together at random from an honest one's pieces, only the declared amount can move",
   async () => {
     const { alice, bob, mallory, ata, mints, usdc } = scene;
     const token = scene.payToken();
@@ -208,7 +210,7 @@ test(
         const seen = await scene.ledger.statuses([answer.verified.signature]);
         if (seen[0] === null) await expectOnlyThePayment(answer.verified, usdc);
       }),
-      { numRuns: 1_000 },
+      { numRuns: MANY / 10 },
     );
     expect(accepted).toBeGreaterThan(0);
   },

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
 import { memoryStorage, sqliteStorage } from "../kit/storages.ts";
-import { THOROUGH } from "../kit/thorough.ts";
+import { byDepth, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { TaskRecord } from "../../storage/storage.ts";
 import { QUEUES } from "../../storage/task-queues.ts";
@@ -306,7 +306,8 @@ test(
       const storage = await sqliteStorage(":memory:", { elapsed: () => 0 });
       return { storage, remove: () => storage.close() };
     });
-    await fc.assert(property, { numRuns: 300, plugins: [fc.interruptAfterTimeLimit(90_000)] });
+    const numRuns = byDepth({ quick: 40, ci: 300, long: 300 });
+    await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(90_000)] });
   },
 );
 
@@ -320,7 +321,8 @@ test.skipIf(!HAS_POSTGRES)(
       await storage.fact("");
       return { storage, remove: () => storage.close().then(database.destroy) };
     });
-    const [numRuns, time] = THOROUGH ? [1_000, 300_000] : [8, 30_000];
+    const numRuns = byDepth({ quick: 3, ci: 8, long: 1_000 });
+    const time = THOROUGH ? 300_000 : 30_000;
     await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(time)] });
   },
 );

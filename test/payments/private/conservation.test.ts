@@ -5,9 +5,9 @@ import { brokenAccounts } from "./accounts-of-everybody.ts";
 import { liveThrough } from "./live-through.ts";
 import { anyLife, type Life } from "./random-life.ts";
 import { repeatedRun } from "../../kit/seed.ts";
-import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 
-const LIVES = THOROUGH ? 1_000 : 10;
+const LIVES = byDepth({ quick: 4, ci: 10, long: 1_000 });
 
 async function brokenIn(life: Life): Promise<readonly string[]> {
   const lived = await liveThrough(life);

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repeatedRun } from "../../kit/seed.ts";
-import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
 import { brokenUnderLies } from "./accounts-under-lies.ts";
 import { liveUnderLies } from "./live-under-lies.ts";
 import { anyLyingLife, type LyingLife } from "./lying-life.ts";
@@ -34,6 +34,10 @@ test(
     for (const again of THOROUGH ? BROKEN_ONCE : []) {
       await fc.assert(anyLife, { ...again, numRuns: 1, endOnFailure: true });
     }
-    await fc.assert(anyLife, { numRuns: THOROUGH ? 200 : 3, endOnFailure: true, ...repeatedRun() });
+    await fc.assert(anyLife, {
+      numRuns: byDepth({ quick: 1, ci: 3, long: 200 }),
+      endOnFailure: true,
+      ...repeatedRun(),
+    });
   },
 );

@@ -7,7 +7,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
-import { THOROUGH } from "../../kit/thorough.ts";
+import { byDepth } from "../../kit/thorough.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 
 let world: PrivateFixture;
@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 const LEASE_OVER = 20_000;
 
 /** All of a send's in the long run; of longer stories so many, evenly spread. */
-const MAX_COPIES = THOROUGH ? 20 : 4;
+const MAX_COPIES = byDepth({ quick: 2, ci: 4, long: 20 });
 
 function atMost<T>(most: number, all: readonly T[]): readonly T[] {
   const step = Math.max(1, all.length / most);

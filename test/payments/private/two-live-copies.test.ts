@@ -5,7 +5,7 @@ import type { CreatedOrderBody } from "../../../src/payments/private/accept-orde
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { repeatedRun } from "../../kit/seed.ts";
-import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 import { copiedWorld, type CopiedWorld } from "./live-copies.ts";
 import { SOL } from "./scene.ts";
 
@@ -128,7 +128,7 @@ test.each(STORIES)(
           expect([story.ends, "unknown_spending"]).toContain(deposit?.heldReason ?? told);
         }
       }),
-      { numRuns: THOROUGH ? 80 : 2, endOnFailure: true, ...repeatedRun() },
+      { numRuns: byDepth({ quick: 1, ci: 2, long: 80 }), endOnFailure: true, ...repeatedRun() },
     );
   },
 );
