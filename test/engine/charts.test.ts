@@ -4,13 +4,28 @@ import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
 import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import type { ChartCase } from "./charts/chart-case.ts";
+import { events } from "./charts/events.ts";
 import { families } from "./charts/families.ts";
+import { generations } from "./charts/generations.ts";
 import { actorLife, durableLife } from "./charts/lives.ts";
 import { processes } from "./charts/processes.ts";
+import { regions } from "./charts/regions.ts";
 import { requests } from "./charts/requests.ts";
+import { routines } from "./charts/routines.ts";
 import { structures } from "./charts/structures.ts";
+import { timing } from "./charts/timing.ts";
 
-const corpus: readonly ChartCase[] = [...requests, ...processes, ...families, ...structures];
+const corpus: readonly ChartCase[] = [
+  ...requests,
+  ...processes,
+  ...families,
+  ...structures,
+  ...events,
+  ...timing,
+  ...regions,
+  ...generations,
+  ...routines,
+];
 
 /** All deaths at commits, or a sample of them in a short run: SQLite makes lives ten times as long. */
 function deaths(commits: number, { name }: Adapter): Death[] {
