@@ -82,7 +82,7 @@ export default {
       "One attempt to send a webhook is bytes, addresses and a deadline.",
       "^src/payments/webhooks/sending/",
       "^src/payments/webhooks/sending/",
-      "^src/(runtime|options|diagnostics)\\.ts$",
+      "^src/(runtime|options|diagnostics|networks)\\.ts$",
       npm("undici", "ipaddr\\.js"),
     ),
     never(

@@ -19,7 +19,17 @@ export type { OperatorPurses, PurseBody, PurseName } from "./payments/purses/pur
 export { verifyServiceSignature } from "./payments/webhooks/sending/signature.ts";
 export { SCOPES } from "./payments/accounts/caller.ts";
 export type { Caller, Scope } from "./payments/accounts/caller.ts";
-export type { ApiKeys, IssueKey, KeyEnvironment, NewAccount } from "./payments/accounts/api-keys.ts";
+export { KeyRefused } from "./payments/accounts/api-keys.ts";
+export type {
+  ApiKeys,
+  IssuedKey,
+  IssueKey,
+  KeyEnvironment,
+  KeyRotation,
+  ListedKey,
+  NewAccount,
+  RotatedKey,
+} from "./payments/accounts/api-keys.ts";
 export type { Answer, RequestOptions } from "./payments/accounts/answer-once.ts";
 export type { DurableScope, LimitStanding } from "./payments/accounts/count-hit.ts";
 export type { MasterSecret } from "./payments/secrets/sealing.ts";

@@ -1,15 +1,26 @@
 /** `paystate accounts` and `paystate keys`: who may use the service, straight on its database. */
-import { StoredApiKeys, type ApiKeys, type KeyEnvironment } from "../payments/accounts/api-keys.ts";
+import {
+  KeyRefused,
+  StoredApiKeys,
+  type ApiKeys,
+  type IssuedKey,
+  type IssueKey,
+  type KeyEnvironment,
+  type KeyRotation,
+  type ListedKey,
+  type RotatedKey,
+} from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import { SCOPES, type Scope } from "../payments/accounts/caller.ts";
+import { readNetwork } from "../networks.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
-import type { AccountRecord, ApiKeyRecord, Tier } from "../payments/records.ts";
-import { systemClock, systemRandom } from "../runtime.ts";
+import type { AccountRecord, Tier } from "../payments/records.ts";
+import { silentLogger, systemClock, systemRandom } from "../runtime.ts";
 import { TIERS } from "./dev-data.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabasePlace } from "./open-database.ts";
 import type { Print } from "./print.ts";
-import { oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
+import { duration, oneOf, readArguments, wholeNumber } from "./read-arguments.ts";
 import { table } from "./table.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -23,7 +34,10 @@ const DAY_MS = 86_400_000;
 const EXPIRY_DAYS = { least: 1, most: 3_650 };
 const MAX_ACCOUNTS_AT_A_TIME = 500;
 const ACTS_ON_ACCOUNTS = ["create", "list"];
-const ACTS_ON_KEYS = ["create", "list", "revoke"];
+const ACTS_ON_KEYS = ["create", "list", "rotate", "revoke"];
+/** What is named after an act on keys. */
+const NAMED_ID: Readonly<Record<string, string>> = { revoke: "a key", rotate: "a key" };
+const OVERLAP = { unit: "h", most: 90 * DAY_MS } as const;
 
 const onPayments = (place: DatabasePlace, act: (storage: PaymentStorage) => Promise<void>): Promise<void> =>
   withDatabase(place, ({ storage }) => act(paymentStorage(storage)));
@@ -48,21 +62,23 @@ export async function accounts(args: readonly string[], print: Print): Promise<v
   });
 }
 
-/** `paystate keys create ACCOUNT_ID`, `paystate keys list ACCOUNT_ID`, `paystate keys revoke KEY_ID`. */
+/** `paystate keys create|list ACCOUNT_ID`, `paystate keys rotate|revoke KEY_ID`. */
 export async function keys(args: readonly string[], print: Print): Promise<void> {
   const { values, positionals } = readArguments(args, {
     ...WHERE,
     scopes: { type: "string" },
+    allow: { type: "string" },
     "expires-in": { type: "string" },
+    overlap: { type: "string" },
   });
   const [act, ...rest] = actOf("keys", positionals, ACTS_ON_KEYS);
   const [id] = atMost(`keys ${act}`, rest, 1);
   if (id === undefined) {
-    throw new UsageError(`keys ${act} expects the id of ${act === "revoke" ? "a key" : "an account"}`);
+    throw new UsageError(`keys ${act} expects the id of ${NAMED_ID[act] ?? "an account"}`);
   }
   if (act === "list") {
     return onPayments(values, async (storage) => {
-      const all = shownKeys(await storage.apiKeysOf((await knownAccount(storage, id)).id));
+      const all = await keysOf(storage).listKeys((await knownAccount(storage, id)).id);
       print(values.json ? JSON.stringify(all) : keysPage(all));
     });
   }
@@ -73,31 +89,82 @@ export async function keys(args: readonly string[], print: Print): Promise<void>
       print(values.json ? JSON.stringify(said) : `${id} is revoked: its next request is refused.`);
     });
   }
-  const scopes = scopesOf(values.scopes);
-  const days = values["expires-in"];
-  const expiresAt =
-    days === undefined
-      ? {}
-      : { expiresAt: systemClock.now() + wholeNumber("--expires-in", days, EXPIRY_DAYS) * DAY_MS };
+  if (act === "rotate") {
+    const overlap =
+      values.overlap === undefined ? {} : { overlapMs: duration("--overlap", values.overlap, OVERLAP) };
+    return onPayments(values, async (storage) => {
+      const rotated = await rotate(storage, id, overlap);
+      const until = `${rotated.replaces} works until ${day(rotated.previousUntil)}.`;
+      print(values.json ? JSON.stringify(rotated) : `${shownOnce(rotated)}\n${until}`);
+    });
+  }
+  const wanted = wantedKey(values);
   return onPayments(values, async (storage) => {
     await knownAccount(storage, id);
     const environment = await environmentOf(storage);
-    const issued = await keysOf(storage).issueKey({ accountId: id, environment, scopes, ...expiresAt });
-    // The key stands alone in its line, so that it can be copied, and is shown here only.
-    print(values.json ? JSON.stringify(issued) : `Key ${issued.keyId}, shown this once:\n${issued.key}`);
+    const issued = await keysOf(storage).issueKey({ accountId: id, environment, ...wanted });
+    print(values.json ? JSON.stringify(issued) : shownOnce(issued));
   });
+}
+
+/** The options of `keys create`. */
+interface CreateValues {
+  readonly scopes?: string | undefined;
+  readonly allow?: string | undefined;
+  readonly "expires-in"?: string | undefined;
+}
+
+function wantedKey({
+  scopes,
+  allow,
+  "expires-in": days,
+}: CreateValues): Pick<IssueKey, "scopes" | "allowedAddresses" | "expiresAt"> {
+  return {
+    scopes: scopesOf(scopes),
+    ...(allow !== undefined && { allowedAddresses: addressesOf(allow) }),
+    ...(days !== undefined && {
+      expiresAt: systemClock.now() + wholeNumber("--expires-in", days, EXPIRY_DAYS) * DAY_MS,
+    }),
+  };
+}
+
+function addressesOf(text: string): readonly string[] {
+  const addresses = text.split(",");
+  const wrong = addresses.find((address) => readNetwork(address) === null);
+  if (wrong === undefined) return addresses;
+  throw new UsageError(`--allow ${wrong}: expected addresses or networks, such as 203.0.113.7,2001:db8::/32`);
+}
+
+/** The key stands alone in its line, so that it can be copied, and is shown here only. */
+function shownOnce({ keyId, key }: IssuedKey): string {
+  return `Key ${keyId}, shown this once:\n${key}`;
+}
+
+async function rotate(storage: PaymentStorage, keyId: string, rotation: KeyRotation): Promise<RotatedKey> {
+  if ((await storage.apiKey(keyId)) === null) throw new KeyRefused(unknownKey(keyId));
+  return keysOf(storage).rotateKey(keyId, rotation);
+}
+
+function unknownKey(keyId: string): string {
+  return `there is no key ${keyId}: paystate keys list ACCOUNT_ID shows them`;
 }
 
 async function revoke(storage: PaymentStorage, keyId: string): Promise<void> {
   const found = await storage.apiKey(keyId);
-  if (found === null) throw new Error(`there is no key ${keyId}: paystate keys list ACCOUNT_ID shows them`);
+  if (found === null) throw new KeyRefused(unknownKey(keyId));
   // What was revoked before keeps its time.
   if (found.key.revokedAt === null) await keysOf(storage).revokeKey(keyId);
 }
 
 /** Nothing here authenticates, so no environment is taken. */
-function keysOf(storage: PaymentStorage): Pick<ApiKeys, "createAccount" | "issueKey" | "revokeKey"> {
-  return new StoredApiKeys({ storage, clock: systemClock, random: systemRandom, environments: () => [] });
+function keysOf(storage: PaymentStorage): Omit<ApiKeys, "authenticate"> {
+  return new StoredApiKeys({
+    storage,
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLogger,
+    environments: () => [],
+  });
 }
 
 /** Live keys belong to mainnet and test keys to every other chain; a database says which one is its own. */
@@ -151,13 +218,6 @@ async function allAccounts(storage: PaymentStorage): Promise<readonly AccountRec
   }
 }
 
-/** A key as it may be shown: not even the hash of its secret leaves the database. */
-type ShownKey = Omit<ApiKeyRecord, "secretHash">;
-
-function shownKeys(all: readonly ApiKeyRecord[]): readonly ShownKey[] {
-  return all.map(({ secretHash: _, ...shown }) => shown);
-}
-
 const day = (at: number | null): string => (at === null ? "-" : new Date(at).toISOString());
 
 function accountsPage(all: readonly AccountRecord[]): string {
@@ -165,10 +225,20 @@ function accountsPage(all: readonly AccountRecord[]): string {
   return table(["account", "tier", "created", "name"], rows, "There are no accounts.");
 }
 
-function keysPage(all: readonly ShownKey[]): string {
-  const rows = all.map(({ id, environment, createdAt, expiresAt, revokedAt, scopes }) => [
-    ...[id, environment, day(createdAt), day(expiresAt), day(revokedAt)],
-    scopes.length === SCOPES.length ? "all" : scopes.join(","),
+const KEY_HEADINGS = ["key", "for", "created", "last used", "expires", "revoked", "from", "scopes"];
+
+function keysPage(all: readonly ListedKey[]): string {
+  const rows = all.map((key) => [
+    ...[
+      key.id,
+      key.environment,
+      day(key.createdAt),
+      day(key.lastUsedAt),
+      day(key.expiresAt),
+      day(key.revokedAt),
+    ],
+    key.allowedAddresses?.join(",") ?? "any",
+    key.scopes.length === SCOPES.length ? "all" : key.scopes.join(","),
   ]);
-  return table(["key", "for", "created", "expires", "revoked", "scopes"], rows, "There are no keys.");
+  return table(KEY_HEADINGS, rows, "There are no keys.");
 }

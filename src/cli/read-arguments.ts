@@ -36,6 +36,26 @@ export function wholeNumber(option: string, text: string, { least, most }: Bound
   throw new UsageError(`${option} ${text}: expected a whole number from ${least} to ${most}`);
 }
 
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type Unit = keyof typeof UNITS;
+
+/** How long something may last. */
+export interface Durations {
+  /** What the example in the error is counted in. */
+  readonly unit: Unit;
+  /** Milliseconds. */
+  readonly most: number;
+}
+
+/** The milliseconds that a text such as `90s`, `30m`, `24h` or `7d` stands for. Throws `UsageError` for more than `most`. */
+export function duration(option: string, text: string, { unit, most }: Durations): number {
+  const [, count = "", given = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const ms = count === "" ? Number.NaN : Number(count) * UNITS[given as Unit];
+  if (ms <= most) return ms;
+  const largest = `${Math.floor(most / UNITS[unit])}${unit}`;
+  throw new UsageError(`${option} ${text}: expected a time such as 90s, 30m, 24h or 7d, at most ${largest}`);
+}
+
 /** Throws `UsageError` when an option's text is none of the expected ones. */
 export function oneOf(option: string, text: string, expected: readonly string[]): void {
   if (!expected.includes(text)) throw new UsageError(`${option} ${text}: expected ${expected.join(" or ")}`);

@@ -70,10 +70,13 @@ Accounts and their keys, straight on a database file; a service may be at work o
 paystate accounts create NAME --tier free|pro|enterprise
 paystate accounts list
 
-paystate keys create ACCOUNT_ID [--scopes SCOPE,…] [--expires-in DAYS]
+paystate keys create ACCOUNT_ID [--scopes SCOPE,…] [--allow ADDRESS,…] [--expires-in DAYS]
 paystate keys list ACCOUNT_ID
+paystate keys rotate KEY_ID [--overlap TIME]
 paystate keys revoke KEY_ID
     A key is shown once, when it is made. One that is revoked is refused from its next request on.
+      --allow ADDRESS,…  addresses or networks that it may be used from, such as 203.0.113.0/24; default any
+      --overlap TIME     how long the key before still works, such as 30m, 24h (default) or 7d
 
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]

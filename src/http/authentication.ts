@@ -4,8 +4,8 @@ import type { Caller } from "../payments/accounts/caller.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import type { KnownCredentials } from "./known-credentials.ts";
 
-/** Finds the caller of a request; null when there is none. */
-export type Authenticate = (request: Request) => Promise<Caller | null>;
+/** Finds the caller of a request that comes from this address (null: unknown); null when there is none. */
+export type Authenticate = (request: Request, address: string | null) => Promise<Caller | null>;
 
 /** How callers are found, and how failures at it are limited. */
 export interface AuthenticationParts {
@@ -33,7 +33,7 @@ export class Authentication {
     const { failures, known } = this.#parts;
     // The window is looked at first: hashing the credentials of every request would cost more.
     const isMadeUp = failures.isFull(address) && known !== null && !known.has(request);
-    const caller = isMadeUp ? null : await this.#find(request);
+    const caller = isMadeUp ? null : await this.#find(request, address);
     if (caller === null) {
       failures.count(address, headers);
       throw new PaymentError("INVALID_API_KEY", {});
@@ -42,9 +42,9 @@ export class Authentication {
     return caller;
   }
 
-  async #find(request: Request): Promise<Caller | null> {
+  async #find(request: Request, address: string | null): Promise<Caller | null> {
     try {
-      return await this.#parts.authenticate(request);
+      return await this.#parts.authenticate(request, address);
     } catch (thrown) {
       if (isPaymentError(thrown, "INVALID_API_KEY")) return null;
       throw thrown;

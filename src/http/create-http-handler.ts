@@ -10,7 +10,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import { AccountWindows } from "./account-windows.ts";
-import { Authentication } from "./authentication.ts";
+import { Authentication, type Authenticate } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
 import { PER_CLIENT, WINDOWS, type PerTier } from "./contract/limits.ts";
 import { ENDPOINTS } from "./endpoints/every-endpoint.ts";
@@ -52,7 +52,11 @@ export interface HttpHandlerOptions {
     /** Of /v1/openapi.json and /v1/docs, which need no key. Default 60. */
     readonly documents?: number;
   };
-  /** The client's address behind a trusted proxy, null when unknown. Default: the socket's; none for `fetch`. */
+  /**
+   * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the allowed
+   * addresses of a key are compared with. A client writes into `X-Forwarded-For` what it likes: take what your own proxy
+   * has added, which is the last. Default: the socket's; none for `fetch`.
+   */
   readonly clientAddress?: (request: Request) => string | null;
   /**
    * Serves the inspector at `/_inspector`: pages that show every chart and every stored instance, live and read-only.
@@ -179,15 +183,16 @@ function answer(responder: Responder, site: Site | null, { req, env }: AppContex
 
 function responderOf({ service, basePath, clientAddress, limits, ...checked }: CheckedOptions): Responder {
   const { clock, random, logger: log } = checked;
-  const ofKeys = (request: Request): Promise<Caller | null> =>
-    service.authenticate(request.headers.get("authorization"));
+  const { authenticate: ofHost } = checked;
+  const ofKeys: Authenticate = ({ headers }, address) =>
+    service.authenticate(headers.get("authorization"), address);
   const perClient = (scope: string, limit: number): ClientLimit =>
     new ClientLimit(new RateWindow({ scope, clock }), limit);
   const authentication = new Authentication({
-    authenticate: checked.authenticate ?? ofKeys,
+    authenticate: ofHost === undefined ? ofKeys : (request) => ofHost(request),
     failures: perClient("authentication", limits.failedAuthentications),
     // A host's own credentials may stand anywhere in a request.
-    known: checked.authenticate === undefined ? new KnownCredentials() : null,
+    known: ofHost === undefined ? new KnownCredentials() : null,
   });
   return new Responder({
     service,

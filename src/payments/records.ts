@@ -28,9 +28,15 @@ export interface ApiKeyRecord {
   readonly secretHash: string;
   readonly environment: "live" | "test";
   readonly scopes: readonly string[];
+  /** Addresses and networks in CIDR notation that it may be used from, null for any. */
+  readonly allowedAddresses: readonly string[] | null;
+  /** Unique: the key that this one was made to take the place of. */
+  readonly replaces: string | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
+  /** Written at most once a minute. */
+  readonly lastUsedAt: number | null;
 }
 
 export interface RecipientShare {

@@ -155,8 +155,10 @@ function accountMethods({
   return {
     createAccount: (account) => keys.createAccount(account),
     issueKey: (issue) => keys.issueKey(issue),
+    listKeys: (accountId) => keys.listKeys(accountId),
+    rotateKey: (keyId, rotation) => keys.rotateKey(keyId, rotation),
     revokeKey: (keyId) => keys.revokeKey(keyId),
-    authenticate: (authorization) => keys.authenticate(authorization),
+    authenticate: (authorization, address) => keys.authenticate(authorization, address),
     account: (caller) => readAccount(context, caller),
     tokens: () => ({ tokens: assets.tokens }),
     balances: (address) => readBalances({ ledger, assets }, address),

@@ -16,7 +16,8 @@ import type { Screen } from "../payments/recipients/screening.ts";
 import type { MasterSecret } from "../payments/secrets/sealing.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
-import { denyList, readHostName, readNetwork } from "../payments/webhooks/sending/deny-list.ts";
+import { readNetwork } from "../networks.ts";
+import { denyList, readHostName } from "../payments/webhooks/sending/deny-list.ts";
 import { readProxyUrl } from "../payments/webhooks/sending/proxy-tunnel.ts";
 
 /** What `createPaymentService` is given. Storage, ledger and secrets have no hidden default. */

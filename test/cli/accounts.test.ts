@@ -2,10 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
+import { StoredApiKeys, type IssuedKey } from "../../src/payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
-import { systemClock, systemRandom } from "../../src/runtime.ts";
+import { silentLogger, systemClock, systemRandom } from "../../src/runtime.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 
@@ -26,16 +26,17 @@ const bindTo = async (value: string): Promise<void> => {
   await storage.close();
 };
 /** Who a service on this database takes the key for. */
-const authenticated = async (key: string): Promise<Caller> => {
+const authenticated = async (key: string, address: string | null = null): Promise<Caller> => {
   const storage = await sqliteStorage(file);
   const keys = new StoredApiKeys({
     storage,
     clock: systemClock,
     random: systemRandom,
+    log: silentLogger,
     environments: () => ["live"],
   });
   try {
-    return await keys.authenticate(`Bearer ${key}`);
+    return await keys.authenticate(`Bearer ${key}`, address);
   } finally {
     await storage.close();
   }
@@ -81,6 +82,7 @@ test("an account is opened, its key is shown once and opens the service, is list
   expect(listed).toEqual([
     {
       ...{ id: keyId, accountId, environment: "live", scopes: ["tokens:read", "quotes:write"] },
+      ...{ allowedAddresses: null, replaces: null, lastUsedAt: expect.any(Number) as number },
       ...{
         createdAt: expect.any(Number) as number,
         expiresAt: expect.any(Number) as number,
@@ -103,13 +105,56 @@ test("an account is opened, its key is shown once and opens the service, is list
   expect(JSON.parse((await on("keys", "list", accountId, "--json")).stdout)).toMatchObject([revoked]);
 });
 
+test("a key is made for two addresses, and rotated: its successor has the same, and it works for the overlap", async () => {
+  const accountId = (await on("accounts", "create", "Two doors", "--tier", "free")).stdout.trim();
+  const bound = ["--scopes", "tokens:read", "--allow", "203.0.113.0/24,2001:db8::7"];
+  const made = JSON.parse((await on("keys", "create", accountId, ...bound, "--json")).stdout) as IssuedKey;
+  const rotated = await on("keys", "rotate", made.keyId, "--overlap", "30m");
+  expect(rotated).toMatchObject({ code: 0, stderr: "" });
+  const [, next = "", key = ""] = /^Key (\w+), shown this once:\n(ps_live_\w+)\n/.exec(rotated.stdout) ?? [];
+  expect(rotated.stdout).toContain(`\n${made.keyId} works until 2`);
+  for (const each of [made.key, key]) {
+    await expect(authenticated(each)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    expect((await authenticated(each, "203.0.113.9")).accountId).toBe(accountId);
+  }
+  const page = (await on("keys", "list", accountId)).stdout.split("\n");
+  expect(page[0]).toMatch(/^key +for +created +last used +expires +revoked +from +scopes$/);
+  expect(page[2]).toMatch(
+    new RegExp(`^${next} +live +\\S+Z +\\S+Z +- +- +203.0.113.0/24,2001:db8::7 +tokens:read$`),
+  );
+  const again = await on("keys", "rotate", made.keyId);
+  const sentence = `the key ${made.keyId} was replaced before: rotate the key that replaces it`;
+  expect(again).toMatchObject({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n` });
+});
+
 test.concurrent.each([
   ["keys create acct_none", "there is no account acct_none: paystate accounts list shows them"],
   ["keys list acct_none", "there is no account acct_none: paystate accounts list shows them"],
   ["keys revoke none", "there is no key none: paystate keys list ACCOUNT_ID shows them"],
+  ["keys rotate none", "there is no key none: paystate keys list ACCOUNT_ID shows them"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
   const { code, stdout, stderr } = await on(...line.split(" "));
   expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n` });
+});
+
+test.concurrent.each([
+  [
+    "keys create a --allow 203.0.113.0/33",
+    /^paystate: --allow 203.0.113.0\/33: expected addresses or networks/,
+  ],
+  [
+    "keys rotate a --overlap 1",
+    /^paystate: --overlap 1: expected a time such as 90s, 30m, 24h or 7d, at most 2160h/,
+  ],
+  ["keys rotate a --overlap 91d", /^paystate: --overlap 91d: expected a time/],
+  ["keys rotate", /^paystate: keys rotate expects the id of a key/],
+])("`paystate %s` is refused before the database is opened", async (line, sentence) => {
+  const { code, stdout, stderr } = await runCommand(line.split(" "));
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(sentence) as string,
+  });
 });
 
 test("an unknown scope is refused with those there are, and a mistyped file is not made", async () => {

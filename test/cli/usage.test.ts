@@ -46,7 +46,7 @@ test.concurrent.each([
   ["accounts create", "accounts create expects a name"],
   ["accounts create shop", "--tier : expected free or pro or enterprise"],
   ["accounts list all", 'accounts list takes no argument "all"'],
-  ["keys rotate", 'keys has no "rotate": expected create, list or revoke'],
+  ["keys renew", 'keys has no "renew": expected create, list, rotate or revoke'],
   ["keys create", "keys create expects the id of an account"],
   ["keys revoke", "keys revoke expects the id of a key"],
   ["keys create a --expires-in 0", "--expires-in 0: expected a whole number from 1 to 3650"],

@@ -241,6 +241,53 @@ function madeUpKey(n: number): string {
   return `${body}_${sha256Hex(body).slice(0, 8)}`;
 }
 
+test("H28: a stolen key that is used from elsewhere is answered as an unknown one, and counts as a failure", async () => {
+  const way = WAYS[1];
+  if (way === undefined) throw new Error("there is such a way");
+  const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) =>
+    headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? null;
+  const http = await httpFixture(way, { handler: { limits, clientAddress } });
+  const { accountId } = await http.caller();
+  const allowedAddresses = ["203.0.113.0/28"];
+  const { key } = await http.service.issueKey({ accountId, environment: "test", allowedAddresses });
+  const from = async (credentials: string, forwarded: string): Promise<Told> =>
+    http.stranger("/v1/tokens", {
+      headers: { authorization: `Bearer ${credentials}`, "x-forwarded-for": forwarded },
+    });
+  expect((await from(key, "198.51.100.1, 203.0.113.1")).status).toBe(200);
+  // What the client itself has written stands before what the proxy has added.
+  const stolen = await from(key, "203.0.113.1, 198.51.100.1");
+  const unknown = await from(madeUpKey(1), "198.51.100.2");
+  const shown = ({ status, text, headers }: Told): unknown => {
+    const names = [...headers].filter(([name]) => !/^(date|x-request-id)$/.test(name));
+    return { status, text: text.replace(/req_[0-9a-f]+/, ""), names };
+  };
+  expect(shown(stolen)).toEqual(shown(unknown));
+  expect(stolen).toMatchObject({ status: 401, code: "INVALID_API_KEY" });
+  for (let n = 0; n < 3; n++) await from(key, "198.51.100.1");
+  expect((await from(key, "198.51.100.1")).status).toBe(429);
+  expect((await from(key, "203.0.113.2")).status).toBe(200);
+  await http.close();
+});
+
+test("a key with allowed addresses goes by the socket where no proxy is named, and is refused where there is no socket", async () => {
+  const statuses: number[] = [];
+  for (const way of WAYS) {
+    const http = await httpFixture(way, { handler: { limits } });
+    const { accountId } = await http.caller();
+    for (const address of ["127.0.0.0/8", "203.0.113.7"]) {
+      const { key } = await http.service.issueKey({
+        ...{ accountId, environment: "test" },
+        allowedAddresses: [address],
+      });
+      const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": "203.0.113.7" };
+      statuses.push((await http.stranger("/v1/tokens", { headers })).status);
+    }
+    await http.close();
+  }
+  expect(statuses).toEqual([401, 401, 200, 401]);
+});
+
 test("through node:http the address of the socket is limited by itself", async () => {
   const way = WAYS[1];
   if (way === undefined) throw new Error("there is such a way");

@@ -1,7 +1,7 @@
 /** What must stay secret: API keys are stored hashed, webhook secrets sealed for one row under one master secret. */
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../kit/storages.ts";
-import { systemRandom } from "../../src/runtime.ts";
+import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
 import { createSealing } from "../../src/payments/secrets/sealing.ts";
@@ -18,6 +18,7 @@ describe("API keys", () => {
       storage,
       clock,
       random: systemRandom,
+      log: silentLogger,
       environments: () => environments,
     });
     return { storage, clock, keys };

@@ -1,12 +1,14 @@
 /** API keys: `ps_live_<id>_<secret>_<checksum>`, shown once, stored hashed, compared in constant time. */
 import { timingSafeEqual } from "node:crypto";
+import { holderOf, readNetwork, type Network } from "../../networks.ts";
 import type { ApiKeyRecord, Tier } from "../records.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import { InvalidOptions } from "../../options.ts";
-import type { Clock, Random } from "../../runtime.ts";
+import type { Clock, Logger, Random } from "../../runtime.ts";
 import { SCOPES, type Caller, type Scope } from "./caller.ts";
 import { newId, sha256Hex } from "../ids.ts";
+import { LastUse } from "./last-use.ts";
 
 /** `live` keys move real money and are refused off mainnet; `test` keys are refused on it. */
 export type KeyEnvironment = "live" | "test";
@@ -17,8 +19,49 @@ export interface IssueKey {
   readonly environment: KeyEnvironment;
   /** Default: all of them. */
   readonly scopes?: readonly Scope[];
+  /**
+   * Addresses and networks in CIDR notation, IPv4 or IPv6, that the key may be used from, at most 100. Which address a
+   * request comes from is told by the option `clientAddress` of `createHttpHandler`. Default: any.
+   */
+  readonly allowedAddresses?: readonly string[];
   /** Milliseconds since the Unix epoch; default: never. */
   readonly expiresAt?: number;
+}
+
+/** A key that was issued. The only place that ever shows the whole key. */
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly key: string;
+}
+
+/** What `rotateKey` is told. */
+export interface KeyRotation {
+  /** How long the key before goes on working, in milliseconds, 0 to 90 days; default 24 hours. It never works longer than it would have. */
+  readonly overlapMs?: number;
+}
+
+/** A key that was issued in the place of another. */
+export interface RotatedKey extends IssuedKey {
+  readonly replaces: string;
+  /** When the key before ends, milliseconds since the Unix epoch. */
+  readonly previousUntil: number;
+}
+
+/** A key as it may be shown: not even the hash of its secret leaves the database. Times are milliseconds since the Unix epoch. */
+export interface ListedKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: KeyEnvironment;
+  readonly scopes: readonly string[];
+  /** Null: any address. */
+  readonly allowedAddresses: readonly string[] | null;
+  /** The key in whose place this one was issued. */
+  readonly replaces: string | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+  /** Null: never. Up to a minute older than the last use. */
+  readonly lastUsedAt: number | null;
 }
 
 /** What `createAccount` is given. */
@@ -31,15 +74,29 @@ export interface NewAccount {
 export interface ApiKeys {
   /** Opens an account; its id is new. */
   createAccount(account: NewAccount): Promise<{ accountId: string }>;
-  /** Issues a key. The answer is the only place that ever shows the whole key. */
-  issueKey(key: IssueKey): Promise<{ keyId: string; key: string }>;
+  /** Issues a key. Throws `InvalidOptions`. */
+  issueKey(key: IssueKey): Promise<IssuedKey>;
+  /** An account's keys, revoked and expired ones included, oldest first. */
+  listKeys(accountId: string): Promise<readonly ListedKey[]>;
+  /**
+   * Issues a key in the place of another: of the same account, with its scopes and addresses, and living as long as that
+   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key. Throws
+   * `InvalidOptions`, and `KeyRefused` for a key that does not exist, has ended, or was replaced before.
+   */
+  rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
   /** Revokes a key for good; its next request is refused. */
   revokeKey(keyId: string): Promise<void>;
   /**
-   * The caller behind an `Authorization` header. Throws `INVALID_API_KEY`, the same for a missing, garbled, unknown,
-   * wrong, revoked, expired or misplaced key, so that the answer does not tell which.
+   * The caller behind an `Authorization` header, and the IP address that it comes from, null when that is unknown. Throws
+   * `INVALID_API_KEY`, the same for a missing, garbled, unknown, wrong, revoked, expired or misplaced key and one that may
+   * not be used from this address, so that the answer does not tell which.
    */
-  authenticate(authorization: string | null): Promise<Caller>;
+  authenticate(authorization: string | null, address?: string | null): Promise<Caller>;
+}
+
+/** Thrown for a key that cannot be rotated, with a sentence that says why. */
+export class KeyRefused extends Error {
+  override readonly name = "KeyRefused";
 }
 
 // The scheme is no secret and has no case (RFC 9110); everything after it has.
@@ -48,21 +105,35 @@ const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 16;
 const CHECKSUM_LENGTH = 8;
 
+const MAX_ADDRESSES = 100;
+const DAY_MS = 86_400_000;
+const OVERLAP_MS = DAY_MS;
+const MAX_OVERLAP_MS = 90 * DAY_MS;
+
 /** What keys are made of and checked against. */
 export interface ApiKeyParts {
-  readonly storage: Pick<PaymentStorage, "apiKey" | "commit">;
+  readonly storage: Pick<PaymentStorage, "apiKey" | "apiKeysOf" | "commit">;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Logger;
   /** Which keys are taken on this chain; asked at each use, because the chain is known only after the start. */
   readonly environments: () => readonly KeyEnvironment[];
 }
 
+/** A key before it is stored. */
+type NewKey = Pick<
+  ApiKeyRecord,
+  "accountId" | "environment" | "scopes" | "allowedAddresses" | "expiresAt" | "replaces"
+>;
+
 /** The accounts and keys of one database. */
 export class StoredApiKeys implements ApiKeys {
   readonly #parts: ApiKeyParts;
+  readonly #lastUse: LastUse;
 
   constructor(parts: ApiKeyParts) {
     this.#parts = parts;
+    this.#lastUse = new LastUse(parts);
   }
 
   async createAccount({ name, tier }: NewAccount): Promise<{ accountId: string }> {
@@ -73,26 +144,51 @@ export class StoredApiKeys implements ApiKeys {
     return { accountId: id };
   }
 
-  async issueKey(issue: IssueKey): Promise<{ keyId: string; key: string }> {
-    const { accountId, environment, scopes = SCOPES, expiresAt = null } = issue;
-    const unknown = scopes.filter((scope) => !SCOPES.includes(scope));
-    if (unknown.length > 0) {
-      throw new InvalidOptions("issueKey", [`scopes: ${unknown.join(", ")}: expected ${SCOPES.join(", ")}`]);
+  async issueKey(issue: IssueKey): Promise<IssuedKey> {
+    const { accountId, environment, scopes = SCOPES, allowedAddresses = null, expiresAt = null } = issue;
+    const problems = [...scopeProblems(scopes), ...addressProblems(allowedAddresses)];
+    if (problems.length > 0) throw new InvalidOptions("issueKey", problems);
+    const { record, issued } = this.#newKey({
+      ...{ accountId, environment, scopes, allowedAddresses, expiresAt },
+      replaces: null,
+    });
+    await this.#insert({ table: "apiKeys", insert: record });
+    return issued;
+  }
+
+  async listKeys(accountId: string): Promise<readonly ListedKey[]> {
+    const all = await this.#parts.storage.apiKeysOf(accountId);
+    return all.map(({ secretHash: _, ...listed }) => listed);
+  }
+
+  async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: KeyRotation = {}): Promise<RotatedKey> {
+    if (!(Number.isSafeInteger(overlapMs) && overlapMs >= 0 && overlapMs <= MAX_OVERLAP_MS)) {
+      const problem = `overlapMs: expected whole milliseconds from 0 to ${MAX_OVERLAP_MS}`;
+      throw new InvalidOptions("rotateKey", [problem]);
     }
-    const id = this.#randomHex(KEY_ID_BYTES);
-    const secret = this.#randomHex(SECRET_BYTES);
-    const key: ApiKeyRecord = {
-      id,
-      accountId,
-      secretHash: sha256Hex(secret),
-      environment,
-      scopes,
-      createdAt: this.#parts.clock.now(),
-      expiresAt,
-      revokedAt: null,
-    };
-    await this.#insert({ table: "apiKeys", insert: key });
-    return { keyId: id, key: `ps_${environment}_${id}_${secret}_${checksum(environment, id, secret)}` };
+    const { storage, clock } = this.#parts;
+    const now = clock.now();
+    const previous = (await storage.apiKey(keyId))?.key ?? null;
+    if (previous === null) throw new KeyRefused(`there is no key ${keyId}`);
+    const { accountId, environment, scopes, allowedAddresses, createdAt, expiresAt } = previous;
+    if (hasEnded(previous, now)) throw new KeyRefused(`the key ${keyId} has ended: issue a new one`);
+    const { record, issued } = this.#newKey({
+      ...{ accountId, environment, scopes, allowedAddresses },
+      expiresAt: expiresAt === null ? null : now + (expiresAt - createdAt),
+      replaces: keyId,
+    });
+    const previousUntil = Math.min(expiresAt ?? Infinity, now + overlapMs);
+    const [result] = await storage.commit([
+      {
+        writes: [
+          { table: "apiKeys", insert: record },
+          { table: "apiKeys", id: keyId, set: { expiresAt: previousUntil } },
+        ],
+      },
+    ]);
+    if (result?.ok === true) return { ...issued, replaces: keyId, previousUntil };
+    // `replaces` is unique: of two rotations at once one is refused here.
+    throw new KeyRefused(`the key ${keyId} was replaced before: rotate the key that replaces it`);
   }
 
   async revokeKey(keyId: string): Promise<void> {
@@ -101,7 +197,7 @@ export class StoredApiKeys implements ApiKeys {
     await storage.commit([{ writes: [{ table: "apiKeys", id: keyId, set: { revokedAt } }] }]);
   }
 
-  async authenticate(authorization: string | null): Promise<Caller> {
+  async authenticate(authorization: string | null, address: string | null = null): Promise<Caller> {
     const match = KEY_SHAPE.exec(authorization ?? "");
     const [, environment = "", id = "", secret = "", check = ""] = match ?? [];
     // The checksum tells a typo from an attack without a look at the database.
@@ -113,10 +209,22 @@ export class StoredApiKeys implements ApiKeys {
       timingSafeEqual(Buffer.from(sha256Hex(secret), "hex"), Buffer.from(key.secretHash, "hex")) &&
       key.environment === environment &&
       this.#parts.environments().includes(key.environment) &&
-      key.revokedAt === null &&
-      (key.expiresAt === null || key.expiresAt > this.#parts.clock.now());
+      !hasEnded(key, this.#parts.clock.now()) &&
+      isAllowedFrom(key, address);
     if (!isValid) throw refused();
+    this.#lastUse.note(key);
     return { accountId: account.id, tier: account.tier, scopes: key.scopes as readonly Scope[] };
+  }
+
+  #newKey(key: NewKey): { readonly record: ApiKeyRecord; readonly issued: IssuedKey } {
+    const { environment } = key;
+    const id = this.#randomHex(KEY_ID_BYTES);
+    const secret = this.#randomHex(SECRET_BYTES);
+    const createdAt = this.#parts.clock.now();
+    return {
+      record: { ...key, id, secretHash: sha256Hex(secret), createdAt, revokedAt: null, lastUsedAt: null },
+      issued: { keyId: id, key: `ps_${environment}_${id}_${secret}_${checksum(environment, id, secret)}` },
+    };
   }
 
   #randomHex(bytes: number): string {
@@ -127,6 +235,38 @@ export class StoredApiKeys implements ApiKeys {
     const [result] = await this.#parts.storage.commit([{ writes: [write] }]);
     if (result?.ok !== true) throw new Error("a random id was taken; the random source does not work");
   }
+}
+
+function scopeProblems(scopes: readonly string[]): readonly string[] {
+  const known: readonly string[] = SCOPES;
+  const unknown = scopes.filter((scope) => !known.includes(scope));
+  return unknown.length === 0 ? [] : [`scopes: ${unknown.join(", ")}: expected ${SCOPES.join(", ")}`];
+}
+
+function addressProblems(addresses: readonly string[] | null): readonly string[] {
+  if (addresses === null) return [];
+  if (addresses.length === 0) {
+    return ["allowedAddresses: expected an address or a network; leave it out for any address"];
+  }
+  if (addresses.length > MAX_ADDRESSES) {
+    return [`allowedAddresses: ${addresses.length} of them: expected at most ${MAX_ADDRESSES}`];
+  }
+  return addresses
+    .filter((text) => readNetwork(text) === null)
+    .map((text) => `allowedAddresses: ${text}: expected an address or a network, such as 203.0.113.0/24`);
+}
+
+function hasEnded({ revokedAt, expiresAt }: ApiKeyRecord, now: number): boolean {
+  return revokedAt !== null || (expiresAt !== null && expiresAt <= now);
+}
+
+/** An unknown address is in no list. */
+function isAllowedFrom({ allowedAddresses }: ApiKeyRecord, address: string | null): boolean {
+  if (allowedAddresses === null) return true;
+  const networks = allowedAddresses
+    .map(readNetwork)
+    .filter((network): network is Network => network !== null);
+  return address !== null && holderOf(networks)(address);
 }
 
 function refused(): PaymentError {

@@ -28,9 +28,12 @@ export const fullRows: Rows = {
     secretHash: "ff".repeat(32),
     environment: "live",
     scopes: ["a", TEXT, ""],
+    allowedAddresses: ["192.0.2.0/24", TEXT],
+    replaces: TEXT,
     createdAt: 0,
     expiresAt: LATEST,
     revokedAt: 0,
+    lastUsedAt: LATEST,
   },
   quotes: {
     id: "quote",
@@ -229,7 +232,15 @@ export const fullRows: Rows = {
 /** The same rows with null wherever it is allowed, and empty bytes. */
 export const nullRows: Rows = {
   ...fullRows,
-  apiKeys: { ...fullRows.apiKeys, scopes: [], expiresAt: null, revokedAt: null },
+  apiKeys: {
+    ...fullRows.apiKeys,
+    scopes: [],
+    allowedAddresses: null,
+    replaces: null,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  },
   quotes: { ...fullRows.quotes, sender: null, recipients: null, swap: null, usedBy: null },
   transactions: {
     ...fullRows.transactions,

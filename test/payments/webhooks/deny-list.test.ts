@@ -2,12 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { type AllowAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
-import {
-  denyList,
-  readHostName,
-  readNetwork,
-  type DenyList,
-} from "../../../src/payments/webhooks/sending/deny-list.ts";
+import { denyList, readHostName, type DenyList } from "../../../src/payments/webhooks/sending/deny-list.ts";
+import { readNetwork } from "../../../src/networks.ts";
 import { parseReceiverUrl } from "../../../src/payments/webhooks/sending/receiver-url.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
