@@ -83,7 +83,8 @@ export interface HttpHandler {
   fetch(this: void, request: Request): Promise<Response>;
   /**
    * For `node:http` and frameworks on it, before or after a body parser: a body that was read already is taken from
-   * `rawBody` or `body`. Parsed before it came here, it is fingerprinted as the JSON it parses to.
+   * `rawBody` or `body`. Parsed before it came here, it is fingerprinted as the JSON it parses to. One that was read and
+   * left nowhere is answered with `INTERNAL_ERROR`, and the log says what to do.
    */
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
 import { PaymentError } from "../errors.ts";
+import { bodyTakenFromNode } from "./body-taken.ts";
 
 /** What is known about a request besides the request itself. */
 export interface Connection {
@@ -9,7 +10,7 @@ export interface Connection {
   readonly peer: string | null;
   /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
   readonly mountedAt: string;
-  /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`. */
+  /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`, `BodyTaken`. */
   readonly readBefore: (() => Uint8Array) | null;
 }
 
@@ -47,8 +48,20 @@ function connectionOf(incoming: IncomingMessage): Connection {
     peer: incoming.socket.remoteAddress ?? null,
     mountedAt: typeof baseUrl === "string" ? baseUrl : "",
     // Bytes that were not read yet are the truth: Express 4 sets `body` to {} even where it read nothing.
-    readBefore: incoming.readableDidRead ? () => bytesOf(rawBody ?? body) : null,
+    readBefore: incoming.readableDidRead ? () => leftOf(incoming, rawBody ?? body) : null,
   };
+}
+
+/** What is left of a body that was read: bytes, or what a parser has made of them, which may be null. */
+function leftOf(incoming: IncomingMessage, left: unknown): Uint8Array {
+  return left === undefined ? nothingOf(incoming) : bytesOf(left);
+}
+
+/** A request without a body has none that could be missing. */
+function nothingOf({ headers }: IncomingMessage): Uint8Array {
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  if (hasBody) throw bodyTakenFromNode();
+  return new Uint8Array();
 }
 
 /** The bytes of a raw body; of a parsed one its JSON, which says the same in perhaps other bytes. */
@@ -56,7 +69,7 @@ function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body;
   if (typeof body === "string") return Buffer.from(body);
   try {
-    return Buffer.from(JSON.stringify(body ?? null) ?? "");
+    return Buffer.from(JSON.stringify(body) ?? "");
   } catch (thrown) {
     // Parsers take 64 KiB of brackets, and JSON.stringify runs out of stack on them.
     if (thrown instanceof RangeError) throw invalid("the body is nested too deeply");

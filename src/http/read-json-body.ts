@@ -1,5 +1,6 @@
 /** Reads a request body: the right kind, no more than the limit although its headers may lie, and JSON. */
 import { PaymentError } from "../errors.ts";
+import { bodyTakenFromFetch } from "./body-taken.ts";
 import { duplicateField } from "./duplicate-field.ts";
 
 // A payroll of 500 recipients takes about 40 KiB.
@@ -19,7 +20,8 @@ export function requireJson(headers: Headers): void {
 
 /**
  * The raw bytes, counted while they arrive: `Content-Length` may lie, and is believed only when it says too much.
- * Throws `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` for a compressed body, `VALIDATION_ERROR` for one that breaks off.
+ * Throws `PAYLOAD_TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` for a compressed body, `VALIDATION_ERROR` for one that breaks off;
+ * `BodyTaken` for one that was read before.
  */
 export async function readBody(request: Request): Promise<Uint8Array> {
   const { headers } = request;
@@ -31,6 +33,7 @@ export async function readBody(request: Request): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   // Looked at only now: a body that was not opened is drained by the server, and its connection lives on.
+  if (request.bodyUsed || request.body?.locked === true) throw bodyTakenFromFetch();
   for await (const chunk of whole(request.body)) {
     length += chunk.length;
     if (length > MAX_BODY_BYTES) throw tooLarge();
