@@ -29,7 +29,10 @@ export interface StoredTask {
   readonly holder: string | null;
   /** That of the latest claim, 0 before the first. */
   readonly token: number;
+  /** How often in a row its holder has vanished. */
   readonly crashes: number;
+  /** When its last holder was missed; null unless it is a suspect, or was one when it became a dead letter. */
+  readonly crashedAt: number | null;
   readonly failures: number;
   readonly lastError: string | null;
   /** When it was due as it first failed; null while it has not. */
@@ -95,6 +98,7 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
       holder: "text?",
       token: "integer",
       crashes: "integer",
+      crashedAt: "integer?",
       failures: "integer",
       lastError: "text?",
       failingSince: "integer?",

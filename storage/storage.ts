@@ -108,10 +108,15 @@ export interface TroubledTask extends TaskRecord {
 /** A task of an instance, with what became of it so far. */
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
+  /**
+   * Its last holder vanished, with this task or another to blame: until it ends or fails in the normal way, or for an hour,
+   * it is handed out only while no other suspect is held.
+   */
+  readonly isSuspect: boolean;
   readonly failures: number;
   /** What its last failure said, without secrets. */
   readonly lastError: string | null;
-  /** When it can be claimed: its due time, or the end of its lease while `isHeld`. */
+  /** When it can be claimed: its due time, the end of its lease while `isHeld`, or for a suspect that waits, at the latest. */
   readonly visibleAt: number;
   /** True from its claim to its end, also where the lease has run out and the next claim is still to come. */
   readonly isHeld: boolean;
@@ -148,7 +153,7 @@ export interface NewestPage {
 export interface ClaimedTask extends TaskRecord {
   /** Grows with every claim of the task; what a former holder brings back is refused by it. */
   readonly token: number;
-  /** How often a holder of this task vanished without a word. */
+  /** How often in a row a holder of this task vanished without a word; a normal failure, or an hour, begins a new row. */
   readonly crashes: number;
   /** How often it was released with an error. */
   readonly failures: number;
@@ -400,7 +405,10 @@ export interface ClaimRequest {
   readonly laned: number;
   /** What groups of lanes hold of this holder's places besides; a group that is left out holds none. Default: none does. */
   readonly groups?: readonly HeldPlaces[];
-  /** A task whose holders vanished this often is set aside as a dead letter instead of being claimed. */
+  /**
+   * A task whose holders vanished this often in a row, each time but the first with no other suspect in hand, is set aside
+   * as a dead letter instead of being claimed. With 1, all that a vanished holder had in hand is.
+   */
   readonly maxCrashes: number;
 }
 
@@ -433,12 +441,16 @@ export interface EngineStorage {
   commit(items: readonly AnyCommit[]): Promise<readonly CommitResult[]>;
   /**
    * Leases due tasks, earliest first within each of the three budgets and in the order they were armed in where they are
-   * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4). A claim after a vanished holder counts a crash.
+   * due at once: those never claimed, released, or whose lease has ended. Of racing callers each task goes to one (G4).
+   * A task whose lease has ended with its holder has crashed and is a suspect. Of all suspects in the database one at a time
+   * is leased, first in the answer and within the budget of its queue and the cap of its lane: those first that have crashed
+   * least, then timers and messages. So one that ends its process is found, and only it counts further crashes. A suspect
+   * whose last crash is an hour ago is one no longer.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
-   * Extends the leases still held; answers the ids of those that are lost. A lease that has ended is held until the next
-   * claim takes its task.
+   * Extends the leases still held; answers the ids of those that are lost. A lease that has ended is held until a claim
+   * comes upon it.
    */
   heartbeat(request: {
     readonly tasks: readonly { readonly id: string; readonly token: number }[];
@@ -446,7 +458,8 @@ export interface EngineStorage {
     readonly leaseMs: number;
   }): Promise<readonly string[]>;
   /**
-   * Gives a task back undone, due again at `dueAt`. With `error` it counts as a failure, without as nothing at all.
+   * Gives a task back undone, due again at `dueAt`. With `error` it counts as a failure, and it is no suspect any longer;
+   * without, as nothing at all.
    * False when the token is no longer the latest, or the task was set aside as a dead letter.
    */
   release(request: {
@@ -459,7 +472,8 @@ export interface EngineStorage {
   load(id: string): Promise<InstanceRecord | null>;
   /**
    * When the earliest task of these workflows becomes claimable, null when there is none: a held task at the end of its
-   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot. With `queues`, only
+   * lease, one in a full lane not before so many leases of the lane have ended that there is a slot, a suspect not before the
+   * end of the lease of another, but told as due also while its lane is full. With `queues`, only
    * their tasks count, and with `fullGroups`, none whose lane is in one of these groups: a holder that has no place for
    * the others asks so. Default: all.
    */
@@ -506,7 +520,7 @@ export interface EngineStorage {
   deadLetters(limit: number): Promise<readonly TroubledTask[]>;
   /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */
   failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
-  /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed. */
+  /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed, a suspect that waits at the latest. */
   earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
   /**
    * Calls back when another process may have made work due sooner. A hint and nothing more: adapters without one

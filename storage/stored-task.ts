@@ -52,6 +52,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
     holder: lease?.holder ?? null,
     token: lease === undefined ? 0 : 1,
     crashes: 0,
+    crashedAt: null,
     failures: 0,
     lastError: null,
     failingSince: null,
@@ -187,16 +188,17 @@ export function troubledTask(task: StoredTask): TroubledTask {
  * ```
  */
 export function pendingTask(task: StoredTask): PendingTask {
-  const { crashes, failures, lastError, visibleAt, holder, deadAt } = task;
-  return { ...taskRecord(task), crashes, failures, lastError, visibleAt, isHeld: holder !== null, deadAt };
+  const { crashes, crashedAt, failures, lastError, visibleAt, holder, deadAt } = task;
+  const isSuspect = crashedAt !== null && deadAt === null;
+  const isHeld = holder !== null;
+  return { ...taskRecord(task), crashes, isSuspect, failures, lastError, visibleAt, isHeld, deadAt };
 }
 
 /** What of a claim concerns each task. */
-export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs" | "maxCrashes">;
+export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs">;
 
 /**
- * What a claim makes of a due task that has a place: one in the claimer's hands, or, when its holders have vanished too
- * often, a dead letter, whose `deadAt` is not null. A dead letter takes no place and is not answered.
+ * What a claim makes of a task that it hands out.
  *
  * @example
  * ```ts
@@ -212,16 +214,12 @@ export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs" | "maxCr
  *   dueAt: 5,
  *   lane: null,
  * } as const;
- * const claim = { holder: "h", now: 10, leaseMs: 100, maxCrashes: 1 };
- * const first = claimed(storedTask(task, undefined), claim);
- * const second = claimed(first, { ...claim, now: 500 });
- * console.log(first.token, first.visibleAt, second.deadAt); // 1 110 500
+ * const { token, visibleAt } = claimed(storedTask(task, undefined), { holder: "h", now: 10, leaseMs: 100 });
+ * console.log(token, visibleAt); // 1 110
  * ```
  */
-export function claimed(task: StoredTask, { holder, now, leaseMs, maxCrashes }: TaskClaim): StoredTask {
-  const crashes = crashesAtClaim(task);
-  if (crashes >= maxCrashes) return { ...task, crashes, holder: null, deadAt: now };
-  return { ...task, crashes, holder, visibleAt: now + leaseMs, token: task.token + 1 };
+export function claimed<T extends StoredTask>(task: T, { holder, now, leaseMs }: TaskClaim): T {
+  return { ...task, holder, visibleAt: now + leaseMs, token: task.token + 1 };
 }
 
 /**
@@ -251,7 +249,14 @@ export function released(task: StoredTask, dueAt: number, error?: string): Store
   const due = { ...task, dueAt, visibleAt: dueAt, holder: null };
   if (error === undefined) return due;
   const { failures, failingSince } = task;
-  return { ...due, failures: failures + 1, lastError: error, failingSince: failingSince ?? task.dueAt };
+  // It can fail without ending its process.
+  return {
+    ...due,
+    crashedAt: null,
+    failures: failures + 1,
+    lastError: error,
+    failingSince: failingSince ?? task.dueAt,
+  };
 }
 
 /**
@@ -279,14 +284,11 @@ export function released(task: StoredTask, dueAt: number, error?: string): Store
 export function retried(task: StoredTask, dueAt: number): StoredTask | null {
   if (task.holder !== null) return null;
   if (task.deadAt !== null) {
-    return { ...task, dueAt, visibleAt: dueAt, crashes: 0, failures: 0, failingSince: null, deadAt: null };
+    const counts = { crashes: 0, crashedAt: null, failures: 0, failingSince: null };
+    return { ...task, dueAt, visibleAt: dueAt, ...counts, deadAt: null };
   }
   return task.failures > 0 ? { ...task, dueAt, visibleAt: dueAt } : null;
 }
-
-/** How many holders have vanished, once this task is claimed again: one more when nobody gave it back. */
-export const crashesAtClaim = ({ crashes, holder }: StoredTask): number =>
-  crashes + (holder === null ? 0 : 1);
 
 /** By the time they may be claimed, equal ones in the order in which they were armed. */
 export function earliestFirst(

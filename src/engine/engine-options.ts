@@ -39,7 +39,10 @@ export interface EngineOptions<W> {
   readonly leaseMs?: number;
   /** How late this process may notice work that another one made due. Idle cost: one read each. Default 1,500 ms. */
   readonly pollMs?: number;
-  /** A task whose holders vanished this often is set aside as a dead letter. Default 5. */
+  /**
+   * A task whose holders vanished this often in a row is set aside as a dead letter; from the second time on it was tried
+   * while no other such task was in hand. With 1, all that a vanished process had in hand is set aside untried. Default 5.
+   */
   readonly maxCrashes?: number;
 }
 

@@ -144,7 +144,8 @@ export class TasksInHand {
       await new Promise(setImmediate);
       if (hold.isLost && this.#isLettingGo) return "given_back"; // by `letGo`, and that is no failure
       if (hold.isDisarmed) return "done"; // its row is gone
-      if (error instanceof TaskMoved) {
+      // What a lost lease broke off is no failure: by now it is in other hands, or waits for them.
+      if (error instanceof TaskMoved || hold.isLost) {
         await this.giveBack(task);
         return "given_back";
       }

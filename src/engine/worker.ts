@@ -129,9 +129,10 @@ export class Worker implements Hands {
     this.wake();
   }
 
-  #ended({ lane }: ClaimedTask, isDone: boolean): void {
-    // A task that is done leaves a place and nothing else; one given back, or a slot of its lane, makes others due.
-    if (!isDone || lane !== null || this.#isFull) this.#nextDue = "unknown";
+  #ended({ lane, crashes }: ClaimedTask, isDone: boolean): void {
+    // A task that is done leaves a place and nothing else; one given back, or a slot of its lane, makes others due, and
+    // behind a suspect the next one waits.
+    if (!isDone || lane !== null || crashes > 0 || this.#isFull) this.#nextDue = "unknown";
     if (this.#mayBeDue() || this.#quietWaiters.length > 0) this.wake();
   }
 

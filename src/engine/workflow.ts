@@ -25,7 +25,7 @@ export interface EffectRun {
   readonly signal: AbortSignal;
   /** When it was due, in milliseconds; it was begun then or later. */
   readonly dueAt: number;
-  /** How often a process vanished in the middle of this effect. */
+  /** How often in a row a process vanished with this effect in hand; a failure, or an hour, begins a new row. */
   readonly crashes: number;
   /** How often this effect threw. */
   readonly failures: number;

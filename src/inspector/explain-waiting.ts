@@ -74,8 +74,12 @@ function failing(task: PendingTask, redact: Redact): Html {
 }
 
 function underWay(task: PendingTask): Html {
-  const { isHeld, dueAt, visibleAt, crashes } = task;
+  const { isHeld, isSuspect, dueAt, visibleAt, crashes } = task;
   const died = crashes > 0 ? html` (its process has died ${times(crashes)})` : null;
+  if (isSuspect && !isHeld) {
+    return html`It waits for ${what(task)}, which is tried when no other task is in hand whose process has
+    died${died}.`;
+  }
   return isHeld
     ? html`It waits for ${what(task)}, which a process has in hand until ${dueMoment(visibleAt)} or
       longer${died}.`

@@ -26,6 +26,7 @@ import {
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { FreePlaces } from "../share-places.ts";
+import { nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -48,8 +49,6 @@ interface HeldTask {
   readonly id: string;
   readonly token: number;
 }
-
-const isDead = ({ deadAt }: StoredTask): boolean => deadAt !== null;
 
 export class TaskQueue {
   readonly #tasks: MemoryTable<SequencedTask>;
@@ -161,17 +160,40 @@ export class TaskQueue {
   }
 
   claim(request: ClaimRequest): ClaimedTask[] {
-    let due = this.#due(request).map((task) => ({ ...task, ...claimed(task, request) }));
-    // The dead took places that the living wait for.
-    for (let dead = due.filter(isDead); dead.length > 0; dead = due.filter(isDead)) {
-      for (const task of dead) this.#tasks.put(task);
-      due = this.#due(request).map((task) => ({ ...task, ...claimed(task, request) }));
+    const due = this.#unsuspected(request);
+    const suspect = this.#suspect(request);
+    if (suspect === undefined) return due.map((task) => this.#lease(task, request));
+    const first = this.#lease(suspect, request);
+    const others = this.#unsuspected(withoutPlaceOf(suspect, request));
+    return [first, ...others.map((task) => this.#lease(task, request))];
+  }
+
+  #lease(task: SequencedTask, request: ClaimRequest): ClaimedTask {
+    const leased = claimed(task, request);
+    this.#tasks.put(leased);
+    const { token, crashes, failures } = leased;
+    return { ...taskRecord(leased), token, crashes, failures };
+  }
+
+  /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
+  #unsuspected(request: ClaimRequest): SequencedTask[] {
+    for (;;) {
+      const due = this.#due(request);
+      const changed = due.map((task) => suspected(task, request)).filter((task) => task !== null);
+      if (changed.length === 0) return due;
+      for (const task of changed) this.#tasks.put(task);
     }
-    return due.map((task) => {
-      this.#tasks.put(task);
-      const { token, crashes, failures } = task;
-      return { ...taskRecord(task), token, crashes, failures };
-    });
+  }
+
+  /** The suspect whose turn it is. */
+  #suspect(request: ClaimRequest): SequencedTask | undefined {
+    const slots = this.#freeSlots(request.now);
+    const inTurn = suspectsInTurn(this.#inOrder(), request);
+    return inTurn.find(({ lane }) => lane === null || (slots.get(lane) ?? 0) > 0);
+  }
+
+  #inOrder(): SequencedTask[] {
+    return [...this.#tasks.all()].toSorted((a, b) => a.seq - b.seq);
   }
 
   /** Extends the lease; false when it is lost. */
@@ -195,13 +217,19 @@ export class TaskQueue {
     queues: readonly QueueName[] = QUEUES,
     full: readonly string[] = [],
   ): number | null {
-    const slotAt = this.#nextSlots();
-    const times = [...this.#tasks.all()]
+    const all = [...this.#tasks.all()];
+    const asked = all
       .filter((task) => task.deadAt === null && workflows.includes(task.workflow))
-      .filter((task) => queues.includes(queueOf(taskRecord(task))))
-      .filter(({ laneGroup }) => laneGroup === null || !full.includes(laneGroup))
-      .map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
-    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+      .filter((task) => queues.includes(queueOf(taskRecord(task))));
+    const suspectAt = nextSuspectAt(asked, all);
+    const isOpen = ({ laneGroup }: StoredTask): boolean => laneGroup === null || !full.includes(laneGroup);
+    return earliestOf([...this.#times(asked.filter(isOpen)), ...(suspectAt === null ? [] : [suspectAt])]);
+  }
+
+  /** When each of these can be claimed, going by its lane. */
+  #times(tasks: readonly StoredTask[]): number[] {
+    const slotAt = this.#nextSlots();
+    return tasks.map(({ visibleAt, lane }) => Math.max(visibleAt, slotAt.get(lane) ?? -Infinity));
   }
 
   failingTasks(least: number, limit: number): TroubledTask[] {
@@ -213,9 +241,10 @@ export class TaskQueue {
   }
 
   earliestTasks(): { workflow: string; dueAt: number }[] {
-    const workflows = new Set([...this.#tasks.all()].map(({ workflow }) => workflow));
+    const alive = [...this.#tasks.all()].filter(({ deadAt }) => deadAt === null);
+    const workflows = new Set(alive.map(({ workflow }) => workflow));
     return [...workflows].toSorted().flatMap((workflow) => {
-      const dueAt = this.nextDue([workflow]);
+      const dueAt = earliestOf(this.#times(alive.filter((task) => task.workflow === workflow)));
       return dueAt === null ? [] : [{ workflow, dueAt }];
     });
   }
@@ -289,4 +318,8 @@ export class TaskQueue {
 
 function isDisarmable({ kind }: StoredTask): boolean {
   return kind === "timer" || kind === "invocation";
+}
+
+function earliestOf(times: readonly number[]): number | null {
+  return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
 }

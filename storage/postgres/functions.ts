@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { engineTables } from "../engine-tables.ts";
 import { columnsOf } from "../row.ts";
+import { SUSPECT_MS } from "../suspects.ts";
 
 /** Refusals of items travel as an error of this state, which takes back what the item did so far. */
 const REFUSED = "PS001";
@@ -106,6 +107,7 @@ begin
   for each in select * from jsonb_array_elements(item->'retries') loop
     update tasks set "dueAt" = (each->>'dueAt')::bigint, "visibleAt" = (each->>'visibleAt')::bigint,
         crashes = case when "deadAt" is null then crashes else 0 end,
+        "crashedAt" = case when "deadAt" is null then "crashedAt" end,
         failures = case when "deadAt" is null then failures else 0 end,
         "failingSince" = case when "deadAt" is null then "failingSince" end, "deadAt" = null
       where id = each->>'task' and holder is null and ("deadAt" is not null or failures > 0)
@@ -357,6 +359,67 @@ begin
   );
 end $body$;`;
 
+/** Leases tasks to a holder; answers them earliest first. */
+const leaseTasks = `
+create or replace function paystate_lease_@(request jsonb, at bigint, given text[]) returns jsonb language plpgsql as $body$
+#variable_conflict use_column
+declare
+  answer jsonb;
+begin
+  if cardinality(given) = 0 then return '[]'; end if;
+  with before as (select id, "visibleAt", seq from tasks where id = any(given)), leased as (
+    update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint, token = token + 1
+      where id = any(given) returning *
+  )
+  select jsonb_agg(to_jsonb(l) order by b."visibleAt", b.seq) into answer from leased l join before b using (id);
+  return coalesce(answer, '[]');
+end $body$;`;
+
+/** Suspects that wait for their turn. */
+export const IN_LINE = `"crashedAt" is not null and "deadAt" is null and holder is null
+      and "visibleAt" = "crashedAt" + ${SUSPECT_MS}`;
+
+/** The queue of a task. */
+export const QUEUE_OF_TASK =
+  "case when lane is not null then 'laned' when kind in ('timer', 'message') then 'steps' else 'free' end";
+
+/** Whether one more task of a lane may be leased. */
+const hasSlot = (lane: string): string => `(
+        select count(*) from tasks h where h."deadAt" is null and h.lane = ${lane} and h.holder is not null and h."visibleAt" > at
+      ) < (
+        select least(l.cap, n.cap) from lanes l left join "narrowedLanes" n on n.lane = l.lane where l.lane = ${lane} limit 1
+      )`;
+
+/**
+ * The suspect whose turn it is, locked with its lane. None while another one is held, or while another claim looks for one
+ * or has its lane: it waits for no lock, since its caller holds some of other lanes.
+ */
+const suspectInTurn = `
+create or replace function paystate_suspect_@(request jsonb, at bigint) returns tasks language plpgsql as $body$
+#variable_conflict use_column
+declare
+  chosen tasks;
+begin
+  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null limit 1;
+  if not found or not pg_try_advisory_xact_lock(hashtextextended(current_schema() || '/suspects', 0)) then
+    return null;
+  end if;
+  perform 1 from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null and "visibleAt" > at limit 1;
+  if found then return null; end if;
+  select * into chosen from tasks t
+    where ${IN_LINE} and crashes < (request->>'maxCrashes')::bigint
+      and workflow = any(array(select jsonb_array_elements_text(request->'workflows')))
+      and (request->>(${QUEUE_OF_TASK}))::int > 0
+      and (lane is null or ${hasSlot("t.lane")})
+    order by crashes, kind in ('effect', 'invocation'), seq limit 1 for update of t skip locked;
+  if chosen.lane is not null then
+    if not pg_try_advisory_xact_lock(hashtextextended(current_schema() || '/lane/' || chosen.lane, 0)) then return null; end if;
+    -- Until it was locked another claim may have taken the slot.
+    if not ${hasSlot("chosen.lane")} then return null; end if;
+  end if;
+  return chosen;
+end $body$;`;
+
 /** Due tasks, leased to one holder: those without a lane, and those with one as far as slots and shares allow. */
 const claimTasks = `
 create or replace function paystate_claim_@(request jsonb) returns jsonb language plpgsql as $body$
@@ -374,8 +437,9 @@ declare
   free_places int;
   in_lanes text[] := '{}';
   due text[];
-  poison text[];
-  tasks_claimed jsonb;
+  suspect record;
+  has_looked boolean := false;
+  tasks_claimed jsonb := '[]';
 begin
   if laned > 0 then
     in_lanes := paystate_lanes_@(knows, at, laned, held);
@@ -419,25 +483,38 @@ begin
         if candidate.name is not null then held := held || jsonb_build_object(candidate.name, has_now + 1); end if;
       end loop;
     end if;
-    -- The dead take places that the living wait for, so they go first.
-    poison := array(select id from tasks where id = any(due) and holder is not null and crashes + 1 >= most
-      or id = any(due) and holder is null and crashes >= most);
-    exit when cardinality(poison) = 0;
-    update tasks set "deadAt" = at, crashes = crashes + (case when holder is null then 0 else 1 end), holder = null
-      where id = any(poison);
+    -- Suspects go to their line, and the dead aside: they took places of others, so one looks again.
+    update tasks set holder = null, crashes = c.crashes, "crashedAt" = c.crashed,
+        "deadAt" = case when tasks.holder is not null and c.crashes >= most then at end,
+        "visibleAt" = case when c.crashed is null or tasks.holder is not null and c.crashes >= most
+          then tasks."visibleAt" else c.crashed + ${SUSPECT_MS} end
+      from (
+        select id as changed_id,
+          case when holder is null then crashes
+            when "visibleAt" - (request->>'leaseMs')::bigint - "crashedAt" < ${SUSPECT_MS} then crashes + 1 else 1 end as crashes,
+          case when holder is not null then at when "crashedAt" + ${SUSPECT_MS} > at then "crashedAt" end as crashed
+        from tasks where id = any(due) and (holder is not null or "crashedAt" is not null)
+      ) c
+      where id = c.changed_id;
+    continue when found;
+    exit when has_looked;
+    has_looked := true;
+    select * into suspect from paystate_suspect_@(request, at);
+    exit when suspect.id is null;
+    tasks_claimed := paystate_lease_@(request, at, array[suspect.id]);
+    if suspect.lane is not null then
+      laned := laned - 1;
+      in_lanes := in_lanes || suspect.lane;
+    elsif suspect.kind in ('timer', 'message') then
+      steps := steps - 1;
+    else
+      free := free - 1;
+    end if;
   end loop;
-  if cardinality(due) > 0 then
-    with before as (select id, "visibleAt", seq from tasks where id = any(due)), leased as (
-      update tasks set holder = request->>'holder', "visibleAt" = at + (request->>'leaseMs')::bigint,
-          crashes = crashes + (case when holder is null then 0 else 1 end), token = token + 1
-        where id = any(due) returning *
-    )
-    select jsonb_agg(to_jsonb(l) order by b."visibleAt", b.seq) into tasks_claimed
-      from leased l join before b using (id);
-  end if;
+  tasks_claimed := tasks_claimed || paystate_lease_@(request, at, due);
   perform paystate_settle_@('[]', in_lanes);
   return jsonb_build_object('now', floor(extract(epoch from clock_timestamp()) * 1000)::bigint,
-    'tasks', coalesce(tasks_claimed, '[]'));
+    'tasks', tasks_claimed);
 end $body$;`;
 
 /** Extends what is still held; answers the ids of the rest. */
@@ -474,7 +551,7 @@ declare
 begin
   update tasks set "dueAt" = (request->>'dueAt')::bigint, "visibleAt" = (request->>'visibleAt')::bigint,
       holder = null, failures = failures + (case when failed then 1 else 0 end),
-      "lastError" = coalesce(request->>'error', "lastError"),
+      "lastError" = coalesce(request->>'error', "lastError"), "crashedAt" = case when failed then null else "crashedAt" end,
       "failingSince" = coalesce("failingSince", case when failed then "dueAt" end)
     where id = request->>'id' and token = (request->>'token')::bigint and token > 0 and "deadAt" is null
     returning lane into in_lane;
@@ -494,7 +571,10 @@ const armedColumns = taskColumns.replace(
         then coalesce((select i.workflow from instances i where i.id = a.instance), a.workflow) else a.workflow end`,
 );
 
-const source = [lockAll, settleLanes, applyItem, commitGroup, dueLanes, claimTasks, extendLeases, releaseTask]
+const source = [
+  ...[lockAll, settleLanes, applyItem, commitGroup, dueLanes, leaseTasks, suspectInTurn, claimTasks],
+  ...[extendLeases, releaseTask],
+]
   .join("\n")
   .replaceAll("@taskColumns@", taskColumns)
   .replaceAll("@armedColumns@", armedColumns);

@@ -18,7 +18,7 @@ import { QUEUES } from "../task-queues.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost } from "./explain.ts";
-import { functionNames } from "./functions.ts";
+import { functionNames, IN_LINE, QUEUE_OF_TASK } from "./functions.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];
@@ -95,11 +95,15 @@ export class TaskQueue {
       laned: full.length === 0 ? this.#lanes.next : NEXT_OF_OTHERS,
     };
     const values = { full: JSON.stringify(full) };
-    const found = await Promise.all(
-      workflows.flatMap((workflow) =>
+    const found = await Promise.all([
+      ...workflows.flatMap((workflow) =>
         queues.map((queue) => this.#database.read(nextOf[queue], { workflow, ...values })),
       ),
-    );
+      this.#database.read(NEXT_SUSPECT, {
+        workflows: JSON.stringify(workflows),
+        queues: JSON.stringify(queues),
+      }),
+    ]);
     const times = found.flat().flatMap(({ at }) => (at === null ? [] : [at]));
     return times.length === 0 ? null : this.#clock.told(Math.min(...times));
   }
@@ -142,6 +146,17 @@ const NEXT_OF_OTHERS: Statement<{ workflow: string; full: string }, { at: number
     select min(at) as at from groups
     where name <> all(array(select jsonb_array_elements_text($2::text::jsonb)))`,
   parameters: ["workflow", "full"],
+};
+
+/** When the first suspect that waits for its turn can be claimed: at once, or when the lease of another ends. */
+const NEXT_SUSPECT: Statement<{ workflows: string; queues: string }, { at: number | null }> = {
+  sql: `select greatest(min("crashedAt"), (
+      select max("visibleAt") from tasks where "crashedAt" is not null and "deadAt" is null and holder is not null
+    )) as at
+    from tasks where ${IN_LINE} and workflow = any(array(select jsonb_array_elements_text($1::text::jsonb)))
+      and (${QUEUE_OF_TASK}) = any(array(select jsonb_array_elements_text($2::text::jsonb)))
+    having count(*) > 0`,
+  parameters: ["workflows", "queues"],
 };
 
 const EARLIEST = {

@@ -25,6 +25,7 @@ export function taskStatements(db: Kysely<Schema>) {
     ...committedStatements(db),
     ...leaseStatements(db),
     ...dueStatements(db),
+    ...suspectStatements(db),
     ...firstStatements(db),
     ...listStatements(db),
     ...repairStatements(db),
@@ -93,6 +94,7 @@ function leaseStatements(db: Kysely<Schema>) {
             dueAt,
             visibleAt: dueAt,
             holder: sql.lit(null),
+            crashedAt: sql`case when ${failed} = 0 then ${sql.ref("crashedAt")} end`,
             failures: sql`failures + ${failed}`,
             lastError: sql`coalesce(${error}, ${sql.ref("lastError")})`,
             // Of a column that is set, an update reads what it was.
@@ -104,18 +106,17 @@ function leaseStatements(db: Kysely<Schema>) {
           .where("deadAt", "is", null)
           .returning("lane"),
     ),
-    lease: statement<{ id: string; holder: string; until: number; crashes: number }>()(
-      ({ id, holder, until, crashes }) =>
-        db
-          .updateTable("tasks")
-          .set({ holder, visibleAt: until, crashes, token: sql`token + 1` })
-          .where("id", "=", id),
-    ),
-    bury: statement<{ id: string; crashes: number; at: number }>()(({ id, crashes, at }) =>
+    lease: statement<{ id: string; holder: string; until: number }>()(({ id, holder, until }) =>
       db
         .updateTable("tasks")
-        .set({ deadAt: at, crashes, holder: sql.lit(null) })
+        .set({ holder, visibleAt: until, token: sql`token + 1` })
         .where("id", "=", id),
+    ),
+    suspect: statement<TaskRow>()((row) =>
+      db
+        .updateTable("tasks")
+        .set(pick(row, ["holder", "visibleAt", "crashes", "crashedAt", "deadAt"]))
+        .where("id", "=", row.id),
     ),
   };
 }
@@ -162,6 +163,25 @@ function dueStatements(db: Kysely<Schema>) {
         .where("lane", "=", lane)
         .where("holder", "is not", null)
         .where("visibleAt", ">", now),
+    ),
+  };
+}
+
+/** The line of those that may have ended their process. */
+function suspectStatements(db: Kysely<Schema>) {
+  const suspects = () => alive(db).where("crashedAt", "is not", null);
+  return {
+    anySuspect: statement<object>()(() => suspects().select("id").limit(sql.lit(1))),
+    heldSuspects: statement<object>()(() => suspects().selectAll().where("holder", "is not", null)),
+    waitingSuspects: statement<{ workflow: string; limit: number }>()(({ workflow, limit }) =>
+      suspects()
+        .selectAll()
+        .where("workflow", "=", workflow)
+        .where("holder", "is", null)
+        .orderBy("crashes")
+        .orderBy(sql<boolean>`${isWork}`)
+        .orderBy("seq")
+        .limit(limit),
     ),
   };
 }
@@ -226,7 +246,7 @@ function repairStatements(db: Kysely<Schema>) {
     retry: statement<TaskRow>()((row) =>
       db
         .updateTable("tasks")
-        .set(pick(row, ["dueAt", "visibleAt", "crashes", "failures", "failingSince", "deadAt"]))
+        .set(pick(row, ["dueAt", "visibleAt", "crashes", "crashedAt", "failures", "failingSince", "deadAt"]))
         .where("id", "=", row.id),
     ),
     drop: statement<{ id: string }>()(({ id }) =>

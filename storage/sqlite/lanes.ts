@@ -131,6 +131,13 @@ export class Lanes {
     return Math.min(cap, this.#lanes.narrowed.get({ lane })?.cap ?? cap);
   }
 
+  /** Whether this task may be leased now besides those of its lane that are; true where it has no lane. */
+  hasSlot({ lane }: Pick<TaskRow, "lane">, now: number): boolean {
+    if (lane === null) return true;
+    const [row] = this.#lanes.of.all({ lane });
+    return row !== undefined && this.#freeSlots(row, now) > 0;
+  }
+
   #freeSlots(row: LaneRow, now: number): number {
     const { lane } = row;
     return Math.max(0, this.#capOf(row) - (this.#tasks.heldInLane.get({ lane, now })?.count ?? 0));

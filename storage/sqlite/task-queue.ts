@@ -15,7 +15,7 @@ import type {
   TroubledTask,
 } from "../storage.ts";
 import {
-  crashesAtClaim,
+  claimed,
   earliestFirst,
   pendingTask,
   retried,
@@ -25,9 +25,13 @@ import {
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { fullGroups } from "../share-places.ts";
-import { QUEUES } from "../task-queues.ts";
+import { nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
+import { QUEUES, queueOf } from "../task-queues.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
+
+/** So many waiting suspects of a workflow are looked at, where those at the head of the line are of full lanes or queues. */
+const LOOK_AHEAD = 128;
 
 type TaskRow = Selectable<Schema["tasks"]>;
 type DueOfQueue = PreparedAll<ReturnType<typeof taskStatements>>["dueFree"];
@@ -113,9 +117,10 @@ export class TaskQueue {
     const { workflows, now } = request;
     const queues = QUEUES.filter((queue) => request[queue] > 0);
     const full = fullGroups(request);
-    return workflows.some((workflow) =>
+    const isDue = workflows.some((workflow) =>
       queues.some((queue) => (this.#nextOf(queue, workflow, full) ?? Infinity) <= now),
     );
+    return isDue || this.#suspect(request) !== undefined;
   }
 
   /** When the first task of this queue can be claimed. */
@@ -126,26 +131,45 @@ export class TaskQueue {
   }
 
   #claim(request: ClaimRequest): ClaimedTask[] {
-    const { holder, now, leaseMs, maxCrashes } = request;
-    const isPoison = (task: TaskRow): boolean => crashesAtClaim(task) >= maxCrashes;
-    let due = this.#due(request);
-    // The dead took places that the living wait for.
-    while (due.some(isPoison)) {
-      this.#bury(due.filter(isPoison), now);
-      due = this.#due(request);
-    }
-    const claimed = due.map((task) => {
-      const crashes = crashesAtClaim(task);
-      this.#tasks.lease.run({ id: task.id, holder, until: now + leaseMs, crashes });
-      return { token: task.token + 1, crashes, failures: task.failures, ...taskRecord(task) };
-    });
-    this.#lanes.settle(new Set(due.map(({ lane }) => lane)));
-    return claimed;
+    const due = this.#unsuspected(request);
+    const suspect = this.#suspect(request);
+    if (suspect === undefined) return this.#lease(due, request);
+    const first = this.#lease([suspect], request);
+    return [...first, ...this.#lease(this.#unsuspected(withoutPlaceOf(suspect, request)), request)];
   }
 
-  #bury(poison: readonly TaskRow[], at: number): void {
-    for (const task of poison) this.#tasks.bury.run({ id: task.id, crashes: crashesAtClaim(task), at });
-    this.#lanes.settle(new Set(poison.map(({ lane }) => lane)));
+  #lease(tasks: readonly TaskRow[], request: ClaimRequest): ClaimedTask[] {
+    const leased = tasks.map((task) => {
+      const { id, visibleAt: until, token, crashes, failures } = claimed(task, request);
+      this.#tasks.lease.run({ id, holder: request.holder, until });
+      return { token, crashes, failures, ...taskRecord(task) };
+    });
+    this.#lanes.settle(new Set(tasks.map(({ lane }) => lane)));
+    return leased;
+  }
+
+  /** What gets a place, once all suspects among it are in their line and the dead set aside: they took places of others. */
+  #unsuspected(request: ClaimRequest): TaskRow[] {
+    for (;;) {
+      const due = this.#due(request);
+      const changed = due.map((task) => suspected(task, request)).filter((task) => task !== null);
+      if (changed.length === 0) return due;
+      for (const task of changed) this.#tasks.suspect.run(task);
+      this.#lanes.settle(new Set(changed.map(({ lane }) => lane)));
+    }
+  }
+
+  /** The suspect whose turn it is. */
+  #suspect(request: ClaimRequest): TaskRow | undefined {
+    if (this.#tasks.anySuspect.get({}) === undefined) return undefined;
+    const suspects = [...this.#tasks.heldSuspects.all({}), ...this.#waitingSuspects(request.workflows)];
+    return suspectsInTurn(suspects, request).find((task) => this.#lanes.hasSlot(task, request.now));
+  }
+
+  #waitingSuspects(workflows: readonly string[]): TaskRow[] {
+    return [...new Set(workflows)]
+      .flatMap((workflow) => this.#tasks.waitingSuspects.all({ workflow, limit: LOOK_AHEAD }))
+      .toSorted((a, b) => a.seq - b.seq);
   }
 
   #due(request: ClaimRequest): TaskRow[] {
@@ -202,9 +226,17 @@ export class TaskQueue {
     return this.#connection.read(() => {
       const times = workflows
         .flatMap((workflow) => queues.map((queue) => this.#nextOf(queue, workflow, full)))
+        .concat(this.#nextSuspectAt(workflows, queues))
         .filter((at) => at !== null);
       return times.length === 0 ? null : Math.min(...times);
     });
+  }
+
+  #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | null {
+    if (this.#tasks.anySuspect.get({}) === undefined) return null;
+    const waiting = this.#waitingSuspects(workflows);
+    const asked = waiting.filter((task) => queues.includes(queueOf(taskRecord(task))));
+    return nextSuspectAt(asked, this.#tasks.heldSuspects.all({}));
   }
 
   deadLetters(limit: number): Promise<TroubledTask[]> {

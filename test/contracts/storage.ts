@@ -15,6 +15,7 @@ import { groupCases } from "./storage/groups.ts";
 import { laneCases } from "./storage/lanes.ts";
 import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
+import { suspectCases } from "./storage/suspects.ts";
 import { readCases } from "./storage/reads.ts";
 import { tableCases } from "./storage/tables.ts";
 import { watchCases } from "./storage/watches.ts";
@@ -45,6 +46,7 @@ export const storageContract: readonly StorageContractCase[] = [
   ...instanceCases,
   ...instanceListCases,
   ...queueCases,
+  ...suspectCases,
   ...adoptionCases,
   ...laneCases,
   ...groupCases,

@@ -110,9 +110,10 @@ function pendingPage({ timers, tasks, watches, children }: PendingWork): string 
   );
 }
 
-function standingOf({ deadAt, isHeld, failures }: PendingTask): string {
+function standingOf({ deadAt, isHeld, isSuspect, failures }: PendingTask): string {
   if (deadAt !== null) return "set aside";
   if (isHeld) return "running until";
+  if (isSuspect) return "suspect until";
   return failures > 0 ? "tried again" : "due";
 }
 

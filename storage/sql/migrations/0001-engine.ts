@@ -33,6 +33,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
     holder: "text?",
     token: "integer",
     crashes: "integer",
+    crashedAt: "integer?",
     failures: "integer",
     lastError: "text?",
     failingSince: "integer?",
@@ -99,6 +100,9 @@ async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
     .execute();
   await index("tasks_held", ["lane", "visibleAt"])
     .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
+    .execute();
+  await index("tasks_suspect", ["workflow", "crashes", "seq"])
+    .where(sql<boolean>`${sql.ref("crashedAt")} is not null and ${alive}`)
     .execute();
   await index("tasks_of_instance", ["instance", "name", "seq"]).execute();
   await index("tasks_failing", ["failingSince", "seq"])

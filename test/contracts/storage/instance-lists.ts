@@ -86,7 +86,14 @@ const waits: readonly StorageContractCase[] = [
           watchOf("k", { instance: "other" }),
         ],
       });
-      const fresh = { crashes: 0, failures: 0, lastError: null, isHeld: false, deadAt: null };
+      const fresh = {
+        crashes: 0,
+        isSuspect: false,
+        failures: 0,
+        lastError: null,
+        isHeld: false,
+        deadAt: null,
+      };
       const { tasks, watches } = await other.pending("i", ALL);
       assert.deepEqual(tasks, [
         { ...taskOf("y", { name: "a", dueAt: 5 }), ...fresh, visibleAt: 5 },

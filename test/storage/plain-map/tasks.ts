@@ -17,13 +17,17 @@ import {
   copyRow,
   engineTables,
   FreePlaces,
+  nextSuspectAt,
   pendingTask,
   queueOf,
   released,
   retried,
   type StoredTask,
+  suspected,
+  suspectsInTurn,
   taskRecord,
   troubledTask,
+  withoutPlaceOf,
 } from "paystate/storage";
 import { by, type Database } from "./database.ts";
 
@@ -32,8 +36,6 @@ interface Held {
   readonly id: string;
   readonly token: number;
 }
-
-const isDead = ({ deadAt }: StoredTask): boolean => deadAt !== null;
 
 export class Tasks {
   readonly #database: Database;
@@ -50,17 +52,29 @@ export class Tasks {
   }
 
   claim(request: ClaimRequest): readonly ClaimedTask[] {
-    let chosen = this.#chosen(request).map((task) => claimed(task, request));
-    // Dead letters take no place: others may have theirs.
-    while (chosen.some(isDead)) {
-      for (const dead of chosen.filter(isDead)) this.#put(dead);
-      chosen = this.#chosen(request).map((task) => claimed(task, request));
+    const chosen = this.#unsuspected(request);
+    const [suspect] = this.#inSlots(suspectsInTurn(this.#all(), request), request.now);
+    if (suspect === undefined) return chosen.map((task) => this.#lease(task, request));
+    const first = this.#lease(suspect, request);
+    const others = this.#unsuspected(withoutPlaceOf(suspect, request));
+    return [first, ...others.map((task) => this.#lease(task, request))];
+  }
+
+  #lease(task: StoredTask, request: ClaimRequest): ClaimedTask {
+    const leased = claimed(task, request);
+    this.#put(leased);
+    const { token, crashes, failures } = leased;
+    return { ...taskRecord(leased), token, crashes, failures };
+  }
+
+  /** Suspects have a line of their own and dead letters take no place: others may have theirs. */
+  #unsuspected(request: ClaimRequest): readonly StoredTask[] {
+    for (;;) {
+      const chosen = this.#chosen(request);
+      const changed = chosen.map((task) => suspected(task, request)).filter((task) => task !== null);
+      if (changed.length === 0) return chosen;
+      for (const task of changed) this.#put(task);
     }
-    return chosen.map((task) => {
-      this.#put(task);
-      const { token, crashes, failures } = task;
-      return { ...taskRecord(task), token, crashes, failures };
-    });
   }
 
   extend(held: Held, until: number): boolean {
@@ -120,11 +134,11 @@ export class Tasks {
     queues: readonly QueueName[] = ["steps", "free", "laned"],
     fullGroups: readonly string[] = [],
   ): number | null {
-    const times = this.#waiting(workflows)
-      .filter((task) => queues.includes(queueOf(taskRecord(task))))
-      .filter(({ laneGroup }) => laneGroup === null || !fullGroups.includes(laneGroup))
-      .map((task) => Math.max(task.visibleAt, this.#slotAt(task.lane)));
-    return times.length === 0 ? null : Math.min(...times);
+    const asked = this.#waiting(workflows).filter((task) => queues.includes(queueOf(taskRecord(task))));
+    const open = asked.filter(({ laneGroup }) => laneGroup === null || !fullGroups.includes(laneGroup));
+    const suspectAt = nextSuspectAt(asked, this.#all()) ?? Infinity;
+    const first = Math.min(suspectAt, ...open.map((task) => this.#claimableAt(task)));
+    return first === Infinity ? null : first;
   }
 
   pending(instance: string, limit: number, except?: TaskKind): readonly PendingTask[] {
@@ -155,7 +169,8 @@ export class Tasks {
   earliest(): readonly { readonly workflow: string; readonly dueAt: number }[] {
     const workflows = new Set(this.#waiting().map(({ workflow }) => workflow));
     return [...workflows].toSorted(compareTexts).map((workflow) => {
-      return { workflow, dueAt: this.nextDue([workflow]) ?? 0 };
+      const times = this.#waiting([workflow]).map((task) => this.#claimableAt(task));
+      return { workflow, dueAt: Math.min(...times) };
     });
   }
 
@@ -174,6 +189,10 @@ export class Tasks {
     for (const task of this.#all()) {
       if (task.lane === lane && task.deadAt === null) this.#put({ ...task, laneGroup });
     }
+  }
+
+  #claimableAt({ visibleAt, lane }: StoredTask): number {
+    return Math.max(visibleAt, this.#slotAt(lane));
   }
 
   /** When so many leases of the lane have ended that it has a slot. */
@@ -206,7 +225,7 @@ export class Tasks {
       const held = this.#all().filter((task) => task.lane === lane && task.holder !== null);
       const before = taken.get(lane) ?? held.filter(({ visibleAt }) => visibleAt > now).length;
       taken.set(lane, before + 1);
-      return lane !== null && before < this.#capOf(lane);
+      return lane === null || before < this.#capOf(lane);
     });
   }
 

@@ -1,0 +1,142 @@
+/**
+ * Tasks that are suspected of ending the process that runs them. A holder that vanishes leaves no word of which of its
+ * tasks it was, so all of them are suspects: they wait in a line of their own and are handed out one at a time.
+ */
+import type { StoredTask } from "./engine-tables.ts";
+import type { ClaimRequest } from "./storage.ts";
+import { taskRecord } from "./stored-task.ts";
+import { queueOf } from "./task-queues.ts";
+
+/**
+ * How long after its last crash a task is a suspect, in milliseconds. An hour: a task that ends its process does so again
+ * as soon as it is tried, and a healthy one behind a long line of slow suspects must be done all the same.
+ */
+export const SUSPECT_MS = 3_600_000;
+
+/** What of a claim decides about suspects. */
+export type SuspectClaim = Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">;
+
+/**
+ * What a claim makes of a due task before it hands out any; null where it can be handed out as it is. A task whose holder
+ * has vanished becomes a suspect, or a dead letter where that has happened too often. A suspect goes to its line, or is a
+ * task like others where its last crash is long ago. Look again for what is due until there is none to change.
+ *
+ * @example
+ * ```ts
+ * import { storedTask, suspected } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const held = storedTask(task, { holder: "h", until: 99 });
+ * const claim = { now: 500, leaseMs: 9, maxCrashes: 5 };
+ * console.log(suspected(storedTask(task, undefined), claim)); // null
+ * console.log(suspected(held, claim)?.crashedAt); // 500
+ * console.log(suspected(held, { ...claim, maxCrashes: 1 })?.deadAt); // 500
+ * ```
+ */
+export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T | null {
+  const { crashedAt } = task;
+  const { now, leaseMs, maxCrashes } = claim;
+  if (task.holder !== null) {
+    // Its holder gave its last sign of life one lease before the end.
+    const isInRow = crashedAt !== null && task.visibleAt - leaseMs - crashedAt < SUSPECT_MS;
+    const crashes = isInRow ? task.crashes + 1 : 1;
+    const crashed = { ...task, crashes, crashedAt: now, holder: null };
+    return crashes >= maxCrashes ? { ...crashed, deadAt: now } : { ...crashed, visibleAt: now + SUSPECT_MS };
+  }
+  if (crashedAt === null) return null;
+  const until = crashedAt + SUSPECT_MS;
+  return until <= now ? { ...task, crashedAt: null } : { ...task, visibleAt: until };
+}
+
+/**
+ * The suspects of which a claim hands out one, given as they were armed: those first that have crashed least, then timers
+ * and messages. The first whose lane has a slot is to be taken. None while another suspect is held.
+ *
+ * @example
+ * ```ts
+ * import { storedTask, suspected, suspectsInTurn } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, laned: 0 };
+ * const suspect = suspected(storedTask(task, { holder: "dead", until: 70 }), claim) ?? expect.fail();
+ * const held = { ...suspect, holder: "other", visibleAt: 99 };
+ * console.log(suspectsInTurn([suspect], { ...claim, steps: 0, free: 1 }).length); // 1
+ * console.log(suspectsInTurn([suspect, held], { ...claim, steps: 0, free: 1 }).length); // 0
+ * ```
+ */
+export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], request: ClaimRequest): T[] {
+  const { workflows, now, maxCrashes } = request;
+  if (tasks.some((task) => isHeldSuspect(task) && task.visibleAt > now)) return [];
+  return tasks
+    .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
+    .filter((task) => request[queueOf(taskRecord(task))] > 0)
+    .toSorted((a, b) => a.crashes - b.crashes || Number(isWork(a)) - Number(isWork(b)));
+}
+
+/**
+ * When the first of these suspects can be claimed, as far as suspects hinder each other; null when none of them waits.
+ * The held ones of all workflows and queues hinder.
+ *
+ * @example
+ * ```ts
+ * import { nextSuspectAt, storedTask, suspected } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const dead = storedTask(task, { holder: "dead", until: 70 });
+ * const suspect = suspected(dead, { now: 80, leaseMs: 9, maxCrashes: 5 }) ?? expect.fail();
+ * const held = { ...suspect, holder: "other", visibleAt: 99 };
+ * console.log(nextSuspectAt([suspect], [suspect]), nextSuspectAt([suspect], [held])); // 80 99
+ * ```
+ */
+export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
+  const waiting = tasks.filter(isInLine);
+  if (waiting.length === 0) return null;
+  const first = Math.min(...waiting.map(({ crashedAt }) => crashedAt ?? 0));
+  return Math.max(first, ...all.filter(isHeldSuspect).map(({ visibleAt }) => visibleAt));
+}
+
+/** The same claim with one place fewer, which this task has taken. */
+export function withoutPlaceOf(task: StoredTask, request: ClaimRequest): ClaimRequest {
+  const queue = queueOf(taskRecord(task));
+  return { ...request, [queue]: request[queue] - 1 };
+}
+
+function isInLine({ holder, crashedAt, visibleAt, deadAt }: StoredTask): boolean {
+  return deadAt === null && holder === null && crashedAt !== null && visibleAt === crashedAt + SUSPECT_MS;
+}
+
+function isHeldSuspect({ holder, crashedAt, deadAt }: StoredTask): boolean {
+  return deadAt === null && holder !== null && crashedAt !== null;
+}
+
+/** Timers and messages are quick, and others wait for them. */
+function isWork({ kind }: StoredTask): boolean {
+  return kind === "effect" || kind === "invocation";
+}
