@@ -51,6 +51,8 @@ export function memoryStorage(): EngineStorage {
     instanceWorkflows: async () => database.instanceWorkflows(),
     instances: async (page) => database.instancesOf(page),
     newestInstances: async (page) => database.newestInstances(page),
+    finishedInstances: async (page) => database.finishedInstances(page),
+    size: async () => null,
     pending: async (instance, limit, except) => ({
       tasks: tasks.of(instance, limit, except),
       watches: watches.ofInstance(instance, limit),

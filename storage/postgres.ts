@@ -1,4 +1,5 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
+import { finishedValues } from "./sql/finished-values.ts";
 import { instanceStatements } from "./sql/instance-statements.ts";
 import type { AnyCommit, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
@@ -13,6 +14,7 @@ import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { Tables } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
+import { usedBytes } from "./postgres/used-bytes.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
 import { WatchList } from "./postgres/watch-list.ts";
 
@@ -144,6 +146,8 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
         id: before?.id ?? "",
         limit,
       }),
+    finishedInstances: (page) => database.read(instances.finished, finishedValues(page)),
+    size: async () => (await database.read(usedBytes, {}))[0]?.bytes ?? null,
     async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
       const both = [tasks.of(instance, limit, except), watches.ofInstance(instance, limit)] as const;

@@ -6,6 +6,7 @@ import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import type { SqliteDatabase } from "./sqlite/driver.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
+import { retentionReads } from "./sqlite/retention-reads.ts";
 import { Tables } from "./sqlite/tables.ts";
 import { TaskQueue } from "./sqlite/task-queue.ts";
 import { WatchList } from "./sqlite/watch-list.ts";
@@ -113,6 +114,7 @@ function storageOn(
           limit,
         }),
       ),
+    ...retentionReads(connection, db),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({
         tasks: tasks.of(instance, limit, except),

@@ -149,6 +149,15 @@ export interface NewestPage {
   readonly limit: number;
 }
 
+/** One page of the instances that have ended, those first that have ended for longest. */
+export interface FinishedPage {
+  /** Only those whose last step is as old as this, or older. */
+  readonly until: number;
+  /** The last instance of the page before; null for the first page. */
+  readonly after: Pick<InstanceRecord, "updatedAt" | "id"> | null;
+  readonly limit: number;
+}
+
 /** A task in the hands of one holder until its lease ends. */
 export interface ClaimedTask extends TaskRecord {
   /** Grows with every claim of the task; what a former holder brings back is refused by it. */
@@ -253,8 +262,22 @@ export type Expectation<W> = {
   [T in keyof W & string]: { readonly table: T; readonly id: string; readonly expectVersion: number };
 }[keyof W & string];
 
+/**
+ * Removes one row. Refused when the row is absent, or a field that `expected` names has another value: what was read of the
+ * row before still holds in the commit that removes it. Of racing removals of one row one is carried out. Its key, and its
+ * unique values, are free again. Rows of append-only tables are never removed.
+ */
+export type Removal<W> = {
+  [T in keyof W & string]: {
+    readonly table: T;
+    readonly remove: string;
+    /** Fields of the kinds text, integer and boolean, with the values that they must have; null for none. */
+    readonly expected?: Partial<W[T]>;
+  };
+}[keyof W & string];
+
 /** A write to one of the caller's tables inside a commit: one closed union over the tables of `W`. */
-export type Write<W> = Insert<W> | Update<W> | Expectation<W>;
+export type Write<W> = Insert<W> | Update<W> | Expectation<W> | Removal<W>;
 
 /** An insert whose table the compiler does not know: what adapters are given, and check by the description. */
 export interface AnyInsert {
@@ -278,8 +301,15 @@ export interface AnyExpectation {
   readonly expectVersion: number;
 }
 
+/** A removal of the same kind. */
+export interface AnyRemoval {
+  readonly table: string;
+  readonly remove: string;
+  readonly expected?: object;
+}
+
 /** A write of the same kind. */
-export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation;
+export type AnyWrite = AnyInsert | AnyUpdate | AnyExpectation | AnyRemoval;
 
 /** What a field that rows are found by may be. */
 export type Comparable = string | number | boolean;
@@ -351,8 +381,9 @@ export interface CommitParts {
   /** Dead letters to remove, by an operator's command. Refused with `token` when one is none. */
   readonly drops?: readonly string[];
   /**
-   * Ended instances to remove with their history, by an operator's command; their ids are free again. Refused with
-   * `version` when one is absent, is active, or still has a task or a watch.
+   * Ended instances to remove with their history, by an operator's command or because they are old enough; their ids are
+   * free again. Refused with `version` when one is absent, is active, or still has a task or a watch, a dead letter and a
+   * message that waits for it among them. Of racing commits that remove one instance one is carried out.
    */
   readonly removes?: readonly string[];
   /**
@@ -514,6 +545,16 @@ export interface EngineStorage {
   instances(page: InstancePage): Promise<readonly InstanceRecord[]>;
   /** Instances of all workflows, newest first; those of one millisecond descending by id. */
   newestInstances(page: NewestPage): Promise<readonly InstanceRecord[]>;
+  /**
+   * Instances of all workflows that have ended, as of the last commit, by the time of their last step; those of one
+   * millisecond ascending by id. The database finds them by an index, so that nothing else is read on the way.
+   */
+  finishedInstances(page: FinishedPage): Promise<readonly InstanceRecord[]>;
+  /**
+   * How many bytes the data takes, indexes included: space of removed rows that the database can use again does not count.
+   * An estimate where the database has no exact figure, and null where it has none.
+   */
+  size(): Promise<number | null>;
   /** The tasks and watches of one instance, up to `limit` of each, all of one moment. With `except`, no tasks of this kind. */
   pending(instance: string, limit: number, except?: TaskKind): Promise<PendingRecords>;
   /** Tasks set aside as dead letters, newest first; those of one moment by their arming, the last first. */

@@ -27,6 +27,8 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     instanceWorkflows: () => storage.instanceWorkflows(),
     instances: (page) => storage.instances(page),
     newestInstances: (page) => storage.newestInstances(page),
+    finishedInstances: (page) => storage.finishedInstances(page),
+    size: () => storage.size(),
     pending: (...asked) => storage.pending(...asked),
     deadLetters: (limit) => storage.deadLetters(limit),
     failingTasks: (least, limit) => storage.failingTasks(least, limit),

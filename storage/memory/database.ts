@@ -2,6 +2,7 @@
 import type {
   AnyCommit,
   CommitResult,
+  FinishedPage,
   HistoryRecord,
   InstancePage,
   InstanceRecord,
@@ -49,6 +50,17 @@ export class MemoryDatabase {
     return [...this.instances.all()]
       .filter((each) => before === null || newestFirst(before, each) < 0)
       .toSorted(newestFirst)
+      .slice(0, limit)
+      .map((each) => this.instances.copy(each));
+  }
+
+  finishedInstances({ until, after, limit }: FinishedPage): InstanceRecord[] {
+    const oldestFirst = (a: NonNullable<typeof after>, b: NonNullable<typeof after>): number =>
+      a.updatedAt - b.updatedAt || compareTexts(a.id, b.id);
+    return [...this.instances.all()]
+      .filter((each) => each.status === "done" && each.updatedAt <= until)
+      .filter((each) => after === null || oldestFirst(after, each) < 0)
+      .toSorted(oldestFirst)
       .slice(0, limit)
       .map((each) => this.instances.copy(each));
   }

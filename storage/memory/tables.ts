@@ -8,7 +8,8 @@ import {
 } from "../install-plan.ts";
 import type { AnyQuery } from "../query.ts";
 import { copyChanges } from "../row.ts";
-import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
+import type { AnyExpectation, AnyInsert, AnyRemoval, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
+import { expectedFields } from "../expected-fields.ts";
 import type { AnyTable, Group } from "../table.ts";
 import { type Journal, MemoryTable } from "./table.ts";
 import { select } from "./select.ts";
@@ -70,6 +71,7 @@ export class Tables {
   write(change: AnyWrite): boolean {
     const { table, rows } = this.#of(change.table);
     if ("insert" in change) return insert(rows, table, change);
+    if ("remove" in change) return remove(rows, table, change);
     return "set" in change ? update(rows, table, change) : isAsExpected(rows, table, change);
   }
 
@@ -110,6 +112,14 @@ function isAsExpected(
 ): boolean {
   if (!("version" in table.columns)) throw new TypeError(`${table.name} has no version`);
   return Number(rows.get(id)?.["version"] ?? 0) === expectVersion;
+}
+
+function remove(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyRemoval): boolean {
+  const expected = expectedFields(table, change);
+  const row = rows.get(change.remove);
+  if (row === undefined || !expected.every(([{ name }, value]) => row[name] === value)) return false;
+  rows.remove(row);
+  return true;
 }
 
 function insert(rows: MemoryTable<AnyRow>, table: AnyTable, change: AnyInsert): boolean {

@@ -83,6 +83,10 @@ export class GroupWrites {
       this.#lock(write.table, write.id, "no key update");
       return this.#update(given, write);
     }
+    if ("remove" in write) {
+      this.#lock(write.table, write.remove, "no key update");
+      return { ...this.#run(given.removal(write), given.table), rows: 1 };
+    }
     this.#lock(write.table, write.id, "share");
     return this.#expect(given, write);
   }

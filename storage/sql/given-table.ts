@@ -2,7 +2,8 @@
 import type { Kysely } from "kysely";
 import { NotInstalled } from "../install-plan.ts";
 import { type AnyQuery, selectionOf, type Selection } from "../query.ts";
-import type { AnyExpectation, AnyUpdate } from "../storage.ts";
+import { expectedFields } from "../expected-fields.ts";
+import type { AnyExpectation, AnyRemoval, AnyUpdate } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import { encodeChanges, encodeRow, encodeValue } from "./codecs.ts";
 import type { Statement } from "./statement.ts";
@@ -10,6 +11,7 @@ import {
   type AnyRow,
   type AnySchema,
   findStatement,
+  removalStatement,
   type TableStatements,
   tableStatements,
   tallyStatement,
@@ -32,6 +34,7 @@ export class GivenTable {
    * are places in the code.
    */
   readonly #updates = new Map<string, Statement<AnyRow, unknown>>();
+  readonly #removals = new Map<string, Statement<AnyRow, unknown>>();
   readonly #finds = new Map<string, Statement<AnyRow, AnyRow>>();
   readonly #tallies = new Map<string, Statement<AnyRow, { count?: number; part?: string | null }>>();
 
@@ -81,6 +84,20 @@ export class GivenTable {
       updateStatement(this.#db, this.table, { fields, grows, expected }),
     );
     return { statement, values: { ...changes, $key: id, $version: expectedVersion ?? null } };
+  }
+
+  /** @throws TypeError when rows of the table are never removed, or an expected value cannot be compared. */
+  removal(change: AnyRemoval): Bound {
+    const expected = expectedFields(this.table, change);
+    const fields = expected.map(([{ name }, value]) => ({ name, isNull: value === null }));
+    const shape = fields.map(({ name, isNull }) => (isNull ? `${name} null` : name)).join();
+    const statement = compiledOnce(this.#removals, shape, () =>
+      removalStatement(this.#db, this.table, fields),
+    );
+    const values = Object.fromEntries(
+      expected.map(([field, value]) => [field.name, encodeValue(field, value)]),
+    );
+    return { statement, values: { ...values, $key: change.remove } };
   }
 
   /** The row that is expected to have a version. */

@@ -3,6 +3,7 @@ import { type Kysely, sql } from "kysely";
 import { columnsOf } from "../row.ts";
 import { engineTables } from "../engine-tables.ts";
 import type { InstancePage } from "../storage.ts";
+import type { FinishedValues } from "./finished-values.ts";
 import type { Schema } from "./schema.ts";
 import { pick, statement } from "./statement.ts";
 
@@ -88,9 +89,21 @@ function instanceReads(db: Kysely<Schema>) {
   };
 }
 
-/** Removing an instance that has ended, with its history. */
+/** Removing an instance that has ended, with its history, and finding those that are old enough. */
 function removalStatements(db: Kysely<Schema>) {
   return {
+    finished: statement<FinishedValues>()(({ until, updatedAt, id, limit }) =>
+      db
+        .selectFrom("instances")
+        .selectAll()
+        // A literal: only so does the database see that the index holds all of them.
+        .where(sql<boolean>`status = 'done'`)
+        .where("updatedAt", "<=", until)
+        .where((eb) => eb(eb.refTuple("updatedAt", "id"), ">", eb.tuple(updatedAt, id)))
+        .orderBy("updatedAt")
+        .orderBy("id")
+        .limit(limit),
+    ),
     remove: statement<{ id: string }>()(({ id }) =>
       db
         .deleteFrom("instances")

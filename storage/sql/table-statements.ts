@@ -95,6 +95,27 @@ export function updateStatement(
   });
 }
 
+/** A field that a removal expects a value of, or expects to have none. */
+export interface ExpectedField {
+  readonly name: string;
+  readonly isNull: boolean;
+}
+
+/** Removes one row that has the expected values. */
+export function removalStatement(
+  db: Kysely<AnySchema>,
+  { name, key }: AnyTable,
+  expected: readonly ExpectedField[],
+): Statement<AnyRow, unknown> {
+  return statement<AnyRow>()((row) => {
+    const conditions = expected.map((field) =>
+      field.isNull ? sql`${sql.ref(field.name)} is null` : sql`${sql.ref(field.name)} = ${row[field.name]}`,
+    );
+    const all = [sql`${sql.ref(key)} = ${row["$key"]}`, ...conditions];
+    return db.deleteFrom(name).where(sql<boolean>`${sql.join(all, sql` and `)}`);
+  });
+}
+
 /** The order in which rows were inserted: a column that every table of a caller has. */
 const SEQ = "seq";
 

@@ -76,6 +76,7 @@ export class Tables {
   write(change: AnyWrite): boolean {
     const given = this.#tables.of(change.table);
     if ("insert" in change) return this.#insert(given, change);
+    if ("remove" in change) return this.#run(given.removal(change)) === 1;
     return "set" in change ? this.#update(given, change) : this.#isAsExpected(given, change);
   }
 

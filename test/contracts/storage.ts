@@ -17,6 +17,7 @@ import { listCases } from "./storage/lists.ts";
 import { queueCases } from "./storage/queue.ts";
 import { suspectCases } from "./storage/suspects.ts";
 import { readCases } from "./storage/reads.ts";
+import { retentionCases } from "./storage/retention.ts";
 import { tableCases } from "./storage/tables.ts";
 import { watchCases } from "./storage/watches.ts";
 
@@ -55,4 +56,5 @@ export const storageContract: readonly StorageContractCase[] = [
   ...tableCases,
   ...readCases,
   ...listCases,
+  ...retentionCases,
 ];

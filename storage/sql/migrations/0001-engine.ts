@@ -83,6 +83,17 @@ export async function engine(db: Kysely<unknown>, dialect: SchemaDialect): Promi
       .execute();
   }
   await createTaskIndexes(db);
+  await createFinishedIndex(db);
+}
+
+/** What has ended, by the time at which it did: an instance enters it once, with its last step. */
+async function createFinishedIndex(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createIndex("instances_finished")
+    .on("instances")
+    .columns(["updatedAt", "id"])
+    .where(sql<boolean>`status = 'done'`)
+    .execute();
 }
 
 /** A claim seeks in the first three, one for each queue, a lane's next slot in the fourth; the dead are in none of them. */

@@ -37,7 +37,7 @@ export function plainMapStorage(): EngineStorage {
 
 type InstanceReads = Pick<
   EngineStorage,
-  "load" | "history" | "instances" | "newestInstances" | "instanceWorkflows"
+  "load" | "history" | "instances" | "newestInstances" | "finishedInstances" | "size" | "instanceWorkflows"
 >;
 
 function instanceReads(database: Database): InstanceReads {
@@ -73,6 +73,18 @@ function instanceReads(database: Database): InstanceReads {
         .toReversed()
         .slice(0, limit);
     },
+    finishedInstances: async ({ until, after, limit }) => {
+      const order = by<{ updatedAt: number; id: string }>(
+        ({ updatedAt }) => updatedAt,
+        ({ id }) => id,
+      );
+      return all()
+        .filter(({ status, updatedAt }) => status === "done" && updatedAt <= until)
+        .filter((each) => after === null || order(each, after) > 0)
+        .toSorted(order)
+        .slice(0, limit);
+    },
+    size: async () => null,
     instanceWorkflows: async () => [...new Set(all().map(({ workflow }) => workflow))].toSorted(compareTexts),
   };
 }

@@ -2,6 +2,7 @@
 import type {
   AnyTable,
   AnyInsert,
+  AnyRemoval,
   AnyUpdate,
   AnyWrite,
   Capacity,
@@ -14,6 +15,7 @@ import {
   copyChanges,
   copyRow,
   definitionOf,
+  expectedFields,
   NotInstalled,
   planInstall,
   selectionOf,
@@ -58,6 +60,7 @@ export class Tables {
     if (table === undefined) throw new NotInstalled(write.table);
     if ("insert" in write) return this.#insert(table, write);
     if ("set" in write) return this.#update(table, write);
+    if ("remove" in write) return this.#remove(table, write);
     this.#assertVersioned(table);
     const row = this.#rowsOf(table.name).get(write.id);
     return (row?.["version"] ?? 0) === write.expectVersion;
@@ -124,6 +127,14 @@ export class Tables {
     if (this.#isTaken(table, changed)) return false;
     this.#put(table, changed);
     return true;
+  }
+
+  #remove(table: AnyTable, removal: AnyRemoval): boolean {
+    const expected = expectedFields(table, removal);
+    const rows = this.#rowsOf(table.name);
+    const row = rows.get(removal.remove);
+    const isExpected = expected.every(([{ name }, value]) => row?.[name] === value);
+    return isExpected && rows.delete(removal.remove);
   }
 
   #hasRoom(table: AnyTable, row: Row, atMost: Capacity): boolean {

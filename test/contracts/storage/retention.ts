@@ -1,0 +1,162 @@
+/** The storage contract on what is old: finding what has ended, and removing rows and instances. */
+import assert from "node:assert/strict";
+import type { FinishedPage, InstanceRecord } from "../../../storage/storage.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
+import { promise, type StorageContractCase } from "./contract.ts";
+import { fullRows } from "./rows.ts";
+import {
+  commit,
+  either,
+  ok,
+  put,
+  range,
+  refusedWrite,
+  startOf,
+  stepOf,
+  taskOf,
+  webhookOf,
+} from "./samples.ts";
+
+/** Instances that ended at these times, by their ids. */
+async function ended(storage: PaymentStorage, times: Readonly<Record<string, number>>): Promise<void> {
+  for (const [id, at] of Object.entries(times)) {
+    await put(storage, { starts: [startOf(id)] });
+    await put(storage, { step: stepOf(id, 1, { status: "done", at }) });
+  }
+}
+
+const idsOf = (found: readonly InstanceRecord[]): readonly string[] => found.map(({ id }) => id);
+
+export const retentionCases: readonly StorageContractCase[] = [
+  promise("what has ended is found by the time of its last step, in pages", async ({ storage, other }) => {
+    await ended(storage, { c: 20, b: 10, a: 20, late: 31 });
+    await put(storage, { starts: [startOf("active", { createdAt: 0 })] });
+    await put(storage, { starts: [startOf("born done", { createdAt: 5, status: "done", workflow: "x@1" })] });
+    const found = async (page: Partial<FinishedPage>) =>
+      idsOf(await other.finishedInstances({ until: 30, after: null, limit: 9, ...page }));
+    assert.deepEqual(await found({}), ["born done", "b", "a", "c"]);
+    assert.deepEqual(await found({ limit: 2 }), ["born done", "b"]);
+    assert.deepEqual(await found({ after: { updatedAt: 10, id: "b" }, limit: 1 }), ["a"]);
+    assert.deepEqual(await found({ after: { updatedAt: 20, id: "a" } }), ["c"]);
+    assert.deepEqual(await found({ until: 10 }), ["born done", "b"]);
+    assert.deepEqual(await found({ until: 4 }), []);
+    const [first] = await other.finishedInstances({ until: 30, after: null, limit: 1 });
+    assert.deepEqual(first, await storage.load("born done"));
+  }),
+  promise("what was removed is found no more, and neither is its history", async ({ storage }) => {
+    await ended(storage, { a: 1, b: 2 });
+    await put(storage, { history: [{ instance: "a", version: 1, at: 1, event: "{}", value: "{}" }] });
+    await put(storage, { removes: ["a"] });
+    assert.deepEqual(idsOf(await storage.finishedInstances({ until: 9, after: null, limit: 9 })), ["b"]);
+    assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);
+  }),
+  promise(
+    "an instance that a message, a dead letter or a watch names is not removed",
+    async ({ storage }) => {
+      await ended(storage, { told: 1, dead: 1, watching: 1 });
+      await put(storage, { arms: [{ task: taskOf("t", { instance: "told", kind: "message" }) }] });
+      await put(storage, { arms: [{ task: taskOf("d", { instance: "dead" }) }] });
+      for (const now of [0, 1_000, 2_000, 3_000]) {
+        await storage.claim({
+          ...{ holder: `h${now}`, now, leaseMs: 1_000, workflows: ["sample@1"], maxCrashes: 1 },
+          ...{ steps: 0, free: 9, laned: 0 },
+        });
+      }
+      assert.deepEqual(
+        (await storage.deadLetters(9)).map(({ id }) => id),
+        ["d"],
+      );
+      await put(storage, {
+        watches: [{ kind: "k", key: "x", instance: "watching", workflow: "sample@1", shard: 0 }],
+      });
+      for (const id of ["told", "dead", "watching"]) {
+        assert.deepEqual(await commit(storage, { removes: [id] }), { ok: false, conflict: "version" });
+      }
+    },
+  ),
+  promise("G2: of twenty removals of one instance one is carried out", async ({ storage, other }) => {
+    await ended(storage, { i: 1 });
+    const race = range(20).map((index) => commit(either(index, storage, other), { removes: ["i"] }));
+    assert.equal((await Promise.all(race)).filter((result) => result.ok).length, 1);
+  }),
+  promise("a row is removed, and its key and unique values are free again", async ({ storage, other }) => {
+    const { attempts } = fullRows;
+    await put(storage, { writes: [{ table: "attempts", insert: attempts }] });
+    await put(storage, { writes: [{ table: "attempts", remove: attempts.id }] });
+    assert.deepEqual(await other.attempts([attempts.id]), []);
+    const again = { ...attempts, transactionId: "another" };
+    await put(other, { writes: [{ table: "attempts", insert: again }] });
+    assert.equal((await storage.attempts([attempts.id]))[0]?.transactionId, "another");
+  }),
+  promise("a removal is refused where the row is absent or has another value", async ({ storage }) => {
+    await put(storage, { writes: [{ table: "webhooks", insert: webhookOf("w", { version: 1 }) }] });
+    const removal = (expected?: object) => ({
+      table: "webhooks" as const,
+      remove: "w",
+      ...(expected && { expected }),
+    });
+    const refusals = [{ version: 2 }, { deletedAt: 1 }, { url: "x" }, { version: 1, disabledAt: 7 }];
+    for (const expected of refusals) {
+      assert.deepEqual(await commit(storage, { writes: [removal(expected)] }), refusedWrite(0));
+    }
+    assert.notEqual(await storage.webhook("w"), null);
+    await put(storage, { writes: [removal({ version: 1, deletedAt: null, url: "https://example.com/" })] });
+    assert.equal(await storage.webhook("w"), null);
+    assert.deepEqual(await commit(storage, { writes: [removal()] }), refusedWrite(0));
+    const { id } = fullRows.transactions;
+    await put(storage, { writes: [{ table: "transactions", insert: fullRows.transactions }] });
+    const { landedAfterCancel } = fullRows.transactions;
+    const unlike = { landedAfterCancel: !landedAfterCancel };
+    const wrong = await commit(storage, {
+      writes: [{ table: "transactions", remove: id, expected: unlike }],
+    });
+    assert.deepEqual(wrong, refusedWrite(0));
+    await put(storage, { writes: [{ table: "transactions", remove: id, expected: { landedAfterCancel } }] });
+  }),
+  promise("G8: a refused removal takes back what its commit has done", async ({ storage }) => {
+    await ended(storage, { i: 1 });
+    await put(storage, { writes: [{ table: "quotes", insert: fullRows.quotes }] });
+    const { id } = fullRows.quotes;
+    const results = await storage.commit([
+      {
+        removes: ["i"],
+        writes: [
+          { table: "quotes", remove: id },
+          { table: "quotes", remove: "none" },
+        ],
+      },
+      { writes: [{ table: "webhooks", insert: webhookOf("w") }] },
+    ]);
+    assert.deepEqual(results, [refusedWrite(1), ok]);
+    assert.notEqual(await storage.load("i"), null);
+    assert.notEqual(await storage.quote(id), null);
+  }),
+  promise("of a change and a removal of one version of a row one is refused", async ({ storage, other }) => {
+    for (const index of range(10)) {
+      const id = `w${index}`;
+      await put(storage, { writes: [{ table: "webhooks", insert: webhookOf(id) }] });
+      const results = await Promise.all([
+        commit(either(index, storage, other), {
+          writes: [{ table: "webhooks", id, set: { timeouts: 1 }, expectedVersion: 1 }],
+        }),
+        commit(either(index + 1, storage, other), {
+          writes: [{ table: "webhooks", remove: id, expected: { version: 1 } }],
+        }),
+      ]);
+      assert.equal(results.filter((result) => result.ok).length, 1);
+      assert.equal((await storage.webhook(id)) === null, results[1]?.ok);
+    }
+  }),
+  promise("rows of append-only tables are never removed", async ({ storage }) => {
+    await put(storage, { writes: [{ table: "audit", insert: fullRows.audit }] });
+    await assert.rejects(
+      storage.commit([{ writes: [{ table: "audit", remove: fullRows.audit.id }] }]),
+      TypeError,
+    );
+    assert.equal((await storage.audit(null, 9))?.length, 1);
+  }),
+  promise("the size is in bytes, or unknown", async ({ storage }) => {
+    const size = await storage.size();
+    assert.ok(size === null || (Number.isSafeInteger(size) && size > 0), String(size));
+  }),
+];
