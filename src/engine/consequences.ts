@@ -102,7 +102,7 @@ class Collector {
 
   #tell(to: Recipient, message: Message, index: number): void {
     const id = taskIdOf(this.#facts, index);
-    this.#arms.push(messageTask({ id, dueAt: this.#facts.at }, to, message));
+    this.#arms.push(messageTask({ id, dueAt: this.#facts.at }, to, { known: true, ...message }));
   }
 
   #armTimer({ timer, delayMs, event, to: address }: Action<"arm">, index: number): void {

@@ -8,15 +8,22 @@ import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
 export async function deliverMessage<W>(around: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
-  const { start, event, otherwise } = messageFromText(task.payload);
+  const { known = false, start, event, otherwise } = messageFromText(task.payload);
   // A start and an event in one message would be two steps; the engine's own actions never ask for both.
   if (start !== undefined) return startTarget(around, task, start);
   if (event === undefined) return endTaskOrThrow(around.steps, task, {});
-  const isTaken = await tellTarget(around.steps, task, event);
-  if (isTaken) return;
+  const told = await tellTarget(around.steps, task, event);
+  if (told === "taken") return;
+  // Its start may still be on the way; the message waits for it.
+  if (told === "absent" && !known) {
+    throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
+  }
   if (otherwise === undefined) return endTaskOrThrow(around.steps, task, {});
   const id = `${task.id}:back`;
-  const back = messageTask({ id, dueAt: around.clock.now() }, otherwise, { event: otherwise.event });
+  const back = messageTask({ id, dueAt: around.clock.now() }, otherwise, {
+    known: true,
+    event: otherwise.event,
+  });
   return endTaskOrThrow(around.steps, task, { arms: [back] });
 }
 
@@ -39,22 +46,24 @@ async function startTarget<W>(
   throwRefusal(unlessTaken(result));
 }
 
-/** False when the target has ended, and the task with it has not. */
-async function tellTarget<W>(steps: Steps<W>, task: ClaimedTask, event: EventObject): Promise<boolean> {
+/** Where the target has ended or is absent, the task has not come to its end. */
+async function tellTarget<W>(
+  steps: Steps<W>,
+  task: ClaimedTask,
+  event: EventObject,
+): Promise<"taken" | "absent" | "ended"> {
   const sent = await steps.send(task.instance, event, { consumes: consumedBy(task) });
   switch (sent.kind) {
     case "stepped":
-      return true;
+      return "taken";
     case "refused":
       throwRefusal(unlessTaken(sent.result));
-      return true;
+      return "taken";
     case "unchanged":
       await endTaskOrThrow(steps, task, {});
-      return true;
+      return "taken";
     case "absent":
-      // Its start may still be on the way; the message waits for it.
-      throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
     case "ended":
-      return false;
+      return sent.kind;
   }
 }

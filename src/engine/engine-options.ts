@@ -2,8 +2,11 @@
 import { z } from "zod";
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable, TableSet } from "../../storage/table.ts";
+import { durationOption, type Duration } from "../duration.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
+import type { Archive } from "./retention/archiving.ts";
+import type { ArchivedInstance } from "./retention/finished-instances.ts";
 import type { Watcher } from "./watcher.ts";
 import type { WorkerLimits } from "./worker.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -44,9 +47,24 @@ export interface EngineOptions<W> {
    * while no other such task was in hand. With 1, all that a vanished process had in hand is set aside untried. Default 5.
    */
   readonly maxCrashes?: number;
+  /**
+   * How long what has ended is kept: `{ finished: "90d" }` removes an instance with its history 90 days after its last step,
+   * once nothing needs it any more: no task, message, dead letter or watch of it, no living parent and no living child.
+   * At least an hour. Default: everything is kept until `removeInstance`.
+   */
+  readonly keep?: { readonly finished: Duration };
+  /**
+   * Gets the instances that are about to be removed, and must have put them somewhere when it resolves. Called at least once
+   * for each: again after a crash, or where an instance cannot be removed just now. While it throws, or takes longer than a
+   * minute, nothing is removed; that is logged once, and shown by `retention()`. Default: they are gone.
+   */
+  readonly archive?: Archive<ArchivedInstance>;
 }
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
+
+/** From an hour to a hundred years. */
+const KEEP_RANGE = { least: 3_600_000, most: 36_500 * 86_400_000 };
 
 const optionsSchema = z.strictObject({
   storage: objectWith<object>(
@@ -75,6 +93,8 @@ const optionsSchema = z.strictObject({
   leaseMs: z.number().int().min(1_000).max(3_600_000).default(15_000),
   pollMs: z.number().int().min(10).max(60_000).default(1_500),
   maxCrashes: count(1_000).default(5),
+  keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
+  archive: functionOption<Archive<ArchivedInstance>>().optional(),
 });
 
 /** The options that have a default, filled in. */
@@ -82,11 +102,17 @@ export interface CheckedEngineOptions extends WorkerLimits {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly keep?: { readonly finished: number } | undefined;
+  readonly archive?: Archive<ArchivedInstance> | undefined;
 }
 
 /** Throws `InvalidOptions` listing every wrong option. */
 export function checkEngineOptions<W>(options: EngineOptions<W>): CheckedEngineOptions {
-  return checkOptions("createEngine", optionsSchema.superRefine(checkWorkflows), options);
+  return checkOptions(
+    "createEngine",
+    optionsSchema.superRefine(checkWorkflows).superRefine(checkArchive),
+    options,
+  );
 }
 
 function checkTables(tables: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
@@ -99,6 +125,19 @@ function checkTables(tables: Readonly<Record<string, unknown>>, context: z.Refin
         : `holds the table ${given}: each table stands under its own name`;
     context.addIssue({ code: "custom", path: [name], message });
   }
+}
+
+/** What is never removed is never archived. */
+function checkArchive(
+  { keep, archive }: { readonly keep?: unknown; readonly archive?: unknown },
+  context: z.RefinementCtx,
+): void {
+  if (archive === undefined || keep !== undefined) return;
+  context.addIssue({
+    code: "custom",
+    path: ["archive"],
+    message: 'nothing is archived without keep: say how long, such as keep: { finished: "90d" }',
+  });
 }
 
 interface WatchedWorkflows {

@@ -12,6 +12,7 @@ import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
 import { Waiting, type WaitTarget } from "./reading/waiting.ts";
 import { RegisteredWorkflows } from "./registered-workflows.ts";
+import { Retention, type RetentionStanding } from "./retention/retention.ts";
 import { Steps, type CommittedStep, type Companions, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
@@ -61,6 +62,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
    * longest was looked at. Empty while the engine does not run.
    */
   watching(): Readonly<Record<string, KindWatching>>;
+  /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
+  retention(): Promise<RetentionStanding>;
   /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
    * they arm is done.
@@ -109,7 +112,7 @@ const NEVER_ABORTED = new AbortController().signal;
  * ```
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
-  const { clock, random, logger: log, ...limits } = checkEngineOptions(options);
+  const { clock, random, logger: log, keep, archive = null, ...limits } = checkEngineOptions(options);
   const storage = withTables(options.storage, Object.values<AnyTable>(options.tables ?? {}));
   const workflows = new RegisteredWorkflows(options.workflows);
   const holder = Buffer.from(random.bytes(8)).toString("hex");
@@ -145,7 +148,9 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
   const known = workflows.claims;
-  return engineOf({ storage, clock, worker, steps, polling, waiting, subscribers, known });
+  const keepMs = keep?.finished ?? null;
+  const retention = new Retention({ storage, clock, log, holder, keepMs, archive });
+  return engineOf({ storage, clock, worker, steps, polling, retention, waiting, subscribers, known });
 }
 
 /** The parts of an engine, tied together. */
@@ -155,6 +160,7 @@ interface EngineParts<W> {
   readonly worker: Worker;
   readonly steps: Steps<W>;
   readonly polling: WatchPolling;
+  readonly retention: Retention;
   readonly waiting: Waiting;
   readonly subscribers: Subscribers<W>;
   /** The workflows that this process has or migrates. */
@@ -162,14 +168,14 @@ interface EngineParts<W> {
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, worker, steps, polling, waiting, subscribers } = parts;
+  const { storage, clock, worker, steps, polling, retention, waiting, subscribers } = parts;
   const reads = instanceReads(storage, parts.known);
   const commanded = wakingStorage(storage, worker);
   let stopListening: () => void = () => {};
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
     stopListening();
     const isStopped = new AbortController();
-    const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs)]);
+    const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
     const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
     await Promise.race([stopped, tooLong]).finally(() => isStopped.abort());
   };
@@ -183,11 +189,13 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     waitFor: (id, until, { signal = NEVER_ABORTED } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
+    retention: () => retention.standing(),
     run() {
       stopListening();
       stopListening = storage.onWake(() => worker.wake());
       worker.run();
       polling.run();
+      retention.run();
     },
     stop,
     [Symbol.asyncDispose]: () => stop(),

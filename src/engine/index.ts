@@ -62,6 +62,11 @@ export type {
   ChildOptions,
   InputOf as ActorInputOf,
 } from "./actor-options.ts";
+export type { Duration } from "../duration.ts";
+export type { Archive } from "./retention/archiving.ts";
+export type { ArchivedInstance } from "./retention/finished-instances.ts";
+export type { KeepStanding } from "./retention/keep-loop.ts";
+export type { RetentionStanding } from "./retention/retention.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {
@@ -101,6 +106,7 @@ export type {
   AnyCommit,
   AnyExpectation,
   AnyInsert,
+  AnyRemoval,
   AnyUpdate,
   AnyWrite,
   ArmLease,
@@ -112,6 +118,7 @@ export type {
   CommitResult,
   EngineStorage,
   Expectation,
+  FinishedPage,
   HeldPlaces,
   HistoryRecord,
   Insert,
@@ -123,6 +130,7 @@ export type {
   PendingRecords,
   PendingTask,
   QueueName,
+  Removal,
   StepRecord,
   TaskAmendment,
   TaskKind,

@@ -15,6 +15,11 @@ export interface Recipient {
  * `otherwise` goes back to the sender instead, so that the sender does not wait for an answer that cannot come.
  */
 export interface Message {
+  /**
+   * Its target has been there: a parent, a child, a sender. Where that is absent now it was removed after its end, and the
+   * message is dropped, as it is by one that has ended. Without this, a message waits for its target to be started.
+   */
+  readonly known?: true;
   readonly start?: { readonly workflow: string; readonly input: unknown };
   readonly event?: EventObject;
   readonly otherwise?: Recipient & { readonly event: EventObject };
@@ -44,8 +49,9 @@ export function messageTask(
   { instance, workflow }: Recipient,
   message: Message,
 ): TaskRecord {
-  const { start, event, otherwise } = message;
+  const { known, start, event, otherwise } = message;
   const payload = {
+    ...(known === undefined ? {} : { known }),
     ...(start === undefined ? {} : { start: { ...start, input: toJson(start.input, "input") } }),
     ...(event === undefined ? {} : { event: eventToJson(event) }),
     ...(otherwise === undefined ? {} : { otherwise: { ...otherwise, event: eventToJson(otherwise.event) } }),
@@ -65,8 +71,9 @@ export function messageTask(
 
 /** The message that `messageTask` was given. */
 export function messageFromText(text: string): Message {
-  const { start, event, otherwise } = JSON.parse(text) as Message;
+  const { known, start, event, otherwise } = JSON.parse(text) as Message;
   return {
+    ...(known === undefined ? {} : { known }),
     ...(start === undefined ? {} : { start: { ...start, input: fromJson(start.input) } }),
     ...(event === undefined ? {} : { event: eventFromJson(event) }),
     ...(otherwise === undefined

@@ -121,7 +121,7 @@ async function runInvocation<W>(
 async function fireTimer<W>({ steps, clock }: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
   const { to, event } = delayedFromText(task.payload);
   if (to === undefined) return endTaskOrThrow(steps, task, { event });
-  const message = messageTask({ id: `${task.id}:sent`, dueAt: clock.now() }, to, { event });
+  const message = messageTask({ id: `${task.id}:sent`, dueAt: clock.now() }, to, { known: true, event });
   return endTaskOrThrow(steps, task, { arms: [message] });
 }
 

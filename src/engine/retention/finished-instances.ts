@@ -1,0 +1,92 @@
+/** Removes instances that ended long ago, with their history, and hands them to the archive first. */
+import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
+import type { Clock } from "../../runtime.ts";
+import { childInstance } from "../child-instances.ts";
+import { snapshotFromText } from "../snapshot-text.ts";
+import { archived, type Archive } from "./archiving.ts";
+import type { Sweep } from "./keep-loop.ts";
+
+/** An instance as it is stored, with all its steps. Every field is a text or a number, so JSON keeps it whole. */
+export interface ArchivedInstance extends InstanceRecord {
+  /** Oldest first. */
+  readonly history: readonly HistoryRecord[];
+}
+
+/** What removing needs. */
+export interface FinishedParts {
+  readonly storage: Pick<EngineStorage, "finishedInstances" | "load" | "history" | "pending" | "commit">;
+  readonly clock: Clock;
+  /** How long after its last step an instance is kept, in milliseconds. */
+  readonly keepMs: number;
+  readonly archive: Archive<ArchivedInstance> | null;
+}
+
+/** So many at a time: a commit of these takes milliseconds, and others come between. */
+const BATCH = 32;
+const HISTORY_PAGE = 1_000;
+
+/**
+ * Each instance goes in a commit of its own, which the storage refuses while a task or a watch of it is left. Two
+ * processes that do this at once archive twice and remove once.
+ */
+export function finishedSweep(parts: FinishedParts): Sweep {
+  return { name: "finished", batches: () => batches(parts) };
+}
+
+async function* batches({ storage, clock, keepMs, archive }: FinishedParts): AsyncGenerator<number> {
+  const until = clock.now() - keepMs;
+  let after: InstanceRecord | null = null;
+  for (;;) {
+    const page: readonly InstanceRecord[] = await storage.finishedInstances({ until, after, limit: BATCH });
+    after = page.at(-1) ?? null;
+    if (after === null) return;
+    const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
+    await archived(clock, archive, await Promise.all(free.map((record) => withHistory(storage, record))));
+    const results = await storage.commit(free.map(({ id }) => ({ removes: [id] })));
+    yield results.filter(({ ok }) => ok).length;
+  }
+}
+
+async function keepOnly<R>(
+  records: readonly R[],
+  isWanted: (record: R) => Promise<boolean>,
+): Promise<readonly R[]> {
+  const wanted = await Promise.all(records.map(isWanted));
+  return records.filter((_, index) => wanted[index] === true);
+}
+
+/**
+ * Whether nothing is left to be done for it, no living parent knows it, and no child of it lives. What has ended begins
+ * nothing, so only a message or a dead letter may come before it is removed: the commit refuses that.
+ */
+async function isNeededByNone(
+  storage: Pick<EngineStorage, "load" | "pending">,
+  { id, snapshot }: InstanceRecord,
+): Promise<boolean> {
+  const { parent, children = {} } = snapshotFromText(snapshot);
+  const relatives = [
+    ...(parent === undefined ? [] : [parent.instance]),
+    ...Object.entries(children).flatMap(([child, { run }]) =>
+      run === undefined ? [] : [childInstance(id, child, run)],
+    ),
+  ];
+  const { tasks, watches } = await storage.pending(id, 1);
+  if (tasks.length > 0 || watches.length > 0) return false;
+  for (const relative of relatives) {
+    if ((await storage.load(relative))?.status === "active") return false;
+  }
+  return true;
+}
+
+async function withHistory(
+  storage: Pick<EngineStorage, "history">,
+  record: InstanceRecord,
+): Promise<ArchivedInstance> {
+  const history: HistoryRecord[] = [];
+  for (;;) {
+    const after = history.at(-1)?.version ?? 0;
+    const page = await storage.history(record.id, { after, limit: HISTORY_PAGE });
+    history.push(...page);
+    if (page.length < HISTORY_PAGE) return { ...record, history };
+  }
+}

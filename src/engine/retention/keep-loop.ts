@@ -1,0 +1,156 @@
+/** Removes what is old enough, a little at a time, in one process at a time: a pass every ten minutes. */
+import type { EngineStorage } from "../../../storage/storage.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+
+/** Removes what one rule finds old enough. */
+export interface Sweep {
+  /** What it is about, such as `finished`: for the log. */
+  readonly name: string;
+  /** Goes through what is old enough, a batch at a time; tells after each batch how much of it was removed. */
+  batches(): AsyncIterable<number>;
+}
+
+/** What a loop needs. */
+export interface KeepSurroundings {
+  readonly storage: Pick<EngineStorage, "claimShards" | "releaseShards" | "watches" | "commit">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Names this process among the holders of leases. */
+  readonly holder: string;
+  /** Which removals exclude each other: loops of one name take turns, in whichever processes they are. */
+  readonly name: string;
+}
+
+/** How the removals of this process go. */
+export interface KeepStanding {
+  /** When this process last went through everything, in milliseconds since the Unix epoch; null while it has not. */
+  readonly lastPassAt: number | null;
+  /** How much this process has removed so far. */
+  readonly removed: number;
+  /** Why the last pass has left something that was old enough, such as what the archive threw; null when it has not. */
+  readonly error: string | null;
+}
+
+const PASS_EVERY_MS = 600_000;
+/** Between two batches others have their turn at the database. */
+const PAUSE_MS = 20;
+/** Longer than an archive may take, so that a slow one is not called by a second process meanwhile. */
+const LEASE_MS = 180_000;
+const SHARD = 0;
+
+/** From `run` to `stop`. */
+export class KeepLoop {
+  readonly #sweeps: readonly Sweep[];
+  readonly #around: KeepSurroundings;
+  readonly #kind: string;
+  readonly #holder: string;
+  #running: AbortController | null = null;
+  #passing: Promise<void> = Promise.resolve();
+  #leasedAt = 0;
+  #lastPassAt: number | null = null;
+  #removed = 0;
+  /** By sweep. Logged once, when it begins. */
+  readonly #errors = new Map<string, string>();
+
+  constructor(sweeps: readonly Sweep[], around: KeepSurroundings) {
+    this.#sweeps = sweeps;
+    this.#around = around;
+    this.#kind = `$keep ${around.name}`;
+    // Its own: what else this process holds is given up at other times.
+    this.#holder = `${around.holder} ${around.name}`;
+  }
+
+  /** Begins the passes; the first is made after a pause, as are all others. */
+  run(): void {
+    if (this.#running !== null || this.#sweeps.length === 0) return;
+    this.#running = new AbortController();
+    void this.#keepPassing(this.#running.signal);
+  }
+
+  /** Begins no batch any more, and waits up to `timeoutMs` for the one in hand. */
+  async stop(timeoutMs: number): Promise<void> {
+    if (this.#running === null) return;
+    this.#running.abort();
+    this.#running = null;
+    const { clock, storage } = this.#around;
+    const waiting = new AbortController();
+    await Promise.race([this.#passing, clock.sleep(timeoutMs, waiting.signal)]);
+    waiting.abort();
+    if (this.#leasedAt > 0) await storage.releaseShards(this.#holder);
+    this.#leasedAt = 0;
+  }
+
+  standing(): KeepStanding {
+    const [error = null] = [...this.#errors].map(([name, reason]) => `${name}: ${reason}`);
+    return { lastPassAt: this.#lastPassAt, removed: this.#removed, error };
+  }
+
+  async #keepPassing(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#around;
+    for (;;) {
+      await clock.sleep(PASS_EVERY_MS, signal);
+      if (signal.aborted) return;
+      this.#passing = this.#pass(signal).catch((err: unknown) => {
+        log.warn({ err }, "the storage could not be asked whose turn it is to remove what is old");
+      });
+      await this.#passing;
+    }
+  }
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    if (!(await this.#isMyTurn())) return;
+    for (const sweep of this.#sweeps) {
+      try {
+        if (!(await this.#carryOut(sweep, signal))) return;
+        if (this.#errors.delete(sweep.name)) {
+          this.#around.log.info({ sweep: sweep.name }, "what is old is removed again");
+        }
+      } catch (err) {
+        this.#failed(sweep, err);
+      }
+    }
+    this.#lastPassAt = this.#around.clock.now();
+  }
+
+  /** False when it was stopped, or another process has taken over. */
+  async #carryOut(sweep: Sweep, signal: AbortSignal): Promise<boolean> {
+    for await (const removed of sweep.batches()) {
+      this.#removed += removed;
+      await this.#around.clock.sleep(PAUSE_MS, signal);
+      if (signal.aborted || !(await this.#isStillMine())) return false;
+    }
+    return !signal.aborted;
+  }
+
+  #failed({ name }: Sweep, err: unknown): void {
+    const isNews = !this.#errors.has(name);
+    this.#errors.set(name, err instanceof Error ? err.message : String(err));
+    const { log } = this.#around;
+    if (isNews) log.error({ sweep: name, err }, "what is old could not be removed; it is tried again");
+  }
+
+  async #isStillMine(): Promise<boolean> {
+    const isFresh = this.#around.clock.now() - this.#leasedAt < LEASE_MS / 3;
+    return isFresh || this.#isMyTurn();
+  }
+
+  /** Takes or extends the lease. It is that of a shard of watches, of which there has to be one. */
+  async #isMyTurn(): Promise<boolean> {
+    const { storage } = this.#around;
+    if (await this.#leased()) return true;
+    const kind = this.#kind;
+    if ((await storage.watches({ kind, shards: [SHARD] })).length > 0) return false;
+    const watch = { kind, key: "turn", instance: kind, workflow: kind, shard: SHARD };
+    await storage.commit([{ watches: [watch] }]);
+    return this.#leased();
+  }
+
+  async #leased(): Promise<boolean> {
+    const { storage, clock } = this.#around;
+    const now = clock.now();
+    const claim = { kind: this.#kind, holder: this.#holder, now, leaseMs: LEASE_MS };
+    const isMine = (await storage.claimShards(claim)).includes(SHARD);
+    if (isMine) this.#leasedAt = now;
+    return isMine;
+  }
+}
