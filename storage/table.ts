@@ -171,6 +171,14 @@ export function defineTable<const C extends Readonly<Record<string, Column>>>(
   return tableFrom(name, options);
 }
 
+/** Describes a table of the engine itself, under one of the names that callers cannot take. */
+export function engineOwnTable<const C extends Readonly<Record<string, Column>>>(
+  name: `paystate${string}`,
+  options: { readonly columns: C } & TableTraits<keyof C & string>,
+): Table<RowOf<C>> {
+  return describedTable(name, options);
+}
+
 /** Describes several tables whose rows have declared types; the compiler compares them field by field. */
 export function defineTables<W>(options: {
   readonly [T in keyof W & string]: TableOptions<W[T]>;
@@ -184,6 +192,13 @@ interface AnyOptions extends TableTraits<string> {
 }
 
 function tableFrom(name: string, options: AnyOptions): AnyTable {
+  if (RESERVED.test(name)) {
+    refuseTable(name, "this name is the engine's or the database's own: choose another");
+  }
+  return describedTable(name, options);
+}
+
+function describedTable(name: string, options: AnyOptions): AnyTable {
   const { columns, key = "id", unique = [], indexes = {}, group = null } = options;
   const { appendOnly = false, migrations = [] } = options;
   const whole = Object.entries(indexes).map(([index, given]) => [index, wholeIndex(given)] as const);
@@ -207,13 +222,14 @@ function wholeIndex(given: IndexOptions<string>): Index {
   return { on, where: where as Index["where"], present };
 }
 
+function refuseTable(name: string, problem: string): never {
+  throw new TypeError(`defineTable(${JSON.stringify(name)}): ${problem}`);
+}
+
 function checkTable(table: AnyTable): void {
   const { name, columns, key, unique, indexes, group } = table;
-  const refuse = (problem: string): never => {
-    throw new TypeError(`defineTable(${JSON.stringify(name)}): ${problem}`);
-  };
+  const refuse = (problem: string): never => refuseTable(name, problem);
   if (!NAME.test(name)) refuse("a name is a letter, then up to 47 letters, digits and _");
-  if (RESERVED.test(name)) refuse("this name is the engine's or the database's own: choose another");
   for (const [field, column] of Object.entries(columns)) {
     if (!NAME.test(field) || field === "seq") refuse(`no column can be called ${JSON.stringify(field)}`);
     if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(column)) {

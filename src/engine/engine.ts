@@ -13,6 +13,7 @@ import { instanceReads, type InstanceReads } from "./reading/reads.ts";
 import { Waiting, type WaitTarget } from "./reading/waiting.ts";
 import { RegisteredWorkflows } from "./registered-workflows.ts";
 import { Retention, type RetentionStanding } from "./retention/retention.ts";
+import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import { Steps, type CommittedStep, type Companions, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
@@ -113,17 +114,21 @@ const NEVER_ABORTED = new AbortController().signal;
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const { clock, random, logger: log, keep, archive = null, ...limits } = checkEngineOptions(options);
-  const storage = withTables(options.storage, Object.values<AnyTable>(options.tables ?? {}));
+  const tables = [storedCharts, ...Object.values<AnyTable>(options.tables ?? {})];
+  const storage = withTables(options.storage, tables);
   const workflows = new RegisteredWorkflows(options.workflows);
+  const charts = new ChartCheck({ storage, workflows, log });
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const subscribers = new Subscribers<W>(log);
   const waiting = new Waiting(storage, clock, limits.pollMs);
   const worker: Worker = new Worker({
-    storage,
+    storage: checkedFirst(storage, charts, workflows),
     clock,
     log,
     holder,
-    workflowKeys: workflows.claims,
+    get workflowKeys() {
+      return workflows.claims;
+    },
     limits,
     perform(task, hold) {
       polling.stir();
@@ -135,6 +140,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     workflows,
     clock,
     hands: worker,
+    charts,
     onCommitted(committed) {
       const { commit } = committed;
       worker.disarm(commit);
@@ -147,7 +153,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
-  const known = workflows.claims;
+  const known = (): readonly string[] => workflows.claims;
   const keepMs = keep?.finished ?? null;
   const retention = new Retention({ storage, clock, log, holder, keepMs, archive });
   return engineOf({ storage, clock, worker, steps, polling, retention, waiting, subscribers, known });
@@ -164,7 +170,7 @@ interface EngineParts<W> {
   readonly waiting: Waiting;
   readonly subscribers: Subscribers<W>;
   /** The workflows that this process has or migrates. */
-  readonly known: readonly string[];
+  readonly known: () => readonly string[];
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
@@ -202,6 +208,22 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     async settled() {
       do await worker.quiet();
       while (await polling.pollOnce());
+    },
+  };
+}
+
+/** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
+function checkedFirst(
+  storage: EngineStorage,
+  charts: ChartCheck,
+  workflows: RegisteredWorkflows,
+): EngineStorage {
+  return {
+    ...storage,
+    async claim(request) {
+      if (charts.isDone) return storage.claim(request);
+      await charts.check();
+      return storage.claim({ ...request, workflows: workflows.claims });
     },
   };
 }

@@ -4,7 +4,7 @@ export { defineTable } from "../../storage/table.ts";
 export { startOf, workflow } from "./workflow.ts";
 export { InvalidOptions } from "../options.ts";
 export { MigrationFailed } from "./migrations.ts";
-export { UnknownWorkflow } from "./registered-workflows.ts";
+export { ChangedChart, UnknownWorkflow } from "./registered-workflows.ts";
 export type {
   AnyMigration,
   AnyMigrations,
@@ -42,6 +42,7 @@ export type { Inspected, InspectedStorage } from "./inspected.ts";
 export { StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";
+export type { Troubles } from "./reading/troubles.ts";
 export type {
   HistoryEntry,
   HistoryPage,

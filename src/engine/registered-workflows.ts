@@ -18,6 +18,35 @@ export class UnknownWorkflow extends Error {
   }
 }
 
+const MAX_DIFFERENCES = 10;
+
+/**
+ * A chart was edited under an unchanged version while instances of that version are open. This process starts none of it
+ * and does nothing for those that are there.
+ */
+export class ChangedChart extends Error {
+  override readonly name = "ChangedChart";
+  /** The chart and its version, as `name@version`. */
+  readonly workflow: string;
+  /** A sentence for each difference. The message has the first ten. */
+  readonly differences: readonly string[];
+
+  constructor(workflow: string, differences: readonly string[], open: string) {
+    const more = differences.length - MAX_DIFFERENCES;
+    const shown = [
+      ...differences.slice(0, MAX_DIFFERENCES),
+      ...(more > 0 ? [`and ${more} more difference${more === 1 ? "" : "s"}`] : []),
+    ];
+    super(
+      `the chart of ${workflow} has changed under an unchanged version, and instances of it are open (${open}):\n` +
+        `- ${shown.join("\n- ")}\n` +
+        "Raise the version and give `migrate`, or take the change back.",
+    );
+    this.workflow = workflow;
+    this.differences = differences;
+  }
+}
+
 /** What a stored row says about its chart. */
 export interface ChartOfInstance {
   readonly id: string;
@@ -30,13 +59,17 @@ export class RegisteredWorkflows {
   readonly #newest = new Map<string, AnyWorkflow>();
   /** By the key of an older version: the workflow that its instances go on under. */
   readonly #successors = new Map<string, AnyWorkflow>();
-  /** What tasks are stored under that this process can do. */
-  readonly claims: readonly string[];
+  /** As they were registered: each stands for its child machines too. */
+  readonly units: readonly AnyWorkflow[];
+  /** By key: why a workflow is refused. One that is takes its parent and its child machines along. */
+  readonly #refused = new Map<string, ChangedChart>();
+  #claims: readonly string[];
 
   constructor(workflows: readonly AnyWorkflow[]) {
+    this.units = workflows;
     const all = workflows.flatMap(withChildren);
     this.#byKey = new Map(all.map((each) => [each.key, each]));
-    this.claims = [...new Set(workflows.flatMap(({ claims }) => claims))];
+    this.#claims = claimsOf(workflows);
     for (const workflow of workflows) {
       if ((this.#newest.get(workflow.name)?.version ?? 0) < workflow.version) {
         this.#newest.set(workflow.name, workflow);
@@ -47,6 +80,26 @@ export class RegisteredWorkflows {
         this.#successors.set(workflowKey(workflow.name, from), workflow);
       }
     }
+  }
+
+  /** What tasks are stored under that this process can do. */
+  get claims(): readonly string[] {
+    return this.#claims;
+  }
+
+  /** Leaves everything alone that belongs to this chart, to its parent and to its child machines. */
+  refuse(error: ChangedChart): void {
+    for (const unit of this.units) {
+      const keys = withChildren(unit).map(({ key }) => key);
+      if (keys.includes(error.workflow)) for (const key of keys) this.#refused.set(key, error);
+    }
+    this.#claims = claimsOf(this.units.filter(({ key }) => !this.#refused.has(key)));
+  }
+
+  /** Throws `ChangedChart` when the workflow is refused. */
+  checkAccepted({ key }: Pick<AnyWorkflow, "key">): void {
+    const error = this.#refused.get(key);
+    if (error !== undefined) throw error;
   }
 
   get(key: string): AnyWorkflow | undefined {
@@ -60,14 +113,23 @@ export class RegisteredWorkflows {
     return found;
   }
 
-  /** The workflow that instances of this older version are migrated to; undefined where they are not. */
+  /**
+   * The workflow that instances of this older version are migrated to; undefined where they are not. Throws `ChangedChart`
+   * when that one is refused.
+   */
   successorOf(key: string): AnyWorkflow | undefined {
-    return this.#successors.get(key);
+    const successor = this.#successors.get(key);
+    if (successor !== undefined) this.checkAccepted(successor);
+    return successor;
   }
 
-  /** The workflow that wrote the instance. Throws `UnknownWorkflow` when it is not registered, or is another chart. */
+  /**
+   * The workflow that wrote the instance. Throws `UnknownWorkflow` when it is not registered, or is another chart, and
+   * `ChangedChart` when it is refused.
+   */
   of({ id, workflow: key, hash }: ChartOfInstance): AnyWorkflow {
     const workflow = this.#byKey.get(key);
+    if (workflow !== undefined) this.checkAccepted(workflow);
     if (workflow === undefined || workflow.hash !== hash) {
       throw new UnknownWorkflow(
         { id, workflow: key },
@@ -78,4 +140,8 @@ export class RegisteredWorkflows {
     }
     return workflow;
   }
+}
+
+function claimsOf(workflows: readonly AnyWorkflow[]): readonly string[] {
+  return [...new Set(workflows.flatMap(({ claims }) => claims))];
 }

@@ -1,6 +1,7 @@
-/** Logs once what no process does: dead letters, and overdue tasks of workflows that this process does not have. */
+/** Logs once what no process does: dead letters, and instances and overdue tasks of workflows that this process does not have. */
 import type { EngineStorage } from "../../storage/storage.ts";
 import type { Logger } from "../runtime.ts";
+import { unknownInstances } from "./reading/troubles.ts";
 
 // More dead letters than these have one common cause; a longer log would not make it clearer.
 const MAX_REPORTED = 100;
@@ -9,7 +10,7 @@ const OVERDUE_MS = 60_000;
 
 /** What reporting needs. */
 export interface ReportSurroundings {
-  readonly storage: Pick<EngineStorage, "deadLetters" | "earliestTasks">;
+  readonly storage: Pick<EngineStorage, "deadLetters" | "earliestTasks" | "instanceWorkflows" | "instances">;
   readonly log: Logger;
   /** The workflows that this process has, as `name@version`. */
   readonly workflowKeys: readonly string[];
@@ -20,6 +21,9 @@ export class TroubleReport {
   readonly #around: ReportSurroundings;
   #deadLetters: ReadonlySet<string> = new Set();
   #unknownWorkflows: ReadonlySet<string> = new Set();
+  /** By workflow: when its instances were first seen here. */
+  #strangers: ReadonlyMap<string, number> = new Map();
+  readonly #reportedStrangers = new Set<string>();
 
   constructor(around: ReportSurroundings) {
     this.#around = around;
@@ -29,6 +33,7 @@ export class TroubleReport {
   async update(now: number): Promise<void> {
     await this.#reportDeadLetters();
     await this.#reportUnknownWorkflows(now);
+    await this.#reportStrangers(now);
   }
 
   async #reportDeadLetters(): Promise<void> {
@@ -42,6 +47,27 @@ export class TroubleReport {
       );
     }
     this.#deadLetters = new Set(dead.map(({ id }) => id));
+  }
+
+  /**
+   * Nothing may be due of them: they wait for an event that this process could not hand them. Where something is due and
+   * not done, that is what is logged.
+   */
+  async #reportStrangers(now: number): Promise<void> {
+    const { storage, log, workflowKeys } = this.#around;
+    const open = await unknownInstances(storage, workflowKeys);
+    const before = this.#strangers;
+    this.#strangers = new Map([...open.keys()].map((workflow) => [workflow, before.get(workflow) ?? now]));
+    for (const [workflow, instances] of open) {
+      // They may be ended, or moved on, by the process that this one takes the place of.
+      if (now - (this.#strangers.get(workflow) ?? now) <= OVERDUE_MS) continue;
+      if (this.#reportedStrangers.has(workflow) || this.#unknownWorkflows.has(workflow)) continue;
+      this.#reportedStrangers.add(workflow);
+      log.warn(
+        { workflow, instances },
+        "instances are open whose workflow is not registered here: keep a process that has it, register it, or migrate them",
+      );
+    }
   }
 
   async #reportUnknownWorkflows(now: number): Promise<void> {

@@ -19,6 +19,7 @@ import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
+import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
@@ -63,6 +64,8 @@ export interface StepsSurroundings<W> {
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
   readonly hands: Hands;
+  /** Done before the first step. */
+  readonly charts: Pick<ChartCheck, "isDone" | "check">;
   /** Called after each durable commit, in order. */
   readonly onCommitted: (committed: CommittedStep<W>) => void;
 }
@@ -74,23 +77,26 @@ export class Steps<W> {
   readonly #workflows: RegisteredWorkflows;
   readonly #clock: Clock;
   readonly #hands: Hands;
+  readonly #charts: StepsSurroundings<W>["charts"];
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
   readonly #recent = new RecentInstances();
   readonly #failed: FailedMigrations;
 
-  constructor({ storage, workflows, clock, hands, onCommitted }: StepsSurroundings<W>) {
+  constructor({ storage, workflows, clock, hands, charts, onCommitted }: StepsSurroundings<W>) {
     this.#storage = storage;
     this.#queue = new CommitQueue<W>(storage);
     this.#workflows = workflows;
     this.#clock = clock;
     this.#hands = hands;
+    this.#charts = charts;
     this.#onCommitted = onCommitted;
     this.#failed = new FailedMigrations(clock);
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
-  commit(companions: Companions<W>): Promise<CommitResult> {
+  async commit(companions: Companions<W>): Promise<CommitResult> {
+    if (!this.#charts.isDone) await this.#charts.check();
     return this.#commit([], companions, this.#clock.now());
   }
 
@@ -174,6 +180,7 @@ export class Steps<W> {
   }
 
   async #sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
+    if (!this.#charts.isDone) await this.#charts.check();
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
       const instance = known ?? (await this.#storage.load(id));
@@ -203,6 +210,7 @@ export class Steps<W> {
 
   async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
     const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [] } = companions;
+    for (const { workflow } of starts) this.#workflows.checkAccepted(workflow);
     const begun = starts.map(({ workflow, id, input }) =>
       planStart({ workflow, id, input }, at, this.#workflows),
     );

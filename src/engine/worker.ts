@@ -55,7 +55,7 @@ export class Worker implements Hands {
   #isFull = false;
 
   constructor(around: WorkerSurroundings) {
-    const { storage, clock, log, holder, workflowKeys, limits, perform } = around;
+    const { storage, clock, log, holder, limits, perform } = around;
     this.#around = around;
     this.holder = holder;
     this.leaseMs = limits.leaseMs;
@@ -63,7 +63,13 @@ export class Worker implements Hands {
     this.#inHand = new TasksInHand({ storage, clock, log, leaseMs: limits.leaseMs, perform, onEnded });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
-    this.#troubles = new TroubleReport({ storage, log, workflowKeys });
+    this.#troubles = new TroubleReport({
+      storage,
+      log,
+      get workflowKeys() {
+        return around.workflowKeys;
+      },
+    });
   }
 
   run(): void {

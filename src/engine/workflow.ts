@@ -13,7 +13,8 @@ import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
 import { workflowKey } from "./workflow-key.ts";
 import type { PromiseCreator } from "./xstate/actor-logic.ts";
-import { chartHash, readChartShape, type ActionBody, type ChartShape } from "./xstate/chart-shape.ts";
+import { readChartShape, type ActionBody, type ChartShape } from "./xstate/chart-shape.ts";
+import { chartHash, chartText } from "./xstate/chart-text.ts";
 import { openChart } from "./xstate/open-chart.ts";
 
 /** What an effect handler gets besides its params. */
@@ -151,6 +152,8 @@ export interface AnyWorkflow {
   readonly version: number;
   /** `name@version`, as stored beside each instance and task. */
   readonly key: string;
+  /** Everything in the chart that decides how a stored snapshot is read on, and the hash of it. */
+  readonly chartText: string;
   readonly hash: string;
   /**
    * What tasks of this workflow are stored under: its key, those of the versions that it migrates, its name alone for
@@ -271,6 +274,7 @@ function register(
     actors.set(src, { kind: "machine", workflow: register(source.machine, child, [...within, machine]) });
   }
   const key = workflowKey(name, version);
+  const text = chartText(machine);
   const migrations = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), migration]));
   const older = [...migrations.keys()].map((from) => workflowKey(name, from));
   const inner = [...actors.values()].flatMap((actor) =>
@@ -281,7 +285,8 @@ function register(
     name,
     version,
     key,
-    hash: chartHash(machine),
+    chartText: text,
+    hash: chartHash(text),
     claims: [key, name, ...older, ...inner],
     migrations,
     chart: openChart(machine, shape),

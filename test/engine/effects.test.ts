@@ -211,7 +211,7 @@ describe.each(adapters)("I12: charts that are not there, on $name", (adapter) =>
         clock.advance(1_000);
       }
       await expect(stranger.send(edited, "j", { type: "DONE" })).rejects.toThrow(
-        "a changed chart needs a new version",
+        "has changed under an unchanged version",
       );
       await stranger.stop();
       expect(wrong).toBe(0);

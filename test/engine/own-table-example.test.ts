@@ -32,7 +32,7 @@ test("a host commits its own row with a step and reads it back, and its file has
     .pluck();
   expect(tables.all()).toEqual([
     ...["history", "instances", "lanes", "narrowedLanes", "parcels"],
-    ...["paystateMigrationLock", "paystateMigrations"],
+    ...["paystateCharts", "paystateMigrationLock", "paystateMigrations"],
     ...["paystateTables", "tasks", "watchShards", "watches"],
   ]);
   database.close();

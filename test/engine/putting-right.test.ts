@@ -1,6 +1,6 @@
 /** Failures put right: dead letters tried again or dropped, instances stopped and removed. */
 import { describe, expect, test } from "vitest";
-import { fromPromise, setup } from "xstate";
+import { createMachine, fromPromise, setup } from "xstate";
 import { UnknownWorkflow, workflow, type Logger } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { adapters } from "../kit/adapters.ts";
@@ -170,6 +170,26 @@ describe.each(adapters)("putting right on $name", (adapter) => {
       expect(warnings).toMatchObject([{ workflow: "job@1" }]);
       expect((await stranger.list({ workflow: "job" })).instances.map(({ id }) => id)).toEqual(["j"]);
       awaitsOutside("j");
+    }));
+
+  test("D3: an instance that waits for an event, and whose chart this process does not have, is warned of once and counted", () =>
+    inWorld(adapter, async ({ engine, clock, settled }) => {
+      const idle = workflow(createMachine({ id: "idle", initial: "waiting", states: { waiting: {} } }))({
+        version: 1,
+      });
+      const { logger, warnings } = recordedWarnings();
+      const stranger = await engine({ workflows: [], logger });
+      stranger.run();
+      const owner = await engine({ workflows: [idle] });
+      await owner.start(idle, { id: "i", input: undefined });
+      for (let minute = 0; minute < 10; minute++) {
+        clock.advance(60_000);
+        await settled();
+      }
+      expect(warnings).toMatchObject([{ workflow: "idle@1", instances: 1 }]);
+      expect(await stranger.troubles()).toMatchObject({ unknownInstances: 1 });
+      expect(await owner.troubles()).toMatchObject({ unknownInstances: 0 });
+      await owner.stopInstance("i");
     }));
 
   test("no secret stands in the error that is kept beside a failing task", () =>

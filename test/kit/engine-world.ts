@@ -1,6 +1,7 @@
 /** Engines on one database and one virtual clock, judged by the invariants when the test is over. */
 import { expect } from "vitest";
 import { createEngine, type AnyWorkflow, type Engine, type EngineOptions } from "../../src/engine/index.ts";
+import { withChildren } from "../../src/engine/workflow.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { Adapter } from "./adapters.ts";
@@ -67,7 +68,7 @@ export async function inWorld(
           ...options,
         });
         engines.push(engine);
-        for (const each of options.workflows) workflows.set(`${each.key} ${each.hash}`, each);
+        for (const each of options.workflows) workflows.set(withChildren(each).map(chartName).join(), each);
         return engine;
       },
       settled,
@@ -87,6 +88,10 @@ export async function inWorld(
     for (const handle of handles) await handle.close();
     await database.destroy();
   }
+}
+
+function chartName({ key, hash }: AnyWorkflow): string {
+  return `${key} ${hash}`;
 }
 
 /** A promise and the way to resolve it: an effect that hangs until the test lets it go. */

@@ -5,6 +5,7 @@ import { childInstance } from "../child-instances.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { eventFromText } from "../values.ts";
 import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
+import { readTroubles, type Troubles } from "./troubles.ts";
 import {
   instanceView,
   type HistoryEntry,
@@ -67,14 +68,27 @@ export interface InstanceReads {
    * @throws TypeError when `limit` or `after` is none.
    */
   history(id: string, page?: HistoryPage): Promise<readonly HistoryEntry[]>;
+  /**
+   * How many tasks fail or were set aside, and how many instances are active that this process cannot run; each counted
+   * up to 100.
+   *
+   * ```ts
+   * const { deadLetters, failingTasks, unknownInstances } = await engine.troubles();
+   * if (deadLetters + failingTasks + unknownInstances > 0) console.log("look at paystate ps");
+   * ```
+   */
+  troubles(): Promise<Troubles>;
 }
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 const MAX_PENDING = 1_000;
 
-/** The reads over a storage; `known` are the workflows that this process has or migrates, as `name@version`. */
-export function instanceReads(storage: ReadStorage, known: readonly string[] = []): InstanceReads {
+/** The reads over a storage; `known` tells the workflows that this process has or migrates, as `name@version`. */
+export function instanceReads(
+  storage: ReadStorage,
+  known: () => readonly string[] = () => [],
+): InstanceReads {
   return {
     async read(id) {
       const record = await storage.load(id);
@@ -83,7 +97,7 @@ export function instanceReads(storage: ReadStorage, known: readonly string[] = [
     async list({ limit = DEFAULT_LIMIT, unknown, ...query } = {}) {
       checkLimit("list", limit);
       const find = query.failing === true ? failingInstances : instancePage;
-      return find(storage, { ...query, limit, ...(unknown === true && { except: known }) });
+      return find(storage, { ...query, limit, ...(unknown === true && { except: known() }) });
     },
     async pending(id) {
       const [{ tasks, watches }, record] = await Promise.all([
@@ -105,6 +119,7 @@ export function instanceReads(storage: ReadStorage, known: readonly string[] = [
       }
       return (await storage.history(id, { after, limit })).map(historyEntry);
     },
+    troubles: () => readTroubles(storage, known()),
   };
 }
 

@@ -1,5 +1,4 @@
 /** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
-import { createHash } from "node:crypto";
 import type { AnyStateMachine, StateNode } from "xstate";
 import { fieldsToJson } from "../values.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
@@ -180,23 +179,4 @@ class ShapeReader implements ChartShape {
       );
     }
   }
-}
-
-/**
- * A hash of everything in a chart that decides how a stored snapshot is read on: its states, events, targets, delays,
- * action names and watches. Functions count by presence only, so that reformatting one changes nothing.
- */
-export function chartHash(machine: AnyStateMachine): string {
-  // A context written as an object decides only how new instances begin, and may hold values that JSON loses.
-  const parts = Object.entries(machine.config).filter(([key, part]) => key !== "context" || isFunction(part));
-  const text = JSON.stringify(Object.fromEntries(parts), (key, value: unknown) => {
-    if (key === "description") return undefined;
-    if (typeof value === "function") return `function ${(value as ActionLike).type ?? ""}`;
-    return typeof value === "bigint" ? `${value}n` : value;
-  });
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
 }

@@ -1,0 +1,49 @@
+/** How much of a storage needs a person: counted for health, without reading what it is. */
+import type { EngineStorage } from "../../../storage/storage.ts";
+
+/** Counts for health, each up to 100. */
+export interface Troubles {
+  /** Tasks set aside because each of their holders vanished. */
+  readonly deadLetters: number;
+  /** Tasks that have failed at least once and are tried again and again. */
+  readonly failingTasks: number;
+  /** Active instances whose chart or version this process does not have, and does not migrate. Another one may have it. */
+  readonly unknownInstances: number;
+}
+
+type Asked = Pick<EngineStorage, "deadLetters" | "failingTasks" | "instanceWorkflows" | "instances">;
+
+const MOST = 100;
+
+/** `known` are the workflows that this process has or migrates, as `name@version`. */
+export async function readTroubles(storage: Asked, known: readonly string[]): Promise<Troubles> {
+  const [dead, failing, unknown] = await Promise.all([
+    storage.deadLetters(MOST),
+    storage.failingTasks(1, MOST),
+    unknownInstances(storage, known),
+  ]);
+  const counts = [...unknown.values()];
+  return {
+    deadLetters: dead.length,
+    failingTasks: failing.length,
+    unknownInstances: Math.min(
+      MOST,
+      counts.reduce((sum, count) => sum + count, 0),
+    ),
+  };
+}
+
+/** How many instances are active of each workflow that is not among `known`, up to 100 of each. */
+export async function unknownInstances(
+  storage: Pick<Asked, "instanceWorkflows" | "instances">,
+  known: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const strange = (await storage.instanceWorkflows()).filter((workflow) => !known.includes(workflow));
+  const counted = await Promise.all(
+    strange.map(async (workflow) => {
+      const page = await storage.instances({ workflow, status: "active", after: "", limit: MOST });
+      return [workflow, page.length] as const;
+    }),
+  );
+  return new Map(counted.filter(([, count]) => count > 0));
+}

@@ -1,0 +1,117 @@
+/**
+ * Which chart stands behind each version that has ever run on a storage: a chart that was edited under an unchanged version
+ * is found before anything of it is done, and told in words.
+ */
+import { engineOwnTable } from "../../storage/table.ts";
+import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";
+import type { Logger } from "../runtime.ts";
+import { ChangedChart, type RegisteredWorkflows } from "./registered-workflows.ts";
+import { withChildren, type AnyWorkflow } from "./workflow.ts";
+import { chartDifferences } from "./xstate/chart-differences.ts";
+
+/** One row for each workflow and version, written when it is first registered on the storage. */
+export const storedCharts = engineOwnTable("paystateCharts", {
+  // `id` is `name@version`; `chart` is what `chartText` says, and `hash` is the hash of it.
+  columns: { id: "text", version: "integer", hash: "text", chart: "text" },
+});
+
+type StoredChart = NonNullable<(typeof storedCharts)["row"]>;
+
+/** What checking needs. */
+export interface ChartCheckSurroundings {
+  readonly storage: Pick<EngineStorage, "find" | "commit" | "instances" | "earliestTasks">;
+  readonly workflows: RegisteredWorkflows;
+  readonly log: Logger;
+}
+
+// A race is lost to a process that has stored its own chart in between, once for each of them.
+const MAX_LOOKS = 100;
+const PAGE = 200;
+
+/** Compares the charts of one process with the stored ones, once. */
+export class ChartCheck {
+  /** Whether it has been done: from then on nothing has to be waited for. */
+  isDone = false;
+  readonly #around: ChartCheckSurroundings;
+  #doing: Promise<void> | null = null;
+
+  constructor(around: ChartCheckSurroundings) {
+    this.#around = around;
+  }
+
+  /**
+   * Stores the charts that are not there yet, and refuses the workflows whose chart has changed. Where no instance of such a
+   * version is open, the new chart takes the place of the stored one. Rejects when the storage does; the next call tries
+   * again.
+   */
+  async check(): Promise<void> {
+    try {
+      await (this.#doing ??= this.#check());
+    } finally {
+      this.#doing = null;
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { storage, workflows, log } = this.#around;
+    for (let look = 0; look < MAX_LOOKS; look++) {
+      const rows = await storage.find<StoredChart>({ table: storedCharts });
+      const stored = new Map(rows.map((row) => [row.id, row]));
+      const changed: ChangedChart[] = [];
+      const writes: Write<{ paystateCharts: StoredChart }>[] = [];
+      for (const unit of workflows.units) {
+        for (const workflow of withChildren(unit)) {
+          const row = stored.get(workflow.key);
+          if (row?.hash === workflow.hash) continue;
+          const open = row === undefined ? null : await this.#openInstance(workflow);
+          if (row !== undefined && open !== null) changed.push(changedChart(workflow, row, open));
+          else writes.push(chartWrite(workflow, row));
+        }
+      }
+      // Two processes that begin together store the same chart once; of different ones the second sees the first.
+      const results =
+        writes.length === 0 ? [] : await storage.commit(writes.map((write) => ({ writes: [write] })));
+      if (results.some(({ ok }) => !ok)) continue;
+      for (const error of changed) {
+        workflows.refuse(error);
+        log.error({ workflow: error.workflow }, error.message);
+      }
+      this.isDone = true;
+      return;
+    }
+    throw new Error(`the stored charts were changed by other processes ${MAX_LOOKS} times in a row`);
+  }
+
+  /** The id of an instance that another chart of this version has left something to do for, or null. */
+  async #openInstance({ key, hash }: AnyWorkflow): Promise<string | null> {
+    const { storage } = this.#around;
+    let page: readonly InstanceRecord[] = [];
+    let isOwn = false;
+    do {
+      const after = page.at(-1)?.id ?? "";
+      page = await storage.instances({ workflow: key, status: "active", after, limit: PAGE });
+      const other = page.find((instance) => instance.hash !== hash);
+      if (other !== undefined) return other.id;
+      isOwn ||= page.length > 0;
+    } while (page.length === PAGE);
+    if (isOwn) return null;
+    // What ended instances have asked for is done by the chart that asked.
+    const waiting = await storage.earliestTasks();
+    return waiting.some(({ workflow }) => workflow === key)
+      ? "one that has ended and has effects left"
+      : null;
+  }
+}
+
+function chartWrite(
+  { key, hash, chartText: chart }: AnyWorkflow,
+  row: StoredChart | undefined,
+): Write<{ paystateCharts: StoredChart }> {
+  const table = "paystateCharts";
+  if (row === undefined) return { table, insert: { id: key, version: 1, hash, chart } };
+  return { table, id: key, set: { hash, chart }, expectedVersion: row.version };
+}
+
+function changedChart({ key, chartText: chart }: AnyWorkflow, row: StoredChart, open: string): ChangedChart {
+  return new ChangedChart(key, chartDifferences(row.chart, chart), open);
+}
