@@ -26,7 +26,7 @@ const OPERATOR_COMMANDS: readonly string[] = [
   "recover",
 ];
 /** Those on the instances of a database file, loaded in the same way. */
-const INSTANCE_COMMANDS: readonly string[] = ["ps", "show", "history", "retry"];
+const INSTANCE_COMMANDS: readonly string[] = ["ps", "show", "history", "retry", "drop", "stop", "remove"];
 const COMMANDS = [
   "dev",
   "listen",

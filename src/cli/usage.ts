@@ -99,4 +99,10 @@ paystate history ID [--after STEP] [--limit N]
 paystate retry ID
     Makes what fails or was set aside of an instance due now.
 
+paystate drop ID
+paystate stop ID
+paystate remove ID
+    Never does what was set aside of an instance; ends it with its children, by a process that has its chart; removes one
+    that has ended, with its history. Instances of the payment service are left to the operator's room.
+
 paystate --help`;

@@ -48,18 +48,25 @@ export function instanceCommands(
       // An active instance always takes it.
       return kind === "absent" || kind === "ended" ? kind : "stopped";
     },
-    async removeInstance(id) {
-      // Once an instance has ended it begins no child, so what is seen here still holds in the commit.
-      const { children } = await reads.pending(id);
-      if (children.some(({ status }) => status === "active")) {
-        const record = await storage.load(id);
-        return record?.status === "active" ? "active" : "pending";
-      }
-      const [result] = await storage.commit([{ removes: [id] }]);
-      if (result?.ok === true) return "removed";
-      const record = await storage.load(id);
-      if (record === null) return "absent";
-      return record.status === "active" ? "active" : "pending";
-    },
+    removeInstance: (id) => removeInstance(storage, reads, id),
   };
+}
+
+/** `removeInstance` over any storage: no chart is needed for it. */
+export async function removeInstance(
+  storage: Pick<EngineStorage, "commit" | "load">,
+  reads: Pick<InstanceReads, "pending">,
+  id: string,
+): Promise<RemoveResult> {
+  // Once an instance has ended it begins no child, so what is seen here still holds in the commit.
+  const { children } = await reads.pending(id);
+  if (children.some(({ status }) => status === "active")) {
+    const record = await storage.load(id);
+    return record?.status === "active" ? "active" : "pending";
+  }
+  const [result] = await storage.commit([{ removes: [id] }]);
+  if (result?.ok === true) return "removed";
+  const record = await storage.load(id);
+  if (record === null) return "absent";
+  return record.status === "active" ? "active" : "pending";
 }

@@ -113,6 +113,7 @@ function lifeOf(
     countMatters,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     watching: () => engine.watching(),
+    troubles: () => engine.troubles(),
   });
   return {
     workflows,

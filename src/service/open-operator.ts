@@ -15,7 +15,7 @@ import type { WalletTransferWorkflow } from "../payments/wallet/wallet-transfer-
 import type { WriteAct } from "../payments/operator/act.ts";
 import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
-import { createOperator, type OperatorParts } from "../payments/operator/operator.ts";
+import { createOperator, type OperatedInstances, type OperatorParts } from "../payments/operator/operator.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
 import { Recovery, type Recover } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
@@ -49,7 +49,22 @@ export function openOperator(service: OperatedService): OperatorParts {
     recovery: routing === null ? null : (writeAct) => recovery(service, routing, writeAct),
     watching: () => engine.watching(),
     workflowKeys: workflows.flatMap(({ claims }) => claims),
+    instances: readsOf(engine),
   });
+}
+
+/** What an engine tells of its instances, without what it can do to them. */
+function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
+  return {
+    read: (...asked) => engine.read(...asked),
+    list: (...asked) => engine.list(...asked),
+    pending: (...asked) => engine.pending(...asked),
+    history: (...asked) => engine.history(...asked),
+    troubles: () => engine.troubles(),
+    waitFor: (...asked) => engine.waitFor(...asked),
+    deadLetters: (...asked) => engine.deadLetters(...asked),
+    failingTasks: (...asked) => engine.failingTasks(...asked),
+  };
 }
 
 /** States in which a deposit address takes another receiver of its money. */

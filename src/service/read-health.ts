@@ -3,7 +3,7 @@ import type { PaymentStorage } from "../payments/payment-storage.ts";
 import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
 import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
-import type { KindWatching } from "../engine/index.ts";
+import type { KindWatching, Troubles } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
@@ -37,6 +37,13 @@ export interface Health {
   readonly overdueMs: number;
   /** Tasks set aside because each of their holders vanished; they wait for an operator. Counted up to 100. */
   readonly deadLetters: number;
+  /** Tasks that have failed at least once and are tried again and again. Counted up to 100. */
+  readonly failingTasks: number;
+  /**
+   * Active instances of charts, or versions of them, that this process does not have: it leaves them alone. During an
+   * upgrade another process has them; else they stand still. Counted up to 100.
+   */
+  readonly unknownInstances: number;
   /**
    * What this process follows on the chain, by kind of watch: how many, and how long ago, in milliseconds, the one that
    * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
@@ -48,10 +55,11 @@ export interface Health {
 
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker.
 const OVERDUE_MS = 20_000;
-const MAX_DEAD_LETTERS = 100;
 // Who asks how we are does not wait for what is ill: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;
+
+const NO_TROUBLES: Troubles = { deadLetters: 0, failingTasks: 0, unknownInstances: 0 };
 
 /** What health is read from. */
 export interface HealthParts {
@@ -60,6 +68,7 @@ export interface HealthParts {
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
   readonly watching: () => Health["watches"];
+  readonly troubles: () => Promise<Troubles>;
   readonly countMatters: () => Promise<number>;
 }
 
@@ -96,10 +105,10 @@ export class HealthReader {
     const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
     const chain = { ledger: position, witnesses };
     if (stored === null) {
-      const unknown = { unprovable: 0, overdueMs: 0, deadLetters: 0, attention: 0, watches: watching() };
+      const unknown = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, attention: 0, watches: watching() };
       return { status: "down", storage: "unreachable", ...chain, ...unknown };
     }
-    const { unprovable, deadLetters, attention, due } = stored;
+    const { unprovable, troubles, attention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
@@ -107,18 +116,18 @@ export class HealthReader {
       isBlind ||
       lowered !== null ||
       overdueMs > OVERDUE_MS ||
-      deadLetters > 0 ||
+      troubles.deadLetters > 0 ||
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const status = isLate ? "degraded" : "ok";
-    return { status, storage: "ok", ...chain, unprovable, overdueMs, deadLetters, attention, watches };
+    return { status, storage: "ok", ...chain, unprovable, overdueMs, ...troubles, attention, watches };
   }
 }
 
 /** What the database tells. */
 interface StoredHealth {
   readonly due: number | null;
-  readonly deadLetters: number;
+  readonly troubles: Troubles;
   readonly unprovable: number;
   readonly attention: number;
   readonly lowered: LoweredWitnesses | null;
@@ -128,19 +137,20 @@ async function readStored({
   storage,
   clock,
   workflowKeys,
+  troubles: readTroubles,
   countMatters,
 }: HealthParts): Promise<StoredHealth> {
   const reads = [
     storage.nextDue(workflowKeys),
-    storage.deadLetters(MAX_DEAD_LETTERS),
+    readTroubles(),
     storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
     countMatters(),
     loweredWitnesses({ storage, clock }),
   ] as const;
   // One that hangs is not asked again because another has failed.
   await Promise.allSettled(reads);
-  const [due, dead, unprovable, attention, lowered] = await Promise.all(reads);
-  return { due, deadLetters: dead.length, unprovable: unprovable.length, attention, lowered };
+  const [due, troubles, unprovable, attention, lowered] = await Promise.all(reads);
+  return { due, troubles, unprovable: unprovable.length, attention, lowered };
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -159,6 +159,16 @@ export const GAUGES: readonly GaugeInstrument[] = [
   ),
   single("paystate.dead_letters", "Tasks that were set aside, up to 100", ({ deadLetters }) => deadLetters),
   single(
+    "paystate.failing_tasks",
+    "Tasks that fail and are tried again, up to 100",
+    ({ failingTasks }) => failingTasks,
+  ),
+  single(
+    "paystate.unknown_instances",
+    "Active instances that this process cannot run, up to 100",
+    ({ unknownInstances }) => unknownInstances,
+  ),
+  single(
     "paystate.overdue.seconds",
     "How long the earliest due task has waited",
     ({ overdueMs }) => overdueMs / 1_000,

@@ -1,4 +1,4 @@
-/** `paystate ps`, `show`, `history` and `retry` on a database file, while an engine runs on it and after it. */
+/** `paystate ps`, `show`, `history`, `retry`, `drop`, `stop` and `remove` on a database file, while an engine runs on it and after it. */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,6 +101,77 @@ test("retry makes what has failed due now, and says so when nothing has", async 
   );
 });
 
+test("stop ends an instance by a process at work, and remove takes away what has ended", async () => {
+  expect((await paystate("remove", "bad")).stderr).toBe("paystate: bad has not ended: stop it first\n");
+  const said = "A process that has job@1 ends bad and its children.\n";
+  await engine.stop();
+  expect((await paystate("stop", "bad")).stdout).toBe(said);
+  // Asked twice, it is told once.
+  expect((await paystate("stop", "bad")).stdout).toBe(said);
+  expect((await engine.pending("bad")).tasks.filter(({ kind }) => kind === "message")).toHaveLength(1);
+  expect((await paystate("show", "bad")).stdout).toContain("xstate.stop");
+  const now = createEngine({ storage, workflows: [jobs], logger: silentLogger });
+  now.run();
+  await now.waitFor("bad", "final");
+  await now.stop();
+  expect(await engine.read("bad")).toMatchObject({ status: "stopped" });
+  expect((await paystate("stop", "bad")).stdout).toBe("bad has ended already.\n");
+  expect((await paystate("remove", "good")).stdout).toBe("good and its history are removed.\n");
+  expect(await engine.read("good")).toBeNull();
+  expect(await engine.history("good")).toEqual([]);
+});
+
+test("drop removes what was set aside, and nothing that is tried again", async () => {
+  expect((await paystate("drop", "bad")).stdout).toBe("Nothing of bad is set aside.\n");
+  await engine.stop();
+  const limits = { holder: "gone", leaseMs: 1_000, workflows: ["job@1"], steps: 9, free: 9, laned: 9 };
+  // Each claim finds the lease of the one before ended: its holder has vanished.
+  for (let claim = 1; claim <= 3; claim++) {
+    await storage.claim({ ...limits, now: 2_000_000_000_000 + claim * 10_000, maxCrashes: 2 });
+  }
+  expect((await engine.deadLetters()).map(({ id }) => id)).toEqual(["bad:1:0"]);
+  expect((await paystate("ps")).stdout).toContain("work is set aside after 2 crashes");
+  expect(await json("drop", "bad")).toEqual({ dropped: ["bad:1:0"] });
+  expect(await engine.pending("bad")).toMatchObject({ tasks: [] });
+});
+
+test("an instance whose chart no process has is counted, listed with that, and shown", async () => {
+  await engine.stop();
+  await engine.retry("bad:1:0");
+  const strange = createEngine({ storage, workflows: [] });
+  expect(await strange.troubles()).toEqual({ deadLetters: 0, failingTasks: 1, unknownInstances: 1 });
+  const { instances } = await strange.list({ unknown: true, status: "active" });
+  expect(instances.map(({ id }) => id)).toEqual(["bad"]);
+  // The other one fails; this one only waits for a process, and has done so since the first day of 2026.
+  const waits = { id: "waits", workflow: "job@1", hash: "h", status: "active" } as const;
+  const snapshot = JSON.stringify({ value: "working", context: {}, status: "active" });
+  await storage.commit([{ starts: [{ ...waits, snapshot, createdAt: 1 }] }]);
+  expect((await paystate("ps")).stdout).toMatch(
+    /waits +job@1 .* no process does the tasks of job@1 since 2026-01-01T/,
+  );
+  expect((await paystate("show", "waits")).code).toBe(0);
+});
+
+test.each(["drop", "stop", "remove"])(
+  "%s leaves the instances of the payment service alone",
+  async (command) => {
+    const transfer = {
+      id: "t",
+      workflow: "wallet-transfer@1",
+      hash: "h",
+      status: "active",
+      snapshot: "{}",
+    } as const;
+    await storage.commit([{ starts: [{ ...transfer, createdAt: 1 }] }]);
+    const { code, stderr } = await paystate(command, "t");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^paystate: t is a wallet-transfer of the payment service, with money behind it: use /,
+    );
+    expect(await storage.load("t")).not.toBeNull();
+  },
+);
+
 test.each([
   [["show"], "show expects the id of an instance"],
   [["retry", "a", "b"], 'retry takes one id, and no "b"'],
@@ -118,7 +189,7 @@ test.each([
 });
 
 test("an unknown id, a file that is not there, an empty one and a foreign one are refused, and no file is made", async () => {
-  for (const command of ["show", "history", "retry"]) {
+  for (const command of ["show", "history", "retry", "drop", "stop", "remove"]) {
     const { code, stderr } = await paystate(command, "none");
     expect({ code, stderr }).toEqual({
       code: 1,

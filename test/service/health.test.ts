@@ -16,6 +16,8 @@ test("a service whose chain and storage answer is ok and names the newest finali
     unprovable: 0,
     overdueMs: 0,
     deadLetters: 0,
+    failingTasks: 0,
+    unknownInstances: 0,
     watches: {
       ...{ landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
       ...{ unprovable: NOTHING_WATCHED, expired: NOTHING_WATCHED },

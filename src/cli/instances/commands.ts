@@ -1,14 +1,14 @@
-/** The commands on the instances of any database file: `ps`, `show`, `history` and `retry`. */
+/** The commands on the instances of any database file: `ps`, `show`, `history`, and those that put one right. */
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
-import { taskCommands } from "../../engine/troubled-tasks.ts";
 import { systemClock } from "../../runtime.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabasePlace, type OpenDatabase } from "../open-database.ts";
 import type { Command } from "../print.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
-import { historyPage, instancePage, instancesPage, troublesOf } from "./pages.ts";
+import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
+import { dropTasks, noInstance, removeEnded, retryTasks, stopInstance, type PutRight } from "./put-right.ts";
 
 const WHERE = {
   ...DATABASE_OPTIONS,
@@ -30,10 +30,6 @@ function onlyId(command: string, [first, second]: readonly string[]): string {
   if (first === undefined) throw new UsageError(`${command} expects the id of an instance`);
   if (second !== undefined) throw new UsageError(`${command} takes one id, and no "${second}"`);
   return first;
-}
-
-function unknown(id: string, { file }: OpenDatabase): Error {
-  return new Error(`there is no instance ${id} in ${file}: \`paystate ps --status all\` lists them`);
 }
 
 const ps: Command = async (args, print) => {
@@ -61,7 +57,8 @@ const ps: Command = async (args, print) => {
     const list = await reads.list(query);
     const failing = await storage.failingTasks(1, MAX_TROUBLES);
     const troubles = troublesOf(failing, await storage.deadLetters(MAX_TROUBLES));
-    print(values.json ? plainJson(list) : instancesPage(list, troubles));
+    const overdue = overdueOf(await storage.earliestTasks(), systemClock.now());
+    print(values.json ? plainJson(list) : instancesPage(list, troubles, overdue));
   });
 };
 
@@ -70,7 +67,7 @@ const show: Command = async (args, print) => {
   const id = onlyId("show", positionals);
   await inDatabase(values, async (open, reads) => {
     const instance = await reads.read(id);
-    if (instance === null) throw unknown(id, open);
+    if (instance === null) throw noInstance(id, open);
     const pending = await reads.pending(id);
     print(values.json ? plainJson({ instance, pending }) : instancePage(instance, pending));
   });
@@ -87,32 +84,35 @@ const history: Command = async (args, print) => {
   const limit = wholeNumber("--limit", values.limit, LIMITS);
   await inDatabase(values, async (open, reads) => {
     const steps = await reads.history(id, { after, limit });
-    if (steps.length === 0 && (await reads.read(id)) === null) throw unknown(id, open);
+    if (steps.length === 0 && (await reads.read(id)) === null) throw noInstance(id, open);
     print(values.json ? plainJson(steps) : historyPage(steps, limit));
   });
 };
 
-/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
-const retry: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, WHERE);
-  const id = onlyId("retry", positionals);
-  await inDatabase(values, async (open, reads) => {
-    const { tasks, timers } = await reads.pending(id);
-    const isKnown = tasks.length + timers.length > 0 || (await reads.read(id)) !== null;
-    if (!isKnown) throw unknown(id, open);
-    const commands = taskCommands(open.storage, () => systemClock.now());
-    const retried: string[] = [];
-    for (const task of [...tasks, ...timers]) {
-      const isTroubled = task.deadAt !== null || task.failures > 0;
-      if (isTroubled && (await commands.retry(task.id))) retried.push(task.id);
-    }
-    const said =
-      retried.length === 0
-        ? `Nothing of ${id} has failed, or it is being done right now.`
-        : `Due now: ${retried.join(", ")}. A process at work does it.`;
-    print(values.json ? plainJson({ retried }) : said);
-  });
-};
+/** A command that puts one instance right. */
+function puttingRight(
+  name: string,
+  act: (open: OpenDatabase, id: string) => Promise<PutRight>,
+): Readonly<Record<string, Command>> {
+  return {
+    async [name](args, print) {
+      const { values, positionals } = readArguments(args, WHERE);
+      const id = onlyId(name, positionals);
+      await withDatabase(values, async (open) => {
+        const { done, said } = await act(open, id);
+        print(values.json ? plainJson(done) : said);
+      });
+    },
+  };
+}
 
 /** By their names. */
-export const INSTANCE_COMMANDS: Readonly<Record<string, Command>> = { ps, show, history, retry };
+export const INSTANCE_COMMANDS: Readonly<Record<string, Command>> = {
+  ps,
+  show,
+  history,
+  ...puttingRight("retry", retryTasks),
+  ...puttingRight("drop", dropTasks),
+  ...puttingRight("stop", stopInstance),
+  ...puttingRight("remove", removeEnded),
+};

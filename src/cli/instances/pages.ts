@@ -57,16 +57,33 @@ export function troublesOf(
   ]);
 }
 
-/** The list, and from where the next page goes on. */
+// A process that has the chart, and is not at its limit, has done the task long before.
+const OVERDUE_MS = 60_000;
+
+/** What is wrong with all instances of a workflow, by its key: its tasks are due, and no process does them. */
+export function overdueOf(
+  earliest: readonly { readonly workflow: string; readonly dueAt: number }[],
+  now: number,
+): ReadonlyMap<string, string> {
+  const overdue = earliest.filter(({ dueAt }) => dueAt < now - OVERDUE_MS);
+  return new Map(
+    overdue.map(({ workflow, dueAt }) => [
+      workflow,
+      `no process does the tasks of ${workflow} since ${time(dueAt)}`,
+    ]),
+  );
+}
+
+/** The list, and from where the next page goes on. `overdue` is by workflow, `troubles` by instance. */
 export function instancesPage(
   { instances, next }: InstanceList,
   troubles: ReadonlyMap<string, string>,
+  overdue: ReadonlyMap<string, string>,
 ): string {
-  const rows = instances.map(({ id, workflow, value, status, steps, updatedAt }) =>
-    [id, workflow, stateText(value), status, String(steps), time(updatedAt), troubles.get(id) ?? ""].map(
-      cell,
-    ),
-  );
+  const rows = instances.map(({ id, workflow, value, status, steps, updatedAt }) => {
+    const trouble = troubles.get(id) ?? overdue.get(workflow) ?? "";
+    return [id, workflow, stateText(value), status, String(steps), time(updatedAt), trouble].map(cell);
+  });
   const headings = ["id", "workflow", "state", "status", "steps", "updated", "trouble"];
   const page = table(headings, rows, "No such instance here.");
   return next === null ? page : `${page}\n\nGoes on with --after ${next}`;

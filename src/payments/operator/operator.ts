@@ -1,7 +1,6 @@
 /** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
 import type { ServiceContext } from "../service-context.ts";
-import type { InstanceReads, KindWatching } from "../../engine/index.ts";
-import { instanceReads } from "../../engine/reading/reads.ts";
+import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
@@ -43,12 +42,18 @@ export interface Operator extends Pausing, Suspending, Limiting, Lowering, Resol
   readonly recover: Recover;
   /**
    * Reads of the charts behind transactions, deposit addresses, payments and deliveries: which there are, in which state,
-   * what they wait for and what fails of them. They change nothing and stand in no audit log.
+   * what they wait for and what fails of them. They change nothing and stand in no audit log. What fails or was set aside
+   * is tried again or dropped by `resolve`. None of these charts is stopped or removed by hand: its money would stay where
+   * it is.
    */
-  readonly instances: InstanceReads;
+  readonly instances: OperatedInstances;
   /** A page of the audit log, oldest first. Rejects with `OperatorRefused` when no entry has the id `after`. */
   auditLog(page?: AuditPage): Promise<readonly AuditEntry[]>;
 }
+
+/** What can be read of the service's instances. */
+export interface OperatedInstances
+  extends InstanceReads, Pick<TaskCommands, "deadLetters" | "failingTasks">, Pick<Engine<never>, "waitFor"> {}
 
 /** The operator's commands, and what the service does for them while it runs. */
 export interface OperatorParts {
@@ -64,6 +69,7 @@ export interface OperatorDeps extends ServiceContext {
   readonly configured: Pick<Ledger, "witnesses">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
+  readonly instances: OperatedInstances;
   /** Null while private mode is off. */
   readonly control: DepositControl | null;
   /** Null while private mode is off. */
@@ -117,7 +123,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       restoreWitnesses: (by) => lowering.restoreWitnesses(by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, by) => resolver.approve(id, by),
-      instances: instanceReads(storage),
+      instances: deps.instances,
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),
       purses: () => deps.purses.read(),

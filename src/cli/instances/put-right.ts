@@ -1,0 +1,118 @@
+/** The commands that put instances right on any database file: `retry`, `drop`, `stop` and `remove`. */
+import {
+  depositAddress,
+  payment,
+  privateTransfer,
+  walletTransfer,
+  webhookDelivery,
+} from "../../../machines/index.ts";
+import { STOP } from "../../engine/chart.ts";
+import { instanceReads } from "../../engine/reading/reads.ts";
+import { removeInstance } from "../../engine/instance-commands.ts";
+import type { PendingTask } from "../../engine/index.ts";
+import { messageTask } from "../../engine/messages.ts";
+import { taskCommands, type TaskCommands } from "../../engine/troubled-tasks.ts";
+import { nameOf } from "../../engine/workflow-key.ts";
+import { systemClock } from "../../runtime.ts";
+import type { OpenDatabase } from "../open-database.ts";
+
+/** What a command has done, for programs and in a sentence for people. */
+export interface PutRight {
+  readonly done: unknown;
+  readonly said: string;
+}
+
+/** Makes the failing and the dead-letter tasks of an instance due now; a process that runs its workflow takes them. */
+export async function retryTasks(open: OpenDatabase, id: string): Promise<PutRight> {
+  const retried = await troubled(open, id, (commands, { id: task }) => commands.retry(task));
+  const said =
+    retried.length === 0
+      ? `Nothing of ${id} has failed, or it is being done right now.`
+      : `Due now: ${retried.join(", ")}. A process at work does it.`;
+  return { done: { retried }, said };
+}
+
+/** Removes the dead letters of an instance: they are never done. */
+export async function dropTasks(open: OpenDatabase, id: string): Promise<PutRight> {
+  await checkNotOfService(open, id, "paystate resolve dead_letter:TASK --action drop");
+  const dropped = await troubled(open, id, async (commands, { id: task, deadAt }) =>
+    deadAt === null ? false : commands.drop(task),
+  );
+  const said =
+    dropped.length === 0
+      ? `Nothing of ${id} is set aside.`
+      : `Never done now: ${dropped.join(", ")}. The instance waits for another event, or until it is stopped.`;
+  return { done: { dropped }, said };
+}
+
+/** Asks an instance to end, by a message that a process with its chart takes: only that one knows what to disarm. */
+export async function stopInstance(open: OpenDatabase, id: string): Promise<PutRight> {
+  const record = await open.storage.load(id);
+  if (record === null) throw noInstance(id, open);
+  await checkNotOfService(open, id, "paystate attention");
+  if (record.status === "done") return { done: { stop: "ended" }, said: `${id} has ended already.` };
+  const { tasks } = await instanceReads(open.storage).pending(id);
+  const isAsked = tasks.some(({ kind, name }) => kind === "message" && name === STOP.type);
+  if (!isAsked) {
+    const asked = { id: `${id}:${record.version}:stop`, dueAt: systemClock.now() };
+    const task = messageTask(asked, { instance: id, workflow: record.workflow }, { event: STOP });
+    await open.storage.commit([{ arms: [{ task }] }]);
+  }
+  return {
+    done: { stop: "asked" },
+    said: `A process that has ${record.workflow} ends ${id} and its children.`,
+  };
+}
+
+/** Removes an instance that has ended, with its history. */
+export async function removeEnded(open: OpenDatabase, id: string): Promise<PutRight> {
+  await checkNotOfService(open, id, "paystate attention");
+  const done = await removeInstance(open.storage, instanceReads(open.storage), id);
+  if (done === "absent") throw noInstance(id, open);
+  if (done === "active") throw new Error(`${id} has not ended: stop it first`);
+  if (done === "pending") {
+    throw new Error(`something of ${id} is still to be done: \`paystate show ${id}\` lists it`);
+  }
+  return { done: { removed: id }, said: `${id} and its history are removed.` };
+}
+
+/** An instance that is not there. */
+export function noInstance(id: string, { file }: OpenDatabase): Error {
+  return new Error(`there is no instance ${id} in ${file}: \`paystate ps --status all\` lists them`);
+}
+
+/** The ids of the tasks in trouble that the command was carried out for. */
+async function troubled(
+  open: OpenDatabase,
+  id: string,
+  command: (commands: TaskCommands, task: PendingTask) => Promise<boolean>,
+): Promise<readonly string[]> {
+  const reads = instanceReads(open.storage);
+  const { tasks, timers } = await reads.pending(id);
+  const isKnown = tasks.length + timers.length > 0 || (await reads.read(id)) !== null;
+  if (!isKnown) throw noInstance(id, open);
+  const commands = taskCommands(open.storage, () => systemClock.now());
+  const done: string[] = [];
+  for (const task of [...tasks, ...timers]) {
+    const isTroubled = task.deadAt !== null || task.failures > 0;
+    if (isTroubled && (await command(commands, task))) done.push(task.id);
+  }
+  return done;
+}
+
+const OF_SERVICE: ReadonlySet<string> = new Set(
+  [walletTransfer, privateTransfer, depositAddress, payment, webhookDelivery].map(({ id }) => id),
+);
+
+/** Behind a chart of the payment service there is money, which would stay where it is; its operator leaves a trace. */
+async function checkNotOfService({ storage }: OpenDatabase, id: string, instead: string): Promise<void> {
+  const record = await storage.load(id);
+  if (record === null || !OF_SERVICE.has(nameOf(record.workflow))) return;
+  // A host may have a chart called payment, and then no deposit addresses beside it.
+  const isPayment = nameOf(record.workflow) === payment.id;
+  const names = isPayment ? (await storage.instanceWorkflows()).map(nameOf) : [];
+  if (isPayment && !names.includes(depositAddress.id)) return;
+  throw new Error(
+    `${id} is a ${nameOf(record.workflow)} of the payment service, with money behind it: use \`${instead}\``,
+  );
+}
