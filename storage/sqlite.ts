@@ -7,6 +7,7 @@ import { Connection } from "./sqlite/connection.ts";
 import type { SqliteDatabase } from "./sqlite/driver.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { retentionReads } from "./sqlite/retention-reads.ts";
+import { openReadOnly } from "./sqlite/open-read-only.ts";
 import { Tables } from "./sqlite/tables.ts";
 import { TaskQueue } from "./sqlite/task-queue.ts";
 import { WatchList } from "./sqlite/watch-list.ts";
@@ -62,9 +63,33 @@ export async function sqliteStorage(
   }
 }
 
+/**
+ * Opens a database file for reading alone, such as a copy to be looked at after an incident: the file and its folder stay
+ * as they are. While no process uses it, a private copy of it in the system's folder for temporary files is read, which
+ * `close` removes. Whatever would write rejects with `StorageUnusable`, code `read_only`; `install` does so for a table that
+ * is not there as described.
+ *
+ * @throws StorageUnusable for a file that is absent, not paystate's, of a newer schema, locked or cut off.
+ *
+ * @example
+ * ```ts
+ * import { createEngine } from "paystate/engine";
+ * import { readOnlySqlite, sqliteStorage } from "paystate/storage/sqlite";
+ *
+ * await (await sqliteStorage("incident.db")).close();
+ * const storage = await readOnlySqlite("incident.db");
+ * console.log(await createEngine({ storage, workflows: [] }).read("kitchen")); // null
+ * await storage.close();
+ * ```
+ */
+export async function readOnlySqlite(path: string): Promise<EngineStorage> {
+  const { handle, db, close } = await openReadOnly(path);
+  return storageOn(new Connection(handle), db, { elapsed: sinceProcessStart, close });
+}
+
 interface StorageParts {
   readonly elapsed: () => number;
-  readonly close: () => void;
+  readonly close: () => void | Promise<void>;
 }
 
 function storageOn(

@@ -24,16 +24,21 @@ const MACHINES: ReadonlyMap<string, AnyStateMachine> = new Map<string, AnyStateM
 ]);
 
 /**
- * The named charts, or all of them; one chart only where the format is `svg`, since a file holds one picture. Throws
+ * The named charts, those of modules of the host's, or all five; one chart only where the format is `svg`, since a file holds one picture. Throws
  * `UsageError` for a name that is none, and `NoLayout` where a picture is asked for and elkjs is not installed.
  */
 export async function drawMachines(names: readonly string[], format: string): Promise<string> {
-  const machines = (names.length === 0 ? [...MACHINES.keys()] : names).map(machineNamed);
+  const named = await Promise.all((names.length === 0 ? [...MACHINES.keys()] : names).map(machinesNamed));
+  const machines = named.flat();
   const [machine, another] = machines;
   switch (format) {
     case "svg":
       if (machine === undefined || another !== undefined) {
-        throw new UsageError("--format svg draws one machine: name it, such as machines wallet-transfer");
+        throw new UsageError(
+          names.length === 1
+            ? `--format svg draws one machine, and ${names[0]} exports ${machines.length}`
+            : "--format svg draws one machine: name it, such as machines wallet-transfer",
+        );
       }
       return standaloneSvg(await layOutChart(readChart(machine)));
     case "json":
@@ -43,12 +48,12 @@ export async function drawMachines(names: readonly string[], format: string): Pr
   }
 }
 
-function machineNamed(name: string): AnyStateMachine {
+/** One of the five by its name, or those of a module by its path, which has a dot or a slash. */
+async function machinesNamed(name: string): Promise<readonly AnyStateMachine[]> {
   const machine = MACHINES.get(name);
-  if (machine === undefined) {
-    throw new UsageError(`there is no machine "${name}": expected ${[...MACHINES.keys()].join(" or ")}`);
-  }
-  return machine;
+  if (machine !== undefined) return [machine];
+  if (/[./\\]/.test(name)) return (await import("./charts-file.ts")).machinesIn(name);
+  throw new UsageError(`there is no machine "${name}": expected ${[...MACHINES.keys()].join(" or ")}`);
 }
 
 /** One chart as a Mermaid `stateDiagram-v2`: states with their entry effects, transitions with event, guard and effects. */

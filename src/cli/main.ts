@@ -31,6 +31,7 @@ const COMMANDS = [
   "dev",
   "listen",
   "machines",
+  "inspect",
   "reconcile",
   "release",
   "accounts",
@@ -54,6 +55,8 @@ async function run(args: readonly string[]): Promise<void> {
       return runListen(rest);
     case "machines":
       return runMachines(rest);
+    case "inspect":
+      return runInspect(rest);
     case "reconcile":
       return runReconcile(rest);
     case "release":
@@ -133,6 +136,22 @@ async function runMachines(args: readonly string[]): Promise<void> {
   const { drawMachines, MACHINE_FORMATS } = await import("./draw-machine.ts");
   oneOf("--format", values.format, MACHINE_FORMATS);
   print(await drawMachines(positionals, values.format));
+}
+
+async function runInspect(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    charts: { type: "string" },
+    port: { type: "string", default: "3212" },
+    json: { type: "boolean", default: false },
+    debug: { type: "boolean", default: false },
+  });
+  const [file, more] = positionals;
+  if (file === undefined) throw new UsageError("inspect expects a database file, or a bundle");
+  if (more !== undefined) throw new UsageError(`inspect takes one file, and no "${more}"`);
+  const port = wholeNumber("--port", values.port, PORTS);
+  const { inspect: open } = await import("./inspect.ts");
+  const { charts, json, debug } = values;
+  stopOnSignal(await open({ file, charts, port, json, debug }, print));
 }
 
 const WHOSE = {

@@ -18,8 +18,16 @@ paystate listen --forward-to URL [--port N] [--events EVENT,…] [--data DIR]
       --events EVENT,…  default all
       --data DIR        the folder of the paystate dev, default .paystate
 
-paystate machines [NAME …] [--format mermaid|svg|json]
-    Prints the state charts, all or the named ones; as svg one, which takes the package elkjs.
+paystate machines [NAME|MODULE …] [--format mermaid|svg|json]
+    Prints the state charts, all or the named ones, or those that a module of yours exports; as svg one, which takes the
+    package elkjs.
+
+paystate inspect FILE [--charts MODULE] [--port N] [--json]
+    Shows a database file, also a copy of one, in the pages of the inspector. It is only read. A bundle that an inspector
+    has exported is shown in the same way.
+      --charts MODULE  a module that exports your own workflows; without it their stored rows are shown, and no drawing
+      --port N         where the pages are, default 3212; 0 takes any free port
+      --json           one line with the address
 
 paystate reconcile [--data DIR | --service FILE] [--json]
     Holds every deposit address of private mode against the chain and says what became of every base unit. Freezes an

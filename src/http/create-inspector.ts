@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
-import { Inspector } from "../inspector/inspector.ts";
+import { Inspector, type InspectorParts } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { HttpHandler } from "./create-http-handler.ts";
@@ -68,7 +68,12 @@ export function createInspector(options: InspectorOptions): HttpHandler {
     logger: log,
   } = checkOptions("createInspector", optionsSchema, options);
   const inspected: Inspected = { storage, workflows, isProduction: () => false };
-  const inspector = new Inspector({ inspected, authorize: authorize ?? null, clock, log });
+  return inspectorHandler({ inspected, authorize: authorize ?? null, clock, log });
+}
+
+/** The handler of an inspector that stands alone. */
+export function inspectorHandler(parts: InspectorParts): HttpHandler {
+  const inspector = new Inspector(parts);
   const fetch = (request: Request, connection: Connection): Promise<Response> =>
     inspectorAnswer(inspector, request, connection);
   return {

@@ -19,7 +19,14 @@ export interface SqliteDatabase {
   close(): unknown;
 }
 
-type SqliteConstructor = new (path: string, options: { readonly timeout: number }) => SqliteDatabase;
+/** How a file is opened. */
+interface OpenOptions {
+  readonly timeout: number;
+  readonly readonly?: boolean;
+  readonly fileMustExist?: boolean;
+}
+
+type SqliteConstructor = new (path: string, options: OpenOptions) => SqliteDatabase;
 
 /** From this version on the driver speaks Node-API 10, which Node 20 lacks: it dies there without an error. */
 const FIRST_ON_NODE_API_10 = 13;

@@ -8,7 +8,7 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, listen, machines, reconcile, release, accounts, keys, trigger, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
+  "dev, listen, machines, inspect, reconcile, release, accounts, keys, trigger, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
@@ -41,6 +41,8 @@ test.concurrent.each([
   ],
   ["machines order", `there is no machine "order": expected ${MACHINES}`],
   ["machines constructor", `there is no machine "constructor": expected ${MACHINES}`],
+  ["inspect", "inspect expects a database file, or a bundle"],
+  ["inspect a.db b.db", 'inspect takes one file, and no "b.db"'],
   ["accounts", "accounts expects create or list"],
   ["accounts close", 'accounts has no "close": expected create or list'],
   ["accounts create", "accounts create expects a name"],

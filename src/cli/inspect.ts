@@ -1,0 +1,85 @@
+/** `paystate inspect FILE`: the inspector over a database file or a bundle, which is only read. */
+import { createServer } from "node:http";
+import { readOnlySqlite } from "../../storage/sqlite.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
+import type { Inspected } from "../engine/inspected.ts";
+import { inspectorHandler } from "../http/create-inspector.ts";
+import { INSPECTOR_PATH } from "../inspector/inspector.ts";
+import { paymentTables } from "../payments/tables.ts";
+import { systemClock } from "../runtime.ts";
+import { stderrLogger } from "../stderr-logger.ts";
+import { workflowsIn } from "./charts-file.ts";
+import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
+import { paymentCharts } from "./payment-charts.ts";
+import type { Print } from "./print.ts";
+
+/** The arguments of the command, read and checked. */
+export interface InspectArguments {
+  readonly file: string;
+  /** A module with the host's own charts. */
+  readonly charts: string | undefined;
+  readonly port: number;
+  readonly json: boolean;
+  readonly debug: boolean;
+}
+
+/** What is shown, and the way to leave it. */
+interface Opened {
+  readonly inspected: Inspected;
+  readonly close: () => Promise<void>;
+}
+
+/** Serves the pages until the answer is called. Rejects with a sentence for what cannot be opened. */
+export async function inspect(args: InspectArguments, print: Print): Promise<() => Promise<void>> {
+  const { inspected, close } = await opened(args).catch((error: unknown) => {
+    throw error instanceof StorageUnusable
+      ? new Error(`${args.file}: ${error.message}`, { cause: error })
+      : error;
+  });
+  const { node } = inspectorHandler({
+    inspected,
+    authorize: null,
+    clock: systemClock,
+    log: stderrLogger(args.debug),
+  });
+  const wish = { option: "--port", wanted: args.port, last: undefined };
+  const { server, port } = await takePort(wish, (taken) =>
+    listenOn(
+      taken,
+      createServer((request, response) => void node(request, response)),
+    ),
+  );
+  const url = `http://${DEV_HOST}:${port}${INSPECTOR_PATH}`;
+  const words = `${args.file} is open for reading at ${url}\nNothing in it is changed. Ctrl-C ends.`;
+  print(args.json ? JSON.stringify({ file: args.file, inspectorUrl: url }) : words);
+  return async () => {
+    await closeServer(server);
+    await close();
+  };
+}
+
+async function opened({ file, charts }: InspectArguments): Promise<Opened> {
+  const own = charts === undefined ? [] : await workflowsIn(charts);
+  const storage = await readOnlySqlite(file);
+  const close = (): Promise<void> => storage.close();
+  try {
+    const inspected = await inspectedIn(storage);
+    return { inspected: { ...inspected, workflows: [...inspected.workflows, ...own] }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A database without the tables of payments is one of a host's own engine. */
+async function inspectedIn(storage: EngineStorage): Promise<Inspected> {
+  try {
+    await storage.install(Object.values(paymentTables));
+    return paymentCharts(storage);
+  } catch (error) {
+    // Absent tables would have to be made, which is not done here.
+    if (!(error instanceof StorageUnusable) || error.code !== "read_only") throw error;
+    return { storage, workflows: [], isProduction: () => false };
+  }
+}

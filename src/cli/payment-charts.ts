@@ -1,0 +1,33 @@
+/** The charts of a payment service over stored data that is only looked at. */
+import type { EngineStorage } from "../../storage/storage.ts";
+import type { Inspected } from "../engine/inspected.ts";
+import { keypairSigner } from "../ledger/sign-transaction.ts";
+import { fixedPrices } from "../payments/prices/prices.ts";
+import { SOL_MINT } from "../address.ts";
+import { silentLogger, systemRandom } from "../runtime.ts";
+import { createPaymentService } from "../service/create-payment-service.ts";
+import { solanaLedger } from "../solana/index.ts";
+
+const KEY_BYTES = 32;
+/** Port 9 discards what it gets. No ledger is asked before a service starts. */
+const NO_NODE = "http://127.0.0.1:9";
+
+/**
+ * What an inspector shows of these rows. The service is never started, so nothing is claimed, signed or written; its
+ * secrets are made for the occasion and open nothing.
+ */
+export function paymentCharts(storage: EngineStorage): Inspected {
+  const wallet = (): ReturnType<typeof keypairSigner> => keypairSigner(systemRandom.bytes(KEY_BYTES));
+  const service = createPaymentService({
+    storage,
+    ledger: solanaLedger({ endpoints: [NO_NODE] }),
+    masterSecrets: [{ version: 1, secret: systemRandom.bytes(KEY_BYTES) }],
+    privateRouting: {
+      sponsor: wallet(),
+      treasury: wallet().address,
+      prices: fixedPrices({ [SOL_MINT]: 1n }),
+    },
+    logger: silentLogger,
+  });
+  return { ...service.inspected, isProduction: () => false };
+}
