@@ -41,6 +41,7 @@ export async function inspect(args: InspectArguments, print: Print): Promise<() 
     inspected,
     authorize: null,
     clock: systemClock,
+    pace: systemClock,
     log: stderrLogger(args.debug),
   });
   const wish = { option: "--port", wanted: args.port, last: undefined };

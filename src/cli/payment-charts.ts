@@ -1,11 +1,11 @@
 /** The charts of a payment service over stored data that is only looked at. */
 import type { EngineStorage } from "../../storage/storage.ts";
-import type { Inspected } from "../engine/inspected.ts";
 import { keypairSigner } from "../ledger/sign-transaction.ts";
 import { fixedPrices } from "../payments/prices/prices.ts";
 import { SOL_MINT } from "../address.ts";
 import { silentLogger, systemRandom } from "../runtime.ts";
 import { createPaymentService } from "../service/create-payment-service.ts";
+import type { InspectedService } from "../service/inspected-service.ts";
 import { solanaLedger } from "../solana/index.ts";
 
 const KEY_BYTES = 32;
@@ -16,7 +16,7 @@ const NO_NODE = "http://127.0.0.1:9";
  * What an inspector shows of these rows. The service is never started, so nothing is claimed, signed or written; its
  * secrets are made for the occasion and open nothing.
  */
-export function paymentCharts(storage: EngineStorage): Inspected {
+export function paymentCharts(storage: EngineStorage): InspectedService {
   const wallet = (): ReturnType<typeof keypairSigner> => keypairSigner(systemRandom.bytes(KEY_BYTES));
   const service = createPaymentService({
     storage,

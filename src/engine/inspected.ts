@@ -14,4 +14,40 @@ export interface Inspected {
   readonly storage: InspectedStorage;
   /** Whether it works with real money: then only viewers whom the host admits see it. */
   isProduction(): boolean;
+  /** What viewers may do; absent where they only look. */
+  readonly acting?: Acting;
+  /** Calls back after each commit of this process; absent where none is made here. Returns the way to stop. */
+  readonly onCommit?: (listener: () => void) => () => void;
+}
+
+/** One thing that a viewer may do about an instance now. */
+export interface OfferedAct {
+  /** Names it among the acts of its instance. */
+  readonly key: string;
+  /** What stands on its button. */
+  readonly label: string;
+  /** What will happen, as a sentence. */
+  readonly consequence: string;
+  /** True where an event has to be given. */
+  readonly takesEvent?: true;
+}
+
+/** What a viewer gives with an act. */
+export interface GivenAct {
+  readonly actor: string;
+  readonly reason: string;
+  /** JSON text of an event, where the act takes one. */
+  readonly event?: string;
+}
+
+/** An act cannot be carried out. The message says why, and nothing has changed. */
+export class ActRefused extends Error {
+  override readonly name = "ActRefused";
+}
+
+/** What viewers may do. Each act leaves a record of who did it and why. */
+export interface Acting {
+  offers(instance: string): Promise<readonly OfferedAct[]>;
+  /** Answers with a sentence of what came of it. @throws ActRefused */
+  perform(instance: string, key: string, given: GivenAct): Promise<string>;
 }

@@ -8,7 +8,7 @@ import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { Clock, Logger, Random } from "../runtime.ts";
+import { systemClock, type Clock, type Logger, type Random } from "../runtime.ts";
 import { AccountWindows } from "./account-windows.ts";
 import { Authentication, type Authenticate } from "./authentication.ts";
 import { ClientLimit } from "./client-limit.ts";
@@ -223,7 +223,7 @@ function mountInspector(
 ): void {
   if (inspector === false) return;
   const authorize = inspector === true ? null : inspector.authorize;
-  const pages = new Inspector({ inspected: service.inspected, authorize, clock, log });
+  const pages = new Inspector({ inspected: service.inspected, authorize, clock, pace: systemClock, log });
   const show = ({ req, env }: AppContext): Promise<Response> => inspectorAnswer(pages, req.raw, env);
   app.all(`${basePath}${INSPECTOR_PATH}`, show);
   app.all(`${basePath}${INSPECTOR_PATH}/*`, show);

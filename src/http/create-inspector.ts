@@ -5,7 +5,7 @@ import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, type InspectorParts } from "../inspector/inspector.ts";
 import { checkOptions, functionOption, objectWith, runtimeOptions } from "../options.ts";
-import type { Clock, Logger } from "../runtime.ts";
+import { systemClock, type Clock, type Logger } from "../runtime.ts";
 import type { HttpHandler } from "./create-http-handler.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
@@ -68,7 +68,7 @@ export function createInspector(options: InspectorOptions): HttpHandler {
     logger: log,
   } = checkOptions("createInspector", optionsSchema, options);
   const inspected: Inspected = { storage, workflows, isProduction: () => false };
-  return inspectorHandler({ inspected, authorize: authorize ?? null, clock, log });
+  return inspectorHandler({ inspected, authorize: authorize ?? null, clock, pace: systemClock, log });
 }
 
 /** The handler of an inspector that stands alone. */

@@ -1,30 +1,30 @@
-/** The inspector as a handler of requests: finds the page, and sends it with headers that let nothing else in. */
+/** The inspector as a handler of requests: who may look is judged first, then the page, file or stream is found. */
 import { createHash } from "node:crypto";
-import type { Inspected } from "../engine/inspected.ts";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
+import { pageAnswer, plain, typed, unchanged } from "./answers.ts";
 import { Charts } from "./charts.ts";
-import { html } from "./html.ts";
-import { chartPage, chartsPage } from "./pages/chart-pages.ts";
-import { healthPage } from "./pages/health-page.ts";
-import { instancePage } from "./pages/instance-page.ts";
-import { listPage } from "./pages/list-page.ts";
-import { Links, page, type PageParts } from "./pages/page.ts";
-import { SCRIPT } from "./pages/script.ts";
+import { SCRIPT } from "./client/script.ts";
+import type { InspectedParts } from "./find-instance-page.ts";
+import { Pages } from "./find-page.ts";
+import { PageStreams } from "./live/page-stream.ts";
+import type { MadePage } from "./live/watched-page.ts";
+import { Links, page } from "./pages/page.ts";
 import { ICON, STYLE } from "./pages/style.ts";
-import { InstanceReads, type ListQuery } from "./read-instances.ts";
-import type { Redact } from "./show-values.ts";
 
 /** Where the inspector stands below a handler. */
 export const INSPECTOR_PATH = "/_inspector";
 
 /** What the inspector works with. */
 export interface InspectorParts {
-  readonly inspected: Inspected;
+  readonly inspected: InspectedParts;
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
+  /** The clock of what is shown: what is counted down to is by it. */
   readonly clock: Clock;
+  /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
+  readonly pace: Clock;
   readonly log: Logger;
 }
 
@@ -33,40 +33,27 @@ export interface InspectorRequest extends Viewer {
   readonly base: string;
 }
 
-const HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "cache-control": "no-store",
-} as const;
-
 const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
   "/style.css": ["text/css; charset=utf-8", STYLE],
   "/script.js": ["text/javascript; charset=utf-8", SCRIPT],
   "/icon.svg": ["image/svg+xml", ICON],
 };
 
-/** A page with its status. */
-interface Found {
-  readonly status: number;
-  readonly parts: PageParts;
-}
-
 export class Inspector {
   readonly #parts: InspectorParts;
-  readonly #charts: Charts;
-  readonly #reads: InstanceReads;
-  readonly #redact: Redact;
+  readonly #pages: Pages;
+  /** By where the inspector is mounted: pages have links in them. */
+  readonly #streams = new Map<string, PageStreams>();
 
   constructor(parts: InspectorParts) {
+    const { inspected, clock, log } = parts;
     this.#parts = parts;
-    this.#charts = new Charts(parts.inspected.workflows);
-    this.#reads = new InstanceReads(parts.inspected, this.#charts);
-    this.#redact = redactionOf(parts.log);
+    this.#pages = new Pages({
+      inspected,
+      clock,
+      charts: new Charts(inspected.workflows),
+      redact: redactionOf(log),
+    });
   }
 
   /** Answers one request. Never rejects. */
@@ -80,89 +67,60 @@ export class Inspector {
     const url = new URL(request.url);
     const path = url.pathname.slice(url.pathname.lastIndexOf(INSPECTOR_PATH) + INSPECTOR_PATH.length);
     const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
-    if (file !== undefined) {
-      return new Response(file[1], { headers: { ...HEADERS, "content-type": file[0] } });
-    }
+    if (file !== undefined) return typed(file[1], file[0]);
     try {
+      if (path === "/live") return this.#stream(asked, url.searchParams);
       const links = new Links(asked.base);
-      const { status, parts } = await this.#find(links, path, url.searchParams);
-      return this.#page(request, status, page(links, parts));
+      const { status, parts } = await this.#pages.find(links, path, url.searchParams);
+      return this.#page(request, status, page(links, parts, tagOf(parts.main.text)));
     } catch (err) {
       this.#parts.log.error({ err }, "the inspector could not show a page");
       return plain(500, "The page could not be made; the log says why.");
     }
   }
 
-  async #find(links: Links, path: string, query: URLSearchParams): Promise<Found> {
-    switch (path) {
-      case "":
-      case "/":
-        return { status: 200, parts: await this.#list(links, query) };
-      case "/instance":
-        return this.#instance(links, query.get("id")?.trim() ?? "");
-      case "/charts":
-        return { status: 200, parts: chartsPage(links, this.#charts.all()) };
-      case "/chart": {
-        const known = this.#charts.get(query.get("key") ?? "");
-        return known === undefined
-          ? absent(links, "No such chart is registered in this process.")
-          : { status: 200, parts: await chartPage(links, known) };
-      }
-      case "/health":
-        return { status: 200, parts: healthPage(links, await this.#reads.queue(), this.#redact) };
-      default:
-        return absent(links, "There is no such page.");
-    }
-  }
-
-  async #list(links: Links, params: URLSearchParams): Promise<PageParts> {
-    const query = listQuery(params);
-    const workflows = this.#charts.all().map(({ key }) => key);
-    return listPage(links, { list: await this.#reads.list(query), query, workflows, redact: this.#redact });
-  }
-
-  async #instance(links: Links, id: string): Promise<Found> {
-    const found = await this.#reads.find(id);
-    if (found === null) return absent(links, `No instance has the id “${id}”.`);
-    const known = this.#charts.get(found.instance.workflow);
-    return { status: 200, parts: await instancePage(links, { ...found, known, redact: this.#redact }) };
-  }
-
   #page(request: Request, status: number, text: string): Response {
-    const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
-    const headers = {
-      ...HEADERS,
-      "content-type": "text/html; charset=utf-8",
-      etag,
-      // What is counted down to is by the service's clock, which need not be the browser's.
-      "x-clock": String(this.#parts.clock.now()),
-    };
-    if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers });
-    return new Response(text, { status, headers });
+    const etag = `"${tagOf(text)}"`;
+    // What is counted down to is by the service's clock, which need not be the browser's.
+    const headers = { etag, "x-clock": String(this.#parts.clock.now()) };
+    return request.headers.get("if-none-match") === etag
+      ? unchanged(headers)
+      : pageAnswer(status, text, headers);
+  }
+
+  /** A browser names the page that it shows, and by its tag what it has of it; after a break, by that of the last event. */
+  #stream({ request, base }: InspectorRequest, query: URLSearchParams): Response {
+    const tag = request.headers.get("last-event-id") ?? query.get("tag");
+    if (request.method === "HEAD") return typed(null, "text/event-stream");
+    const stream = this.#streamsAt(base).open(query.get("page") ?? "", tag);
+    return stream === null
+      ? plain(503, "Too many pages are open: close some of them.")
+      : typed(stream, "text/event-stream", { "x-accel-buffering": "no" });
+  }
+
+  #streamsAt(base: string): PageStreams {
+    const known = this.#streams.get(base);
+    if (known !== undefined) return known;
+    const { inspected, clock, pace, log } = this.#parts;
+    const links = new Links(base);
+    const streams = new PageStreams({
+      clock,
+      pace,
+      onCommit: inspected.onCommit ?? (() => () => {}),
+      onError: (err) => log.error({ err }, "the inspector could not show a page"),
+      make: (address) => this.#make(links, address),
+    });
+    this.#streams.set(base, streams);
+    return streams;
+  }
+
+  async #make(links: Links, address: string): Promise<MadePage> {
+    const [path = "", query = ""] = address.split("?", 2);
+    const { parts } = await this.#pages.find(links, path, new URLSearchParams(query));
+    return { tag: tagOf(parts.main.text), main: parts.main.text };
   }
 }
 
-function absent(links: Links, sentence: string): Found {
-  const main = html`<h1>Not found</h1>
-    <p class="empty">${sentence} <a href="${links.list()}">All instances</a></p>`;
-  return { status: 404, parts: { title: "Not found", main } };
-}
-
-function plain(status: number, sentence: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(`${sentence}\n`, {
-    status,
-    headers: { ...HEADERS, ...headers, "content-type": "text/plain; charset=utf-8" },
-  });
-}
-
-/** The filters of a list as they stand in its address. What cannot be read narrows nothing. */
-function listQuery(params: URLSearchParams): ListQuery {
-  const workflow = params.get("workflow") ?? "";
-  const status = params.get("status");
-  const [, createdAt = "", id = ""] = /^(\d{1,15}):(.+)$/s.exec(params.get("before") ?? "") ?? [];
-  return {
-    ...(workflow === "" ? {} : { workflow }),
-    ...(status === "active" || status === "done" ? { status } : {}),
-    ...(createdAt === "" ? {} : { before: { createdAt: Number(createdAt), id } }),
-  };
+function tagOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }

@@ -35,7 +35,7 @@ export interface InstanceList {
 /** All that is stored of one instance. */
 export interface FoundInstance {
   readonly instance: InstanceRecord;
-  /** Its last steps, oldest first. */
+  /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
 }
@@ -51,6 +51,7 @@ const PAGE_SIZE = 50;
 // A filter may pass over many rows: this many are looked at for one page, and the next page goes on from there.
 const MAX_LOOKED_AT = 2_000;
 const MAX_STEPS = 200;
+const STEPS_BEYOND = 20;
 const MAX_PENDING = 100;
 const MAX_TROUBLED = 50;
 
@@ -86,11 +87,12 @@ export class InstanceReads {
     };
   }
 
-  /** Null where no instance has this id. */
-  async find(id: string): Promise<FoundInstance | null> {
+  /** With the steps up to the last, or around `step`. Null where no instance has this id. */
+  async find(id: string, step: number | null = null): Promise<FoundInstance | null> {
     const instance = await this.#storage.load(id);
     if (instance === null) return null;
-    const after = Math.max(0, instance.version - MAX_STEPS);
+    const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
+    const after = Math.max(0, last - MAX_STEPS);
     const [history, pending] = await Promise.all([
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),

@@ -50,3 +50,8 @@ export function shownJson(text: string, redact: Redact): string {
     return redact(text);
   }
 }
+
+/** Names a row of a list, so that a page which changes keeps what is the same. Holds no sign that means anything in HTML. */
+export function rowKey(kind: string, id: string | number): string {
+  return `${kind}-${encodeURIComponent(String(id).replaceAll(/[\uD800-\uDFFF]/g, "?"))}`;
+}

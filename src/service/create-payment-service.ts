@@ -117,7 +117,13 @@ function lifeOf(
   });
   return {
     workflows,
-    inspected: { workflows, storage, isProduction: () => chain.keyEnvironments.includes("live") },
+    inspected: {
+      workflows,
+      storage,
+      isProduction: () => chain.keyEnvironments.includes("live"),
+      onCommit: (listener) => engine.subscribe(listener),
+      payments: { reads: storage, assets },
+    },
     async start() {
       await checkChain(parts, named);
       await chain.bind();

@@ -1,5 +1,4 @@
 /** The payment service as its host sees it: every use case of the API as a method, and the operator's room. */
-import type { Inspected } from "../engine/inspected.ts";
 import type { AnyWorkflow } from "../engine/index.ts";
 import type { Answer, RequestOptions } from "../payments/accounts/answer-once.ts";
 import type { ApiKeys } from "../payments/accounts/api-keys.ts";
@@ -12,6 +11,7 @@ import type { NoticeFilter, NoticeListener } from "../payments/webhooks/subscrib
 import type { QuoteBody, RefreshedQuoteBody, ShownQuoteBody } from "../payments/quotes/quote-body.ts";
 import type { AccountBody } from "../payments/accounts/read-account.ts";
 import type { BalancesBody } from "../payments/assets/read-balances.ts";
+import type { InspectedService } from "./inspected-service.ts";
 import type { Health } from "./read-health.ts";
 import type { Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { RecoveryBody } from "../payments/webhooks/recover-deliveries.ts";
@@ -42,8 +42,8 @@ import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook
 export interface PaymentService extends ApiKeys {
   /** The charts of this service, for tools that draw or test them. */
   readonly workflows: readonly AnyWorkflow[];
-  /** What the inspector reads: the charts and the stored instances. Before `start()` it counts as production. */
-  readonly inspected: Inspected;
+  /** What the inspector reads: the charts, the stored instances and the payments. Before `start()` it counts as production. */
+  readonly inspected: InspectedService;
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
    * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no

@@ -87,7 +87,8 @@ test("hostile ids, contexts and events are shown and stay text", async () => {
       const page = await (await ask(path)).text();
       expect(page).not.toMatch(/<script(?! src="\/_inspector\/script\.js" defer)/);
       expect(page).not.toContain("<img");
-      expect(page).not.toMatch(/<[^>]*\son\w+=/);
+      // Between quotes, whose own signs are escaped, any text may stand.
+      expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/);
     }
     expect(await (await ask(find(hostile))).text()).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
   });

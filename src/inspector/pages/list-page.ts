@@ -1,7 +1,7 @@
 /** The list of instances: those that need a person first, then the newest. */
 import { html, type Html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
-import { moment, stateWords, type Redact } from "../show-values.ts";
+import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
 /** What the list is made of. */
@@ -85,7 +85,7 @@ function table(links: Links, rows: readonly ListedInstance[], redact: Redact): H
       <tbody>
         ${rows.map(
           ({ id, workflow, status, value, trouble, createdAt, updatedAt }) =>
-            html`<tr>
+            html`<tr data-key="${rowKey("row", id)}">
               <td>
                 <a href="${links.instance(id)}"><code>${id}</code></a>
               </td>

@@ -5,6 +5,8 @@ import { html, type Html } from "../html.ts";
 export interface PageParts {
   readonly title: string;
   readonly main: Html;
+  /** True for a page that never changes: it is not followed. */
+  readonly standsStill?: true;
 }
 
 /** The paths of the inspector, below where it is mounted. */
@@ -21,8 +23,10 @@ export class Links {
     return query === "" ? this.#base : `${this.#base}?${query}`;
   }
 
-  instance(id: string): string {
-    return `${this.#base}/instance?${new URLSearchParams({ id }).toString()}`;
+  /** With `step`: as it stood after that step. */
+  instance(id: string, step: number | null = null): string {
+    const query = step === null ? { id } : { id, step: String(step) };
+    return this.file("instance", query);
   }
 
   chart(key: string): string {
@@ -37,13 +41,15 @@ export class Links {
     return `${this.#base}/health`;
   }
 
-  file(name: string): string {
-    return `${this.#base}/${name}`;
+  file(name: string, query: Readonly<Record<string, string>> = {}): string {
+    const text = new URLSearchParams(query).toString();
+    return text === "" ? `${this.#base}/${name}` : `${this.#base}/${name}?${text}`;
   }
 }
 
-/** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. */
-export function page(links: Links, { title, main }: PageParts): string {
+/** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. `tag` names this state of the page. */
+export function page(links: Links, { title, main, standsStill }: PageParts, tag: string): string {
+  const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -55,7 +61,7 @@ export function page(links: Links, { title, main }: PageParts): string {
         <link rel="stylesheet" href="${links.file("style.css")}" />
         <script src="${links.file("script.js")}" defer></script>
       </head>
-      <body>
+      <body data-base="${links.list()}">
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <a class="brand" href="${links.list()}">paystate <b>inspector</b></a>
@@ -65,7 +71,7 @@ export function page(links: Links, { title, main }: PageParts): string {
           </nav>
           <span id="live" role="status">shown as of loading</span>
         </header>
-        <main id="main" tabindex="-1">${main}</main>
+        <main id="main" tabindex="-1" ${attributes}>${main}</main>
       </body>
     </html> `.text;
 }

@@ -1,0 +1,159 @@
+/** The pages of one instance: as it stands, as it stood, and as an event would change it. */
+import type { EventObject } from "xstate";
+import type { Inspected } from "../engine/inspected.ts";
+import { snapshotFromText } from "../engine/snapshot-text.ts";
+import { eventFromText } from "../engine/values.ts";
+import type { InspectedPayments } from "../payments/inspected-payments.ts";
+import type { Clock } from "../runtime.ts";
+import type { Charts, KnownChart } from "./charts.ts";
+import { findRelated, relationsOf } from "./find-related.ts";
+import { absent, present, type FoundPage } from "./found-page.ts";
+import { instancePage } from "./pages/instance-page.ts";
+import type { ShownInstance } from "./pages/instance/shown-instance.ts";
+import type { Links } from "./pages/page.ts";
+import { whatIfPage } from "./pages/what-if-page.ts";
+import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
+import { readDeliveries } from "./payments/read-deliveries.ts";
+import { readMoney } from "./payments/read-money.ts";
+import type { FoundInstance, InstanceReads } from "./read-instances.ts";
+import { Folding, type Fold } from "./recount/fold-history.ts";
+import { imagine } from "./recount/what-if.ts";
+import type { Redact } from "./show-values.ts";
+
+/** What is inspected: an engine, and of a payment service its payments too. */
+export interface InspectedParts extends Inspected {
+  readonly payments?: InspectedPayments;
+}
+
+/** What these pages are made of. */
+export interface InstancePagesParts {
+  readonly inspected: InspectedParts;
+  readonly charts: Charts;
+  readonly reads: InstanceReads;
+  readonly clock: Clock;
+  readonly redact: Redact;
+}
+
+export class InstancePages {
+  readonly #parts: InstancePagesParts;
+  readonly #folding: Folding;
+
+  constructor(parts: InstancePagesParts) {
+    this.#parts = parts;
+    this.#folding = new Folding(parts.inspected.storage);
+  }
+
+  async instance(links: Links, query: URLSearchParams): Promise<FoundPage> {
+    const id = query.get("id")?.trim() ?? "";
+    const step = stepIn(query);
+    const found = await this.#parts.reads.find(id, step);
+    if (found === null) return absent(links, `No instance has the id “${id}”.`);
+    if (step !== null && step > found.instance.version) {
+      return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
+    }
+    return present(await instancePage(links, await this.#shown(found, step)));
+  }
+
+  async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {
+    const id = query.get("id")?.trim() ?? "";
+    const found = await this.#parts.reads.find(id, stepIn(query));
+    if (found === null) return absent(links, `No instance has the id “${id}”.`);
+    const { inspected, charts, clock, redact } = this.#parts;
+    const { instance, history } = found;
+    const known = charts.get(instance.workflow);
+    const event = eventOf(query.get("event") ?? "");
+    if (known === undefined || known.workflow === null) {
+      return absent(links, `The chart ${instance.workflow} is not registered here, so nothing can be tried.`);
+    }
+    if (event === null) return absent(links, NO_EVENT);
+    const fold = await this.#foldOf(found, known);
+    const step = stepIn(query) ?? instance.version;
+    const snapshot =
+      step === instance.version ? snapshotFromText(instance.snapshot) : fold?.steps.get(step)?.after;
+    if (snapshot === undefined) {
+      return absent(links, `What stood after step ${step} cannot be computed again. ${fold?.problem ?? ""}`);
+    }
+    const imagined = imagine({ workflow: known.workflow, id, version: step, snapshot }, event, {
+      workflows: inspected.workflows,
+      at: clock.now(),
+    });
+    const upTo = history.filter(({ version }) => version <= step);
+    const { value } = snapshot;
+    return present(
+      await whatIfPage(links, {
+        instance,
+        known,
+        history: upTo,
+        step,
+        value,
+        eventType: event.type,
+        imagined,
+        redact,
+      }),
+    );
+  }
+
+  async #shown(found: FoundInstance, step: number | null): Promise<ShownInstance> {
+    const { inspected, charts, redact } = this.#parts;
+    const { instance } = found;
+    const { payments, acting, storage } = inspected;
+    const known = charts.get(instance.workflow);
+    const fold = await this.#foldOf(found, known);
+    const order = payments === undefined ? null : await orderOf(payments, instance.id);
+    const ofOrder = payments === undefined || order === null ? null : { payments, order };
+    const relations = ofOrder === null ? [] : await relationsOfOrder(ofOrder.payments, ofOrder.order);
+    const related = await findRelated(storage, found, [...relations, ...relationsOf(found, fold)]);
+    return {
+      ...found,
+      known,
+      fold,
+      step,
+      related,
+      redact,
+      money: ofOrder === null ? null : await readMoney(ofOrder.payments, ofOrder.order),
+      deliveries:
+        ofOrder === null
+          ? []
+          : await this.#deliveries(ofOrder.payments, instance.id, ofOrder.order.transaction.id),
+      acts: step === null ? ((await acting?.offers(instance.id)) ?? []) : [],
+    };
+  }
+
+  /** On an order's own axis all attempts for it, on a delivery's its own; none on those of its payments and addresses. */
+  async #deliveries(
+    payments: InspectedPayments,
+    id: string,
+    transactionId: string,
+  ): Promise<ShownInstance["deliveries"]> {
+    const { redact } = this.#parts;
+    if (id === transactionId) return readDeliveries(payments, transactionId, { only: null, redact });
+    const delivery = await payments.reads.delivery(id);
+    return delivery === null ? [] : readDeliveries(payments, transactionId, { only: id, redact });
+  }
+
+  async #foldOf({ instance }: FoundInstance, known: KnownChart | undefined): Promise<Fold | null> {
+    if (known === undefined || known.workflow === null || known.hash !== instance.hash) return null;
+    return this.#folding.of(instance, known.workflow);
+  }
+}
+
+const NO_EVENT = 'Expected the type of an event, or JSON such as {"type":"PAY"}.';
+
+function stepIn(query: URLSearchParams): number | null {
+  const text = query.get("step") ?? "";
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
+}
+
+/** An event as a person types it: its type alone, or JSON. */
+export function eventOf(text: string): EventObject | null {
+  const trimmed = text.trim();
+  if (trimmed === "") return null;
+  if (!trimmed.startsWith("{")) return { type: trimmed };
+  try {
+    const event: unknown = eventFromText(trimmed);
+    const { type } = (event ?? {}) as { readonly type?: unknown };
+    return typeof type === "string" && type !== "" ? (event as EventObject) : null;
+  } catch {
+    return null;
+  }
+}

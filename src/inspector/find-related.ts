@@ -1,0 +1,75 @@
+/** The instances around one: its parent, its children, whom its chart has started or told, and those of the same payment. */
+import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
+import { childInstance } from "../engine/child-instances.ts";
+import type { InspectedStorage } from "../engine/inspected.ts";
+import type { FoundInstance } from "./read-instances.ts";
+import { valueOf } from "./read-instances.ts";
+import type { Fold } from "./recount/fold-history.ts";
+
+/** An instance that has to do with another. */
+export interface RelatedInstance {
+  readonly id: string;
+  /** What it is to the other, such as `parent`. */
+  readonly is: string;
+  readonly workflow: string;
+  readonly value: unknown;
+  readonly status: "active" | "done";
+}
+
+/** An id with what it is. */
+export type Relation = readonly [id: string, is: string];
+
+const MAX_RELATED = 60;
+
+/** Those that exist, each once, the nearest first. */
+export async function findRelated(
+  storage: Pick<InspectedStorage, "load">,
+  { instance }: FoundInstance,
+  relations: readonly Relation[],
+): Promise<RelatedInstance[]> {
+  const named = new Map<string, string>();
+  for (const [id, is] of relations) if (id !== instance.id && !named.has(id)) named.set(id, is);
+  const found = await Promise.all(
+    [...named].slice(0, MAX_RELATED).map(async ([id, is]) => ({ is, record: await storage.load(id) })),
+  );
+  return found.flatMap(({ is, record }) =>
+    record === null
+      ? []
+      : [{ id: record.id, is, workflow: record.workflow, value: valueOf(record), status: record.status }],
+  );
+}
+
+/** The relations that stand in the snapshot and in what the steps asked for. */
+export function relationsOf({ instance }: FoundInstance, fold: Fold | null): Relation[] {
+  const { parent, children = {} } = JSON.parse(instance.snapshot) as ChartSnapshot;
+  const above: Relation[] = parent === undefined ? [] : [[parent.instance, "parent"]];
+  const below = Object.entries(children).flatMap(([id, { run }]): Relation[] =>
+    run === undefined ? [] : [[childInstance(instance.id, id, run), "child"]],
+  );
+  const asked = [...(fold?.steps.values() ?? [])].flatMap(({ actions }) =>
+    actions.flatMap((action) => askedOf(instance.id, action)),
+  );
+  return [...above, ...below, ...asked];
+}
+
+function askedOf(id: string, action: ChartAction): Relation[] {
+  if (action.kind === "startChild" && action.run !== undefined) {
+    return [[childInstance(id, action.id, action.run), "child"]];
+  }
+  const target = messageTarget(action);
+  return target === null ? [] : [[target.id, target.kind === "start" ? "started by it" : "told by it"]];
+}
+
+/** The instance that the engine's own actions `start` and `tell` name; null for every other action. */
+export function messageTarget(
+  action: ChartAction,
+): { readonly kind: "start" | "tell"; readonly id: string; readonly event: string | null } | null {
+  if (action.kind !== "effect") return null;
+  const { name, params } = action.effect;
+  const { id, event } = (params ?? {}) as {
+    readonly id?: unknown;
+    readonly event?: { readonly type?: unknown };
+  };
+  if ((name !== "start" && name !== "tell") || typeof id !== "string") return null;
+  return { kind: name, id, event: typeof event?.type === "string" ? event.type : null };
+}

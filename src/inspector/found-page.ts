@@ -1,0 +1,21 @@
+/** A page with its status, and the page for what is not there. */
+import { html } from "./html.ts";
+import type { Links, PageParts } from "./pages/page.ts";
+
+/** What stands at a path. */
+export interface FoundPage {
+  readonly status: number;
+  readonly parts: PageParts;
+}
+
+/** A page that is there. */
+export function present(parts: PageParts): FoundPage {
+  return { status: 200, parts };
+}
+
+/** One sentence instead of a page. */
+export function absent(links: Links, sentence: string): FoundPage {
+  const main = html`<h1>Not found</h1>
+    <p class="empty">${sentence} <a href="${links.list()}">All instances</a></p>`;
+  return { status: 404, parts: { title: "Not found", main } };
+}

@@ -1,0 +1,85 @@
+/** One page that is kept fresh for as long as somebody watches it, made once for all who do. */
+import { Alarm } from "./alarm.ts";
+import type { Clock } from "../../runtime.ts";
+
+/** A page as it is at one moment. The tag is the same for as long as the page is. */
+export interface MadePage {
+  readonly tag: string;
+  /** What stands in the frame, as HTML. */
+  readonly main: string;
+}
+
+/** Told of each state of a page that differs from the one before. */
+export type PageListener = (page: MadePage) => void;
+
+/** What keeping pages fresh needs. */
+export interface WatchedPageParts {
+  readonly make: () => Promise<MadePage>;
+  /** Calls back after commits of this process. Those of others are looked for. */
+  readonly onCommit: (listener: () => void) => () => void;
+  readonly pace: Clock;
+  /** Told why a page could not be made; it is tried again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** A person notices nothing shorter than 100 ms. */
+const LOOK_EVERY_MS = 50;
+/** Between two looks while commits of this process rain down. */
+const MIN_PAUSE_MS = 20;
+/** A page that takes long to make is made less often: at most a fifth of a core is spent on it. */
+const PAUSE_PER_WORK = 4;
+
+export class WatchedPage {
+  readonly #parts: WatchedPageParts;
+  readonly #listeners = new Set<PageListener>();
+  readonly #alarm: Alarm;
+  #last: MadePage | null = null;
+  #isFollowed = false;
+
+  constructor(parts: WatchedPageParts) {
+    this.#parts = parts;
+    this.#alarm = new Alarm(parts.pace);
+  }
+
+  /** Whether anybody watches. */
+  get isWatched(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /** Tells the listener of the page as it is, unless it has that one, and of all that follow. Returns the way to stop. */
+  watch(listener: PageListener, tag: string | null): () => void {
+    let shown = tag;
+    const tell: PageListener = (page) => {
+      if (page.tag === shown) return;
+      shown = page.tag;
+      listener(page);
+    };
+    this.#listeners.add(tell);
+    if (this.#last !== null && this.#isFollowed) tell(this.#last);
+    if (!this.#isFollowed) void this.#follow();
+    return () => {
+      this.#listeners.delete(tell);
+      if (!this.isWatched) this.#alarm.ring();
+    };
+  }
+
+  async #follow(): Promise<void> {
+    const { make, onCommit, onError, pace } = this.#parts;
+    this.#isFollowed = true;
+    const stop = onCommit(() => this.#alarm.ring());
+    while (this.isWatched) {
+      const began = pace.now();
+      try {
+        this.#last = await make();
+        for (const tell of this.#listeners) tell(this.#last);
+      } catch (error) {
+        onError(error);
+      }
+      const rest = Math.max(MIN_PAUSE_MS, PAUSE_PER_WORK * (pace.now() - began));
+      await this.#alarm.rest(rest);
+      if (this.isWatched) await this.#alarm.wait(Math.max(0, LOOK_EVERY_MS - rest));
+    }
+    stop();
+    this.#isFollowed = false;
+  }
+}

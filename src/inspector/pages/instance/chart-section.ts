@@ -1,0 +1,71 @@
+/** The chart of an instance with what happened to it: active states, the way that it took, what may come next. */
+import type { HistoryRecord } from "../../../../storage/storage.ts";
+import { chartSvg } from "../../chart/draw-svg.ts";
+import { indentedChart } from "../../chart/indented-html.ts";
+import { activeStates } from "../../chart/read-chart.ts";
+import type { TakenStep } from "../../chart/taken-way.ts";
+import type { KnownChart } from "../../charts.ts";
+import { Html, html } from "../../html.ts";
+import { eventType, shownValue, type ShownInstance } from "./shown-instance.ts";
+
+export async function chartSection(shown: ShownInstance): Promise<Html> {
+  const { instance, known } = shown;
+  if (known === undefined) {
+    return html`<p class="empty">
+      The chart ${instance.workflow} is not registered in this process. What is stored of the instance is
+      shown all the same.
+    </p>`;
+  }
+  const edited =
+    known.hash === instance.hash
+      ? null
+      : html`<p class="warn">
+          ⚠ The chart that is registered here was edited without a new version: it is not the one this
+          instance was stored with.
+        </p>`;
+  const drawn = await drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown) });
+  return html`${edited}
+    <p class="legend">
+      <span class="key filled"></span> active now <span class="key badge">2</span> the steps it took
+      <span class="key dashed"></span> what may come next
+    </p>
+    ${drawn}`;
+}
+
+/** What is marked on a chart. */
+export interface MarkedSteps {
+  readonly value: unknown;
+  readonly history: readonly HistoryRecord[];
+}
+
+/** The drawing for wide pages, and the list of states for narrow ones and where nothing lays a chart out. */
+export async function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Promise<Html> {
+  const active = activeStates(known.chart, value);
+  const list = indentedChart(known.chart, active);
+  const layout = await known.layout();
+  if (typeof layout === "string") {
+    return html`<p class="empty">${layout}</p>
+      ${list}`;
+  }
+  const svg = chartSvg(layout, { active, taken: takenSteps(known, history) });
+  return html`<div class="scroll drawing wide" tabindex="0" role="group" aria-label="Drawing of the chart">
+      ${new Html(svg)}
+    </div>
+    <div class="narrow">${list}</div>`;
+}
+
+function rowsUntil({ history, step }: ShownInstance): readonly HistoryRecord[] {
+  return step === null ? history : history.filter(({ version }) => version <= step);
+}
+
+function takenSteps({ chart: read }: KnownChart, history: readonly HistoryRecord[]): TakenStep[] {
+  return history.map((row, index) => {
+    const last = history[index - 1];
+    return {
+      number: row.version,
+      event: eventType(row),
+      before: last === undefined ? [] : activeStates(read, JSON.parse(last.value)),
+      after: activeStates(read, JSON.parse(row.value)),
+    };
+  });
+}

@@ -1,0 +1,53 @@
+/** All that is pending for an instance: tasks with their troubles, timers counting down, watches. */
+import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
+import { html, type Html } from "../../html.ts";
+import { dueMoment, moment, type Redact, rowKey } from "../../show-values.ts";
+import { shownEvent } from "./shown-instance.ts";
+
+export function pendingSection({ tasks, watches }: PendingRecords, redact: Redact): Html {
+  if (tasks.length + watches.length === 0) return html`<p class="empty">Nothing is pending.</p>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Pending">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Kind</th>
+          <th scope="col">Name</th>
+          <th scope="col">When</th>
+          <th scope="col">Trouble</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${tasks.map((task) => taskRow(task, redact))}
+        ${watches.map(
+          ({ kind, key }) =>
+            html`<tr data-key="${rowKey(kind, key)}">
+              <td>watch</td>
+              <td><code>${kind}</code> <code>${key}</code></td>
+              <td>polled</td>
+              <td></td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function taskRow(task: PendingTask, redact: Redact): Html {
+  const { id, kind, name, failures, crashes, lastError } = task;
+  const trouble = [
+    failures > 0 ? `failed ${failures}×` : null,
+    crashes > 0 ? `process died ${crashes}×` : null,
+    lastError === null ? null : redact(lastError),
+  ];
+  return html`<tr data-key="${rowKey("task", id)}">
+    <td>${kind}</td>
+    <td><code>${shownEvent(name)}</code></td>
+    <td>${when(task)}</td>
+    <td>${trouble.filter((part) => part !== null).join(", ")}</td>
+  </tr>`;
+}
+
+function when({ deadAt, isHeld, visibleAt, dueAt }: PendingTask): Html {
+  if (deadAt !== null) return html`set aside at ${moment(deadAt)}`;
+  return isHeld ? html`in hand until ${dueMoment(visibleAt)}` : dueMoment(dueAt);
+}

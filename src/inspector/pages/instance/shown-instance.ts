@@ -1,0 +1,53 @@
+/** All that the page of one instance is made of. */
+import type { HistoryRecord } from "../../../../storage/storage.ts";
+import type { ChartSnapshot } from "../../../engine/chart.ts";
+import { delayWords, eventWords } from "../../chart/words.ts";
+import type { KnownChart } from "../../charts.ts";
+import type { RelatedInstance } from "../../find-related.ts";
+import type { OfferedAct } from "../../../engine/inspected.ts";
+import type { Money } from "../../payments/read-money.ts";
+import type { DeliveryLine } from "../../payments/read-deliveries.ts";
+import type { FoundInstance } from "../../read-instances.ts";
+import type { Fold } from "../../recount/fold-history.ts";
+import type { Redact } from "../../show-values.ts";
+
+/** An instance with its chart, undefined where that is not registered here. */
+export interface ShownInstance extends FoundInstance {
+  readonly known: KnownChart | undefined;
+  /** Null where nothing computes its steps again. */
+  readonly fold: Fold | null;
+  /** The step that is looked at; null for the instance as it stands. */
+  readonly step: number | null;
+  readonly related: readonly RelatedInstance[];
+  readonly deliveries: readonly DeliveryLine[];
+  /** Null where no money belongs to it. */
+  readonly money: Money | null;
+  /** What a viewer may do about it; empty where the inspector only shows. */
+  readonly acts: readonly OfferedAct[];
+  readonly redact: Redact;
+}
+
+/** The type of a recorded event. */
+export function eventType({ event }: Pick<HistoryRecord, "event">): string {
+  const { type } = JSON.parse(event) as { readonly type?: unknown };
+  return typeof type === "string" ? type : "";
+}
+
+/** The name of an event or a timer as a person reads it. */
+export function shownEvent(type: string): string {
+  if (type === "$started") return "started";
+  if (type === "$migrated") return "moved to another version";
+  if (type === "xstate.stop") return "stopped";
+  return eventWords(type, (delay) => delayWords(delay, undefined));
+}
+
+/** The state value that is looked at: now, or after a step. */
+export function shownValue({ instance, history, step }: ShownInstance): unknown {
+  const row = step === null ? undefined : history.find(({ version }) => version === step);
+  return row === undefined ? snapshotOf(instance).value : (JSON.parse(row.value) as unknown);
+}
+
+/** A stored snapshot, its values as they are written. */
+export function snapshotOf({ snapshot }: { readonly snapshot: string }): ChartSnapshot {
+  return JSON.parse(snapshot) as ChartSnapshot;
+}

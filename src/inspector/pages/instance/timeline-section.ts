@@ -1,0 +1,177 @@
+/** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
+import type { HistoryRecord } from "../../../../storage/storage.ts";
+import type { ChartAction } from "../../../engine/chart.ts";
+import { childInstance } from "../../../engine/child-instances.ts";
+import { durationWords } from "../../chart/words.ts";
+import { messageTarget } from "../../find-related.ts";
+import { html, type Html } from "../../html.ts";
+import type { DeliveryLine } from "../../payments/read-deliveries.ts";
+import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
+import type { Links } from "../page.ts";
+import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
+
+export function timelineSection(links: Links, shown: ShownInstance): Html {
+  const { instance, history, fold, deliveries } = shown;
+  const [first] = history;
+  if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
+  const last = history.at(-1) ?? first;
+  const isWhole = first.version === 1 && last.version === instance.version;
+  const lines = [
+    ...history.map((row, index) => ({
+      at: row.at,
+      line: stepLine(links, shown, { row, before: history[index - 1] }),
+    })),
+    ...deliveries
+      .filter(({ at }) => at >= first.at && (last.version === instance.version || at <= last.at))
+      .map((delivery) => ({ at: delivery.at, line: deliveryLine(links, delivery) })),
+  ]
+    .toSorted((a, b) => a.at - b.at)
+    .toReversed();
+  return html`${isWhole ? null : html`<p>Steps ${first.version} to ${last.version} of ${instance.version}.</p>`}
+    ${fold?.problem == null ? null : html`<p class="warn">⚠ ${fold.problem}</p>`}
+    <div class="scroll" tabindex="0" role="group" aria-label="Timeline">
+      <table class="timeline">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">What happened</th>
+            <th scope="col">What it asked for</th>
+            <th scope="col">Then in</th>
+            <th scope="col">At</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${lines.map(({ line }) => line)}
+        </tbody>
+      </table>
+    </div>
+    ${
+      first.version > 1
+        ? html`<p><a href="${links.instance(instance.id, first.version - 1)}">Earlier steps</a></p>`
+        : null
+    }`;
+}
+
+interface StepLine {
+  readonly row: HistoryRecord;
+  readonly before: HistoryRecord | undefined;
+}
+
+function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine): Html {
+  const { instance, fold, step, redact } = shown;
+  const type = eventType(row);
+  const actions = fold?.steps.get(row.version)?.actions ?? [];
+  return html`<tr
+    data-key="${rowKey("row", row.version)}"
+    class="${row.version === step ? "looked-at" : "step"}"
+  >
+    <td><a href="${links.instance(instance.id, row.version)}">${row.version}</a></td>
+    <td>
+      <details id="step-${row.version}">
+        <summary><code>${shownEvent(type)}</code></summary>
+        <pre>${shownJson(row.event, redact)}</pre>
+      </details>
+      ${cause(links, shown, row)}
+    </td>
+    <td>
+      ${actions
+        .flatMap((action) => asked(links, instance.id, action))
+        .map((line) => html`<div>${line}</div>`)}
+    </td>
+    <td><span class="pill">${stateWords(JSON.parse(row.value))}</span></td>
+    <td>${moment(row.at)}</td>
+    <td>${before === undefined ? "" : durationWords(row.at - before.at)}</td>
+  </tr>`;
+}
+
+function deliveryLine(
+  links: Links,
+  { id, event, number, at, durationMs, outcome, isGood }: DeliveryLine,
+): Html {
+  return html`<tr data-key="${rowKey(id, number)}" class="delivery">
+    <td>${isGood ? "✓" : "✗"}</td>
+    <td>webhook attempt ${number} of <a href="${links.instance(id)}">${event}</a></td>
+    <td>${outcome}</td>
+    <td></td>
+    <td>${moment(at)}</td>
+    <td>took ${durationWords(durationMs)}</td>
+  </tr>`;
+}
+
+/** Where an event came from, as far as it is recorded. */
+function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html | null {
+  const type = eventType(row);
+  const words = (text: string): Html => html`<small>${text}</small>`;
+  const event = JSON.parse(row.event) as Readonly<Record<string, unknown>>;
+  if (type === "$migrated") {
+    return words(`moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart`);
+  }
+  if (type === "$started") {
+    const { instance } = (event["parent"] ?? {}) as { readonly instance?: unknown };
+    return typeof instance === "string"
+      ? html`<small>by its parent <a href="${links.instance(instance)}">${instance}</a></small>`
+      : null;
+  }
+  if (type.startsWith("xstate.after.")) return words("its timer fired");
+  const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
+  return child === undefined ? null : words(invocationWords(shown, child, row));
+}
+
+/** How long an invocation or a child took, from the step that began it. */
+function invocationWords({ fold, history }: ShownInstance, child: string, row: HistoryRecord): string {
+  const begun = history.findLast(
+    ({ version }) =>
+      version < row.version &&
+      fold?.steps
+        .get(version)
+        ?.actions.some((action) => action.kind === "startChild" && action.id === child) === true,
+  );
+  return begun === undefined
+    ? "its invocation ended"
+    : `its invocation ended after ${durationWords(row.at - begun.at)}`;
+}
+
+function versionOf(key: unknown): string {
+  const text = typeof key === "string" ? key : "";
+  return text.slice(text.lastIndexOf("@") + 1);
+}
+
+/** One thing that a step asked for, in words; what only keeps the books is left out. */
+function asked(links: Links, id: string, action: ChartAction): Html[] {
+  const to = messageTarget(action);
+  if (to !== null) {
+    const link = html`<a href="${links.instance(to.id)}">${to.id}</a>`;
+    return [
+      to.kind === "start" ? html`starts ${link}` : html`tells ${link} <code>${to.event ?? "an event"}</code>`,
+    ];
+  }
+  switch (action.kind) {
+    case "effect":
+      return [html`effect <code>${action.effect.name}</code>`];
+    case "arm":
+      return [
+        html`timer
+          <code>${shownEvent(action.event.type)}</code
+          >${action.event.type.startsWith("xstate.after.") ? null : html`, after ${durationWords(action.delayMs)}`}`,
+      ];
+    case "startChild": {
+      if (action.run === undefined) return [html`invokes <code>${action.id}</code>`];
+      const child = childInstance(id, action.id, action.run);
+      return [html`starts its child <a href="${links.instance(child)}">${action.id}</a>`];
+    }
+    case "stopChild":
+      return [html`ends <code>${action.id}</code>`];
+    case "send": {
+      const name =
+        typeof action.to === "string" ? (action.to === "self" ? "itself" : "its parent") : action.to.child;
+      return [html`sends <code>${action.event.type}</code> to ${name}`];
+    }
+    case "log":
+    case "emit":
+    case "disarm":
+      return [];
+    default:
+      return action satisfies never;
+  }
+}

@@ -1,0 +1,73 @@
+/** Time travel: any recorded step can be looked at, with the context as the chart computes it again; and what an event would do. */
+import { html, type Html } from "../../html.ts";
+import { snapshotToText } from "../../../engine/snapshot-text.ts";
+import { shownJson } from "../../show-values.ts";
+import type { Links } from "../page.ts";
+import type { ShownInstance } from "./shown-instance.ts";
+
+export function travelSection(links: Links, shown: ShownInstance): Html {
+  const { instance, step } = shown;
+  const { version } = instance;
+  const at = step ?? version;
+  return html`<form class="travel" action="${links.file("instance")}">
+      <input type="hidden" name="id" value="${instance.id}" />
+      <label for="step">Step <output>${at}</output> of ${version}</label>
+      <input
+        id="step"
+        type="range"
+        name="step"
+        min="1"
+        max="${version}"
+        value="${at}"
+        aria-valuetext="Step ${at} of ${version}"
+      />
+      <button>Look</button>
+      ${at > 1 ? html`<a href="${links.instance(instance.id, at - 1)}" rel="prev">← before</a>` : null}
+      ${at < version ? html`<a href="${links.instance(instance.id, at + 1)}" rel="next">after →</a>` : null}
+      ${step === null ? null : html`<a href="${links.instance(instance.id)}">now</a>`}
+    </form>
+    ${step === null ? null : recomputed(shown, step)} ${whatIfForm(links, shown)}`;
+}
+
+function recomputed({ fold, redact }: ShownInstance, step: number): Html {
+  const folded = fold?.steps.get(step);
+  if (folded === undefined) {
+    return html`<p class="empty">
+      The context after step ${step} is not known here:
+      ${fold?.problem ?? "its chart, or the version of it that made this step, is not registered in this process."}
+    </p>`;
+  }
+  return html`<details id="context-then" open>
+    <summary>Snapshot after step ${step}, computed again from the recorded events</summary>
+    <pre>${shownJson(snapshotToText(folded.after), redact)}</pre>
+  </details>`;
+}
+
+function whatIfForm(links: Links, { instance, known, step }: ShownInstance): Html | null {
+  if (known === undefined || known.workflow === null) return null;
+  return html`<details id="what-if">
+    <summary>What if …</summary>
+    <form action="${links.file("what-if")}">
+      <input type="hidden" name="id" value="${instance.id}" />
+      ${step === null ? null : html`<input type="hidden" name="step" value="${step}" />`}
+      <label
+        >Event, its type or JSON
+        <input name="event" required list="events" size="40" autocomplete="off" spellcheck="false"
+      /></label>
+      ${eventList(known.events(known.active(shownValueOf(instance.snapshot))))}
+      <button>Try it on a copy</button>
+      <small>Nothing is stored, nothing is carried out.</small>
+    </form>
+  </details>`;
+}
+
+/** What a field suggests. */
+export function eventList(events: readonly string[]): Html {
+  return html`<datalist id="events">
+    ${events.map((event) => html`<option value="${event}"></option>`)}
+  </datalist>`;
+}
+
+function shownValueOf(snapshot: string): unknown {
+  return (JSON.parse(snapshot) as { readonly value?: unknown }).value;
+}

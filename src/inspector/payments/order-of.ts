@@ -1,0 +1,36 @@
+/** The transaction that an instance belongs to: itself, its deposit address, a payment of it, or a delivery. */
+import type { PaymentReads, TransactionView } from "../../payments/payment-storage.ts";
+import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import type { Relation } from "../find-related.ts";
+
+/** Null where the instance is none of the payment service's. */
+export async function orderOf({ reads }: InspectedPayments, id: string): Promise<TransactionView | null> {
+  const own = await reads.transaction(id);
+  if (own !== null) return own;
+  const transactionId = await transactionIdOf(reads, id);
+  return transactionId === null ? null : reads.transaction(transactionId);
+}
+
+async function transactionIdOf(reads: PaymentReads, id: string): Promise<string | null> {
+  const [payment, [deposit], delivery] = await Promise.all([
+    reads.payment(id),
+    reads.deposits([id]),
+    reads.delivery(id),
+  ]);
+  return payment?.transactionId ?? deposit?.transactionId ?? delivery?.transactionId ?? null;
+}
+
+/** The instances of one order: the order, its address, what was signed for it, and the deliveries of its notices. */
+export async function relationsOfOrder(
+  { reads }: InspectedPayments,
+  { transaction, payments }: TransactionView,
+): Promise<Relation[]> {
+  const { id, depositAddress } = transaction;
+  const deliveries = await reads.deliveries(id);
+  return [
+    [id, "order"],
+    ...(depositAddress === null ? [] : [[depositAddress, "deposit address"] as const]),
+    ...payments.map(({ id: payment, kind }) => [payment, `payment: ${kind}`] as const),
+    ...deliveries.map(({ id: delivery }) => [delivery, "delivery"] as const),
+  ];
+}

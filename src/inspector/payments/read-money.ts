@@ -1,0 +1,126 @@
+/** The money of an order as it came in, went out and is still held, asset by asset, so that it sums to zero. */
+import { formatAmount } from "../../amount.ts";
+import type { TransactionView } from "../../payments/payment-storage.ts";
+import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import type { EntryRecord } from "../../payments/records.ts";
+
+/** One side of a flow: so much of an asset, from or to someone. */
+export interface MoneyLine {
+  /** What it is, such as `deposit`. */
+  readonly is: string;
+  /** An address, or null. */
+  readonly who: string | null;
+  /** Base units, above zero. */
+  readonly amount: bigint;
+  readonly signature: string | null;
+}
+
+/** What moved of one asset. All `into` minus all `outOf` is zero: what is still held stands among `outOf`. */
+export interface MoneyFlow {
+  readonly symbol: string;
+  readonly decimals: number;
+  readonly into: readonly MoneyLine[];
+  readonly outOf: readonly MoneyLine[];
+}
+
+/** What is shown of an order's money. */
+export interface Money {
+  readonly transactionId: string;
+  readonly status: string;
+  /** Said beside the picture: whether it has moved, or would. */
+  readonly note: string;
+  readonly flows: readonly MoneyFlow[];
+  /** How many of the recipients have been paid. */
+  readonly paid: number;
+  readonly recipients: number;
+}
+
+const INTO: ReadonlySet<EntryRecord["kind"]> = new Set(["deposit", "loan"]);
+
+export async function readMoney(payments: InspectedPayments, order: TransactionView): Promise<Money> {
+  const { transaction, recipients } = order;
+  const { id, status, depositAddress } = transaction;
+  const flows =
+    depositAddress === null ? walletFlows(payments, order) : await ledgerFlows(payments, depositAddress);
+  const isWallet = depositAddress === null;
+  const paid = recipients.filter((recipient) => recipient.status === "paid").length;
+  return {
+    transactionId: id,
+    status,
+    note: isWallet
+      ? walletNote(status)
+      : flows.length === 0
+        ? "Nothing has come in yet."
+        : "As it stands on the chain.",
+    flows,
+    paid: isWallet && status === "completed" ? recipients.length : paid,
+    recipients: recipients.length,
+  };
+}
+
+function walletNote(status: string): string {
+  if (status === "completed") return "It moved in one transaction that the sender signed.";
+  if (status === "failed" || status === "cancelled") return "Nothing moved. This is what would have.";
+  return "What the signed transaction moves once it lands.";
+}
+
+/** In wallet mode the sender pays the recipients in the very transaction that he signed. */
+function walletFlows(payments: InspectedPayments, { transaction, recipients }: TransactionView): MoneyFlow[] {
+  const { mint, feeMint, fee, sender, signature } = transaction;
+  const paid = recipients.map(({ address, amount }) => ({
+    is: "recipient",
+    who: address,
+    amount,
+    signature,
+  }));
+  const fees = fee === null || fee === 0n ? [] : [{ is: "network fee", who: null, amount: fee, signature }];
+  const fromSender = (outOf: readonly MoneyLine[]): Pick<MoneyFlow, "into" | "outOf"> => ({
+    into: [{ is: "sender", who: sender, amount: sumOf(outOf), signature }],
+    outOf,
+  });
+  if (mint === feeMint) return [{ ...assetOf(payments, mint), ...fromSender([...paid, ...fees]) }];
+  const ofFee = fees.length === 0 ? [] : [{ ...assetOf(payments, feeMint), ...fromSender(fees) }];
+  return [{ ...assetOf(payments, mint), ...fromSender(paid) }, ...ofFee];
+}
+
+/** In private mode the lines of the deposit address's own ledger. */
+async function ledgerFlows(payments: InspectedPayments, address: string): Promise<MoneyFlow[]> {
+  const entries = await payments.reads.entries(address);
+  const mints = [...new Set(entries.map(({ mint }) => mint))];
+  return mints.map((mint) => {
+    const of = entries.filter((entry) => entry.mint === mint);
+    const into = of.filter(({ kind }) => INTO.has(kind)).map(lineOf);
+    const outOf = of.filter(({ kind }) => !INTO.has(kind)).map(lineOf);
+    const held = sumOf(into) - sumOf(outOf);
+    const rest: MoneyLine[] = held > 0n ? [{ is: "held", who: address, amount: held, signature: null }] : [];
+    // Lines are written as each payment is final: one side may be known before the other.
+    const unseen: MoneyLine[] =
+      held < 0n ? [{ is: "not credited yet", who: null, amount: -held, signature: null }] : [];
+    return { ...assetOf(payments, mint), into: [...into, ...unseen], outOf: [...outOf, ...rest] };
+  });
+}
+
+function lineOf({ kind, amount, signature }: EntryRecord): MoneyLine {
+  return { is: kind, who: null, amount, signature };
+}
+
+/** In base units. */
+export function sumOf(lines: readonly MoneyLine[]): bigint {
+  return lines.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+function assetOf({ assets }: InspectedPayments, mint: string): Pick<MoneyFlow, "symbol" | "decimals"> {
+  const asset = assets.ofMint(mint);
+  // A database that is looked at alone may be of a chain whose mints have other names.
+  return asset === null
+    ? { symbol: `base units of ${mint}`, decimals: 0 }
+    : { symbol: asset.symbol, decimals: asset.decimals };
+}
+
+/** An amount with its asset, such as `12.5 USDC`. */
+export function amountWords(
+  amount: bigint,
+  { symbol, decimals }: Pick<MoneyFlow, "symbol" | "decimals">,
+): string {
+  return `${formatAmount(amount, decimals)} ${symbol}`;
+}

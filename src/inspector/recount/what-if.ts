@@ -1,0 +1,70 @@
+/** What an event would do to an instance: the step is computed on a copy, and nothing of it is stored or carried out. */
+import type { EventObject } from "xstate";
+import type { TaskRecord, WatchRecord } from "../../../storage/storage.ts";
+import type { ChartSnapshot } from "../../engine/chart.ts";
+import { planStep, type StepCommit } from "../../engine/plan-step.ts";
+import { RegisteredWorkflows } from "../../engine/registered-workflows.ts";
+import type { AnyWorkflow } from "../../engine/workflow.ts";
+
+/** A row of a table that would be written. */
+export interface PlannedWrite {
+  readonly table: string;
+  readonly [part: string]: unknown;
+}
+
+/** The step that an event would make. */
+export interface ImaginedStep {
+  readonly after: ChartSnapshot;
+  /** Effects, invocations, timers and messages that would be armed. */
+  readonly arms: readonly TaskRecord[];
+  /** Timers and invocations that would end. */
+  readonly disarms: readonly string[];
+  readonly watches: readonly WatchRecord[];
+  readonly unwatches: readonly { readonly kind: string; readonly key: string }[];
+  /** Instances that would begin. */
+  readonly starts: readonly string[];
+  readonly writes: readonly PlannedWrite[];
+}
+
+/** What comes of an event: a step, nothing at all, or a reason why it cannot be known. */
+export type Imagined =
+  | { readonly kind: "step"; readonly step: ImaginedStep }
+  | { readonly kind: "nothing" }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** An instance as it stood, or stands. */
+export interface StandingInstance {
+  readonly workflow: AnyWorkflow;
+  readonly id: string;
+  readonly version: number;
+  readonly snapshot: ChartSnapshot;
+}
+
+/** Pure: the same instance and event always give the same answer. */
+export function imagine(
+  standing: StandingInstance,
+  event: EventObject,
+  { workflows, at }: { readonly workflows: readonly AnyWorkflow[]; readonly at: number },
+): Imagined {
+  try {
+    const planned = planStep({ ...standing, event }, at, new RegisteredWorkflows(workflows));
+    const first = planned?.[0];
+    return planned === null || first === undefined
+      ? { kind: "nothing" }
+      : { kind: "step", step: imagined(first, planned.slice(1)) };
+  } catch (error) {
+    return { kind: "refused", reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function imagined({ after, follows }: StepCommit, born: readonly StepCommit[]): ImaginedStep {
+  return {
+    after,
+    arms: follows.arms,
+    disarms: follows.disarms.map(({ timer }) => timer),
+    watches: follows.watches,
+    unwatches: follows.unwatches,
+    starts: born.flatMap(({ start }) => (start === null ? [] : [start.id])),
+    writes: follows.writes,
+  };
+}

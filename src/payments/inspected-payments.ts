@@ -1,0 +1,9 @@
+/** What a viewer sees of a payment service besides its charts. */
+import type { Assets } from "./assets/assets.ts";
+import type { PaymentReads } from "./payment-storage.ts";
+
+/** Named reads of the service's tables, and what its amounts are of. */
+export interface InspectedPayments {
+  readonly reads: PaymentReads;
+  readonly assets: Pick<Assets, "ofMint">;
+}

@@ -1,0 +1,8 @@
+/** A payment service as a viewer sees it. */
+import type { Inspected } from "../engine/inspected.ts";
+import type { InspectedPayments } from "../payments/inspected-payments.ts";
+
+/** The engine with its charts, and the payments. */
+export interface InspectedService extends Inspected {
+  readonly payments: InspectedPayments;
+}

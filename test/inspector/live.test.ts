@@ -1,0 +1,91 @@
+/** Pages that are followed: server-sent events that resume, in one process and over several on one database. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createInspector } from "../../src/index.ts";
+import { createEngine } from "../../src/engine/index.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { parcels, withParcels } from "./parcel.ts";
+
+const AT = "http://127.0.0.1:3210/_inspector";
+
+/** The events of a stream, one by one. */
+async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string; readonly main: string }> {
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const next = await reader?.read();
+    if (next === undefined || next.done) return;
+    text += next.value;
+    let end = text.indexOf("\n\n");
+    while (end >= 0) {
+      const [, id = "", data = ""] = /^id: (.*)\nevent: page\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+      if (id !== "") yield { id, main: (JSON.parse(data) as { readonly main: string }).main };
+      text = text.slice(end + 2);
+      end = text.indexOf("\n\n");
+    }
+  }
+}
+
+const live = (page: string, more: Readonly<Record<string, string>> = {}): string =>
+  `${AT}/live?${new URLSearchParams({ page, ...more }).toString()}`;
+
+const valueOf = <T>({ value }: IteratorResult<T>): T => value as T;
+
+test("a stream begins with the page as it is, tells each change once, and goes on where it was left", async () => {
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const answer = await fetch(new Request(live("/instance?id=p1")));
+    expect(answer.headers.get("content-type")).toBe("text/event-stream");
+    const events = eventsOf(answer);
+    const first = valueOf(await events.next());
+    expect(first.main).not.toContain("PAUSE</code></summary>");
+    await engine.send(workflow, "p1", { type: "PAUSE" });
+    const second = valueOf(await events.next());
+    expect(second.main).toContain("PAUSE</code></summary>");
+    await events.return(undefined);
+    // What the browser has is not sent again: the next event is the next change.
+    const resumed = eventsOf(
+      await fetch(new Request(live("/instance?id=p1"), { headers: { "last-event-id": second.id } })),
+    );
+    const next = resumed.next();
+    await engine.send(workflow, "p1", { type: "RESUME" });
+    expect(valueOf(await next).main).toContain("RESUME</code></summary>");
+    await resumed.return(undefined);
+  });
+});
+
+test("what another process commits on the same file is told, too", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+  const mine = await sqliteStorage(join(folder, "parcels.db"));
+  const theirs = await sqliteStorage(join(folder, "parcels.db"));
+  const workflow = parcels();
+  const engine = createEngine({
+    storage: theirs,
+    workflows: [workflow],
+    clock: virtualClock(),
+    logger: silentLogger,
+  });
+  const { fetch } = createInspector({ storage: mine, workflows: [workflow] });
+  const events = eventsOf(await fetch(new Request(live(""))));
+  expect(valueOf(await events.next()).main).toContain("No instance has been started yet.");
+  await engine.start(workflow, { id: "p1", input: { note: "x" } });
+  expect(valueOf(await events.next()).main).toContain("<code>p1</code>");
+  await events.return(undefined);
+  await mine.close();
+  await theirs.close();
+  await rm(folder, { recursive: true });
+});
+
+test("a stream is judged like a page: another site gets none, nor does a name that only leads here", async () => {
+  await withParcels(async ({ workflow, storage }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow] });
+    const foreign = { headers: { "sec-fetch-site": "cross-site" } };
+    expect((await fetch(new Request(live(""), foreign))).status).toBe(403);
+    expect((await fetch(new Request(live("").replace("127.0.0.1", "evil.example")))).status).toBe(403);
+  });
+});

@@ -1,0 +1,168 @@
+/** Looking at any recorded step, trying an event on a copy, and the timeline in words. */
+import { assign, createMachine, setup } from "xstate";
+import { expect, test } from "vitest";
+import { createInspector } from "../../src/index.ts";
+import { createEngine, workflow } from "../../src/engine/index.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { memoryStorage } from "../../storage/memory.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { withParcels, type ParcelWorld } from "./parcel.ts";
+
+const AT = "http://127.0.0.1:3210/_inspector";
+
+const read = async (answer: Promise<Response>): Promise<string> =>
+  (await (await answer).text())
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .replaceAll("&quot;", '"');
+
+const inspect = ({ storage, workflow: registered, clock }: ParcelWorld) => {
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  return (path: string) => fetch(new Request(AT + path));
+};
+
+/** The world as it is stored, to be compared. */
+const stored = async (storage: EngineStorage, id: string): Promise<unknown> => [
+  await storage.load(id),
+  await storage.history(id, { after: 0, limit: 100 }),
+  await storage.pending(id, 100),
+];
+
+test("each recorded step can be looked at, its context computed again by the chart", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow: registered, clock } = world;
+    engine.run();
+    await engine.start(registered, { id: "p1", input: { note: "fragile" } });
+    await engine.settled();
+    await engine.send(registered, "p1", { type: "SEND", weight: 30 });
+    clock.advance(1_000);
+    await engine.settled();
+    const ask = inspect(world);
+    const second = await read(ask("/instance?id=p1&step=2"));
+    expect(second).toContain("As it stood after step 2");
+    expect(second).toContain('"weight": 3');
+    expect(second).toContain("Step 2 of 3");
+    const third = await read(ask("/instance?id=p1&step=3"));
+    expect(third).toContain('"weight": 30');
+    // What came later is neither numbered nor filled in the drawing of an earlier step.
+    const drawing = await (await ask("/instance?id=p1&step=1")).text();
+    expect(drawing.match(/class="badge-text"/g)).toBeNull();
+    expect(await read(ask("/instance?id=p1&step=4"))).toContain("“p1” has made 3 steps, and no step 4.");
+  });
+});
+
+test("the timeline tells causes, effects, timers and how long an invocation took", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow: registered } = world;
+    engine.run();
+    await engine.start(registered, { id: "p1", input: { note: "x" } });
+    await engine.settled();
+    await engine.send(registered, "p1", { type: "PAUSE" });
+    const page = await read(inspect(world)("/instance?id=p1"));
+    expect(page).toContain("invokes scale");
+    expect(page).toContain("scale is done");
+    expect(page).toMatch(/its invocation ended after 0 s/);
+    expect(page).toContain("effect label");
+    expect(page).toContain("timer after 15 min");
+  });
+});
+
+test("what if an event came: next state, effects, timers; and nothing of it is stored", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow: registered, storage } = world;
+    await engine.start(registered, { id: "p1", input: { note: "x" } });
+    await engine.send(registered, "p1", { type: "PAUSE" });
+    const before = await stored(storage, "p1");
+    const ask = inspect(world);
+    const resume = await read(ask("/what-if?id=p1&event=RESUME"));
+    expect(resume).toContain("It would go to packing.weighing .");
+    expect(resume).toContain("invocation");
+    expect(resume).toContain("after 15 min");
+    expect(await read(ask("/what-if?id=p1&event=SEND"))).toContain(
+      "Nothing: in paused it does not answer SEND .",
+    );
+    // From an earlier step, with the event as JSON.
+    const earlier = new URLSearchParams({ id: "p1", step: "1", event: '{"type":"PAUSE"}' });
+    expect(await read(ask(`/what-if?${earlier.toString()}`))).toContain("It would go to paused .");
+    expect(await read(ask("/what-if?id=p1&event={oops"))).toContain("Expected the type of an event, or JSON");
+    expect(await stored(storage, "p1")).toEqual(before);
+  });
+});
+
+test("a step that moved an instance to another version of its chart is told in words", async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  const chart = createMachine({
+    id: "light",
+    initial: "off",
+    states: { off: { on: { SWITCH: "on" } }, on: {} },
+  });
+  const first = workflow(chart)({ version: 1 });
+  const old = createEngine({ storage, workflows: [first], clock, logger: silentLogger });
+  await old.start(first, { id: "kitchen", input: undefined });
+  const second = workflow(chart)({
+    version: 2,
+    migrate: { 1: ({ value, context }) => ({ value, context }) },
+  });
+  const engine = createEngine({ storage, workflows: [second], clock, logger: silentLogger });
+  await engine.send(second, "kitchen", { type: "SWITCH" });
+  const { fetch } = createInspector({ storage, workflows: [second], clock });
+  const page = await read(fetch(new Request(`${AT}/instance?id=kitchen`)));
+  expect(page).toContain("moved from version 1 to 2 of its chart");
+  expect(page).not.toContain("comes out differently");
+});
+
+test("children and parents are one click away, and messages between them are told", async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  const child = createMachine({
+    id: "child",
+    initial: "busy",
+    states: { busy: { on: { END: "over" } }, over: { type: "final" } },
+  });
+  const parent = setup({ actors: { child } }).createMachine({
+    id: "parent",
+    initial: "waiting",
+    states: { waiting: { invoke: { id: "kid", src: "child", onDone: "glad" } }, glad: {} },
+  });
+  const registered = workflow(parent)({ version: 1 });
+  const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
+  await engine.start(registered, { id: "mum", input: undefined });
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const page = await (await fetch(new Request(`${AT}/instance?id=mum`))).text();
+  expect(page).toContain('<a href="/_inspector/instance?id=mum%2Fkid">');
+  const below = await (await fetch(new Request(`${AT}/instance?id=mum%2Fkid`))).text();
+  expect(below).toContain("parent");
+  expect(below).toContain('<a href="/_inspector/instance?id=mum"><code>mum</code></a>');
+});
+
+test("a chart that was edited, or that asks chance, is told apart from what is recorded", async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  let count = 0;
+  const odd = setup({ types: { context: {} as { n: number } } }).createMachine({
+    id: "odd",
+    context: { n: 0 },
+    initial: "a",
+    states: {
+      a: {
+        on: {
+          GO: { actions: assign({ n: () => (count += 1) }) },
+          END: [{ guard: ({ context }) => context.n > 1, target: "b" }, "c"],
+        },
+      },
+      b: {},
+      c: {},
+    },
+  });
+  const registered = workflow(odd)({ version: 1 });
+  const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
+  await engine.start(registered, { id: "o", input: undefined });
+  await engine.send(registered, "o", { type: "GO" });
+  await engine.send(registered, "o", { type: "END" });
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  expect(await read(fetch(new Request(`${AT}/instance?id=o`)))).toContain(
+    "Step 3 comes out differently than it was recorded",
+  );
+});
