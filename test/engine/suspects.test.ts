@@ -1,0 +1,160 @@
+/** What a process had in hand when it ended: tried one at a time, until it is known which task ends its processes. */
+import { describe, expect, test } from "vitest";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns, until, type EngineWorld } from "../kit/engine-world.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { job, type Job } from "./job.ts";
+
+const LEASE = 15_000;
+
+const names = Array.from({ length: 40 }, (_, index) => `j${String(index).padStart(2, "0")}`);
+
+/** A process that ends without a word: its clock stands still, so it claims nothing and keeps no lease. */
+async function mortal({ engine, open, clock }: EngineWorld, jobs: Job): ReturnType<EngineWorld["engine"]> {
+  const process = await engine({
+    workflows: [jobs],
+    storage: await open(),
+    clock: virtualClock(clock.now()),
+  });
+  process.run();
+  return process;
+}
+
+describe.each(adapters)("suspects on $name", (adapter) => {
+  test("D2: forty healthy effects in hand and six processes that end: all forty are done", () =>
+    inWorld(adapter, async (world) => {
+      const { clock, engine, storage } = world;
+      const never = gate<undefined>();
+      const begun: string[] = [];
+      const hanging = job(({ id }) => {
+        begun.push(id);
+        return never.opened;
+      });
+      for (let life = 0; life < 6; life++) {
+        const process = await mortal(world, hanging);
+        for (const id of life === 0 ? names : []) await process.start(hanging, { id, input: { id } });
+        await until(() => begun.length >= names.length + life);
+        clock.advance(LEASE);
+      }
+      expect(begun).toEqual([...names, ...names.slice(0, 5)]);
+      const most = { atOnce: 0, now: 0 };
+      const healthy = job(async ({ id }) => {
+        most.now += 1;
+        most.atOnce = Math.max(most.atOnce, most.now);
+        await turns(2);
+        most.now -= 1;
+        return { event: { type: "DONE", by: id } };
+      });
+      const survivor = await engine({ workflows: [healthy] });
+      survivor.run();
+      await survivor.settled();
+      for (const id of names) expect(await survivor.read(id)).toMatchObject({ value: "done" });
+      expect(most.atOnce).toBe(1);
+      expect(await storage.deadLetters(9)).toEqual([]);
+      never.open(undefined);
+    }));
+
+  test("D2: a task that ends its process is found, set aside alone, listed, and retried by command", () =>
+    inWorld(adapter, async (world) => {
+      const { clock, engine } = world;
+      const never = gate<undefined>();
+      let deaths = 0;
+      let isDead = false;
+      const deadly = job(async ({ id }) => {
+        if (id === "j07") {
+          deaths += 1;
+          isDead = true;
+        }
+        await turns(3);
+        return isDead ? never.opened : { event: { type: "DONE", by: id } };
+      });
+      for (let life = 0; life < 5; life++) {
+        isDead = false;
+        const process = await mortal(world, deadly);
+        for (const id of life === 0 ? names : [`new${life}`]) {
+          await process.start(deadly, { id, input: { id } });
+        }
+        await until(() => isDead);
+        await turns(20);
+        clock.advance(LEASE);
+      }
+      expect(deaths).toBe(5);
+      isDead = false;
+      const survivor = await engine({ workflows: [deadly] });
+      survivor.run();
+      await survivor.settled();
+      expect(await survivor.deadLetters()).toMatchObject([{ id: "j07:1:0", crashes: 5 }]);
+      const healthy = [...names.filter((id) => id !== "j07"), "new1", "new2", "new3", "new4"];
+      for (const id of healthy) expect(await survivor.read(id)).toMatchObject({ value: "done" });
+      const mended = await engine({
+        workflows: [job(async ({ id }) => ({ event: { type: "DONE", by: id } }))],
+      });
+      await survivor.stop();
+      expect(await mended.retry("j07:1:0")).toBe(true);
+      mended.run();
+      await mended.settled();
+      expect(await mended.read("j07")).toMatchObject({ value: "done" });
+      expect(await mended.deadLetters()).toEqual([]);
+      never.open(undefined);
+    }));
+
+  test("D2: new work and timers go on beside a suspect that takes long, and it can be seen what waits", () =>
+    inWorld(adapter, async (world) => {
+      const { clock, engine } = world;
+      const never = gate<undefined>();
+      const hanging = job(() => never.opened);
+      const victim = await mortal(world, hanging);
+      for (const id of ["a", "b"]) await victim.start(hanging, { id, input: { id } });
+      clock.advance(LEASE);
+      const slow = gate();
+      const jobs = job(async ({ id }, { crashes }) => {
+        if (crashes > 0) await slow.opened;
+        return { event: { type: "DONE", by: id } };
+      });
+      const survivor = await engine({ workflows: [jobs] });
+      survivor.run();
+      for (const id of ["c", "d"]) await survivor.start(jobs, { id, input: { id } });
+      await turns(50);
+      for (const id of ["c", "d"]) expect(await survivor.read(id)).toMatchObject({ value: "done" });
+      const seen = await Promise.all(["a", "b"].map((id) => survivor.pending(id)));
+      expect(seen.map(({ tasks }) => tasks)).toMatchObject([
+        [{ isSuspect: true, isHeld: true, crashes: 1 }],
+        [{ isSuspect: true, isHeld: false, crashes: 1 }],
+      ]);
+      slow.open();
+      await survivor.settled();
+      for (const id of ["a", "b"]) expect(await survivor.read(id)).toMatchObject({ value: "done" });
+      never.open(undefined);
+    }));
+
+  test("D2: an effect that a lost lease broke off has not failed", () =>
+    inWorld(adapter, async (world) => {
+      const { clock, engine } = world;
+      const never = gate<undefined>();
+      const broken: string[] = [];
+      const slow = job(async ({ id }, { signal }) => {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        broken.push(id);
+        throw new Error("broken off");
+      });
+      const frozen = virtualClock(clock.now());
+      const sleeper = await engine({ workflows: [slow], storage: await world.open(), clock: frozen });
+      sleeper.run();
+      for (const id of ["a", "b"]) await sleeper.start(slow, { id, input: { id } });
+      clock.advance(LEASE);
+      const hanging = job(() => never.opened);
+      const other = await engine({ workflows: [hanging] });
+      other.run();
+      await until(() => world.log.claims.length > 0);
+      await turns(20);
+      // It wakes, and learns that the one is in other hands and the other waits for its turn.
+      frozen.set(clock.now());
+      await until(() => broken.length === 2);
+      await turns(20);
+      expect((await other.pending("b")).tasks).toMatchObject([{ failures: 0, isSuspect: true }]);
+      await sleeper.stop();
+      never.open(undefined);
+      await other.stop({ timeoutMs: 0 });
+      world.awaitsOutside("a", "b");
+    }));
+});
