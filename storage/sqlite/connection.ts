@@ -107,6 +107,11 @@ export class Connection {
   /**
    * Runs `act` in a transaction that holds the write lock from its beginning, and resolves once it is durable. Rolled
    * back when `act` throws or its answer is not to be kept. `act` may run again, so it must not count its runs.
+   *
+   * A COMMIT that throws has not happened, so no id is stored to look it up by: SQLite takes the transaction back before it
+   * answers, leaves the end of the WAL where it was, and the next transaction is written over what lies there. It runs in
+   * this process, so no answer is lost on its way. Only where the machine stops right after the disk refused to sync may
+   * the WAL still hold the whole transaction: the caller, told of an error, looks before it repeats anything.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
     const { begin, commit, rollback } = this.#control;
