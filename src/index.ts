@@ -65,6 +65,10 @@ export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/jou
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
 export type { Recover, RecoveredAddress, RecoveredHolding } from "./payments/operator/recovery/recover.ts";
 export type { Matter, MatterAction, MatterKind } from "./payments/operator/attention/matter.ts";
+export type { ArchivedRow } from "./payments/retention/archived-rows.ts";
+export type { Archive, Duration, KeepStanding } from "./engine/index.ts";
+export type { Keep, KeptFor } from "./payments/retention/keep.ts";
+export type { PaymentRetentionStanding } from "./payments/retention/payment-retention.ts";
 export type { AttentionNews, OnAttention } from "./payments/operator/attention/tell-matters.ts";
 export type { Resolution, ResolveCommand } from "./payments/operator/resolve/command.ts";
 export type { Resolver } from "./payments/operator/resolve/resolve.ts";

@@ -30,6 +30,12 @@ export function derivedId(prefix: IdPrefix, parentId: string, ...parts: readonly
   return `${prefix}_${digits.slice(0, TIME_DIGITS)}${tail}`;
 }
 
+/** When it was made, or its parent was: milliseconds since the Unix epoch. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(id.lastIndexOf("_") + 1);
+  return parseInt(digits.slice(0, TIME_DIGITS), 16);
+}
+
 /** SHA-256 as lowercase hexadecimal. */
 export function sha256Hex(text: string | Uint8Array): string {
   return createHash("sha256").update(text).digest("hex");

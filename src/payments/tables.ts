@@ -177,7 +177,10 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
     },
     unique: ["messageHash"],
   },
-  idempotency: { columns: { id: "text", fingerprint: "text", answer: "text", createdAt: "integer" } },
+  idempotency: {
+    columns: { id: "text", fingerprint: "text", answer: "text", createdAt: "integer" },
+    indexes: { byAge: ["createdAt", "id"] },
+  },
   notices: {
     columns: {
       id: "text",

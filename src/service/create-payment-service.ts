@@ -99,11 +99,11 @@ function lifeOf(
   | "subscribe"
   | typeof Symbol.asyncDispose
 > {
-  const { context, engine, workflows, chain, waiters, report, countMatters } = parts;
+  const { context, engine, workflows, chain, waiters, report, retention, countMatters } = parts;
   const { storage, ledger, clock, assets, log } = context;
   const stop: PaymentService["stop"] = async ({ timeoutMs = STOP_MS } = {}) => {
     waiters.stop();
-    await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs)]);
+    await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs), retention.stop(timeoutMs)]);
     await parts.webhooks.delivery.endIdle();
   };
   const health = new HealthReader({
@@ -114,6 +114,7 @@ function lifeOf(
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     watching: () => engine.watching(),
     troubles: () => engine.troubles(),
+    retention: () => retention.standing(),
   });
   return {
     workflows,
@@ -130,6 +131,7 @@ function lifeOf(
       waiters.start();
       engine.run();
       report.run();
+      retention.run();
     },
     stop,
     settled: () => engine.settled(),

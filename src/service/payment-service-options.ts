@@ -4,6 +4,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { SOL_MINT } from "../address.ts";
 import { addressSchema } from "../address-schema.ts";
 import { parseAmount } from "../amount.ts";
+import type { Archive } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Signer } from "../ledger/sign-transaction.ts";
 import { functionOption, objectWith, runtimeOptions } from "../options.ts";
@@ -13,6 +14,8 @@ import type { OnAttention } from "../payments/operator/attention/tell-matters.ts
 import type { RecoveryJournal } from "../payments/operator/recovery/entry.ts";
 import type { PriceSource } from "../payments/prices/prices.ts";
 import type { Screen } from "../payments/recipients/screening.ts";
+import type { ArchivedRow } from "../payments/retention/archived-rows.ts";
+import { keepOption, type Keep } from "../payments/retention/keep.ts";
 import type { MasterSecret } from "../payments/secrets/sealing.ts";
 import type { SwapProvider } from "../payments/swap-provider/swap-provider.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
@@ -101,6 +104,17 @@ export interface PaymentServiceOptions {
    * `refundTo` is done once another confirms it by `approve`. Default 1.
    */
   readonly approvals?: 1 | 2;
+  /**
+   * How long what is over is kept, such as `{ transactions: "400d", notices: "90d", quotes: "7d" }`; see `Keep`. Default: all
+   * but idempotency answers, which go after 30 days, is kept as long as the database.
+   */
+  readonly keep?: Keep;
+  /**
+   * Gets the rows that are about to be removed, and must have put them somewhere when it resolves. Called at least once for
+   * each: again after a crash. While it throws, or takes longer than a minute, nothing is removed; that is logged once, and
+   * stands in `health().retention.error`. Default: they are gone.
+   */
+  readonly archive?: Archive<ArchivedRow>;
   /** Default: the machine's own clock. */
   readonly clock?: Clock;
   /** Default: the operating system's. */
@@ -270,5 +284,7 @@ export const paymentServiceOptions = z.strictObject({
   onAttention: functionOption<OnAttention>().optional(),
   recovery: functionOption<RecoveryJournal>().optional(),
   approvals: z.union([z.literal(1), z.literal(2)]).default(1),
+  keep: keepOption.prefault({}),
+  archive: functionOption<Archive<ArchivedRow>>().optional(),
   ...runtimeOptions,
 });

@@ -1,5 +1,6 @@
 /** How the service is, for a load balancer or an operator's screen. Shows nothing of any account. */
 import type { PaymentStorage } from "../payments/payment-storage.ts";
+import type { PaymentRetentionStanding } from "../payments/retention/payment-retention.ts";
 import { loweredWitnesses } from "../payments/intake/lowered-witnesses.ts";
 import type { LoweredWitnesses } from "../payments/intake/rules.ts";
 import { isoTime } from "../payments/iso-time.ts";
@@ -51,6 +52,11 @@ export interface Health {
   readonly watches: Readonly<Record<string, KindWatching>>;
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
+  /**
+   * How much is stored, what of it is never removed, and how the removals of this process go. Null while the storage is
+   * silent.
+   */
+  readonly retention: PaymentRetentionStanding | null;
 }
 
 // A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker.
@@ -70,6 +76,7 @@ export interface HealthParts {
   readonly watching: () => Health["watches"];
   readonly troubles: () => Promise<Troubles>;
   readonly countMatters: () => Promise<number>;
+  readonly retention: () => Promise<PaymentRetentionStanding>;
 }
 
 /**
@@ -96,19 +103,20 @@ export class HealthReader {
    */
   async read(): Promise<Health> {
     const { clock, watching } = this.#parts;
-    const [stored, position, counted] = await Promise.all([
+    const [stored, position, answering] = await Promise.all([
       this.#stored.answerWithin(clock, MAX_STORAGE_WAIT_MS),
       this.#position.answerWithin(clock, MAX_LEDGER_WAIT_MS),
       this.#witnesses.answerWithin(clock, MAX_LEDGER_WAIT_MS),
     ]);
     const lowered = stored?.lowered ?? null;
-    const witnesses = counted === null ? null : { ...counted, ...loweringOf(lowered) };
+    const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
     const chain = { ledger: position, witnesses };
     if (stored === null) {
-      const unknown = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, attention: 0, watches: watching() };
+      const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, attention: 0 };
+      const unknown = { ...nothing, watches: watching(), retention: null };
       return { status: "down", storage: "unreachable", ...chain, ...unknown };
     }
-    const { unprovable, troubles, attention, due } = stored;
+    const { unprovable, troubles, attention, retention, due } = stored;
     const overdueMs = due === null ? 0 : Math.max(0, clock.now() - due);
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
@@ -120,7 +128,8 @@ export class HealthReader {
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const status = isLate ? "degraded" : "ok";
-    return { status, storage: "ok", ...chain, unprovable, overdueMs, ...troubles, attention, watches };
+    const counted = { unprovable, overdueMs, ...troubles, attention };
+    return { status, storage: "ok", ...chain, ...counted, watches, retention };
   }
 }
 
@@ -131,6 +140,7 @@ interface StoredHealth {
   readonly unprovable: number;
   readonly attention: number;
   readonly lowered: LoweredWitnesses | null;
+  readonly retention: PaymentRetentionStanding;
 }
 
 async function readStored({
@@ -139,6 +149,7 @@ async function readStored({
   workflowKeys,
   troubles: readTroubles,
   countMatters,
+  retention,
 }: HealthParts): Promise<StoredHealth> {
   const reads = [
     storage.nextDue(workflowKeys),
@@ -146,11 +157,12 @@ async function readStored({
     storage.watches({ kind: "unprovable", shards: ALL_SHARDS }),
     countMatters(),
     loweredWitnesses({ storage, clock }),
+    retention(),
   ] as const;
   // One that hangs is not asked again because another has failed.
   await Promise.allSettled(reads);
-  const [due, troubles, unprovable, attention, lowered] = await Promise.all(reads);
-  return { due, troubles, unprovable: unprovable.length, attention, lowered };
+  const [due, troubles, unprovable, attention, lowered, kept] = await Promise.all(reads);
+  return { due, troubles, unprovable: unprovable.length, attention, lowered, retention: kept };
 }
 
 function loweringOf(lowered: LoweredWitnesses | null): Pick<WitnessStanding, "loweredUntil"> {

@@ -8,6 +8,7 @@ import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import type { PaymentTables } from "../payments/records.ts";
+import { PaymentRetention } from "../payments/retention/payment-retention.ts";
 import { depositKeys } from "../payments/secrets/deposit-keys.ts";
 import { createSealing, type Sealing } from "../payments/secrets/sealing.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
@@ -59,6 +60,7 @@ export interface ServiceParts extends OperatorParts {
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaiters;
+  readonly retention: PaymentRetention;
 }
 
 /** What the charts of a service are acted out by. */
@@ -89,7 +91,8 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     approvals: options.approvals,
   });
   const waiters = new StatusWaiters(storage, clock, engine);
-  return { options, context, chain, ...charts, engine, waiters, ...operated };
+  const retention = retentionOf(options, context, charts);
+  return { options, context, chain, ...charts, engine, waiters, retention, ...operated };
 }
 
 function contextOf(options: CheckedServiceOptions): ServiceContext {
@@ -134,6 +137,16 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   return { webhooks, transfers, swapper, routing, workflows };
+}
+
+function retentionOf(
+  { keep, archive }: CheckedServiceOptions,
+  context: ServiceContext,
+  { routing, swapper }: Charts,
+): PaymentRetention {
+  const own = [routing?.terms.sponsor.address, routing?.terms.treasury, swapper?.direct?.signer.address];
+  const ownAddresses = own.filter((address) => address !== undefined);
+  return new PaymentRetention(context, { keep, archive: archive ?? null, ownAddresses });
 }
 
 function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {

@@ -23,6 +23,10 @@ test("a service whose chain and storage answer is ok and names the newest finali
       ...{ unprovable: NOTHING_WATCHED, expired: NOTHING_WATCHED },
     },
     attention: 0,
+    retention: {
+      ...{ bytes: null, oldestTransactionMs: null, lastPassAt: null, removed: 0, error: null },
+      keptForGood: ["transactions", "notices", "quotes"],
+    },
   });
 });
 

@@ -77,7 +77,9 @@ async function makeAttempt(
   }
   // It may be enabled again, and its receiver is as slow then as before: its lane stays as it is.
   if (webhook.disabledAt !== null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
-  if (notice === null || notice.body === null) throw new Error(`notice ${noticeId} has no body`);
+  // Its transaction was over long ago, and it was removed while somebody asked for it once more.
+  if (notice === null) return { event: { type: "WEBHOOK_GONE" }, writes: crashed };
+  if (notice.body === null) throw new Error(`notice ${noticeId} has no body`);
   const { url } = webhook;
   const startedAt = clock.now();
   const headers = signatureHeaders({

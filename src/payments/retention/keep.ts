@@ -1,0 +1,54 @@
+/** How long the payment service keeps what is over, as its host may set it. */
+import { z } from "zod";
+import { durationOption, type Duration } from "../../duration.ts";
+
+/** How long what is over is kept, by what it is; what is left out is kept as long as the database, but for the last. */
+export interface Keep {
+  /**
+   * Wallet transactions (send, payroll) after their last step, with recipients, signed bytes, quote, history, notices and
+   * deliveries. Only where their end is proven by the chain or nothing was sent: what was given up as expired stays. What the
+   * service signed itself stays too: private orders and swaps are what the chain is compared with. At least 7 days.
+   */
+  readonly transactions?: Duration;
+  /**
+   * Notices of transactions that are over, with their places in the lists of events, their deliveries, the attempts and the
+   * history of these. At least 7 days.
+   */
+  readonly notices?: Duration;
+  /** Quotes that nobody used, after they expired. At least an hour. */
+  readonly quotes?: Duration;
+  /**
+   * Answers to requests with an Idempotency-Key, as long as their transaction is over; the key may be used again then. At
+   * least a day. Default 30 days.
+   */
+  readonly idempotencyAnswers?: Duration;
+}
+
+/** The same in milliseconds; null for what is always kept. */
+export interface KeptFor {
+  readonly transactions: number | null;
+  readonly notices: number | null;
+  readonly quotes: number | null;
+  readonly idempotencyAnswers: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MOST_MS = 36_500 * DAY_MS;
+
+const least = (ms: number) => durationOption({ least: ms, most: MOST_MS });
+
+/** Checks `Keep`. */
+export const keepOption = z
+  .strictObject({
+    transactions: least(7 * DAY_MS).optional(),
+    notices: least(7 * DAY_MS).optional(),
+    quotes: least(HOUR_MS).optional(),
+    idempotencyAnswers: least(DAY_MS).default(30 * DAY_MS),
+  })
+  .transform(({ transactions = null, notices = null, quotes = null, idempotencyAnswers }): KeptFor => ({
+    transactions,
+    notices,
+    quotes,
+    idempotencyAnswers,
+  }));

@@ -1,0 +1,41 @@
+/** Stored answers to requests with an Idempotency-Key that are old, and whose transaction is over. */
+import type { IdempotencyRecord } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import { paymentTables } from "../tables.ts";
+import { archivedRows } from "./archived-rows.ts";
+import { isOver } from "./over.ts";
+import { carryOut, type RemovingParts } from "./removal.ts";
+
+const PAGE = 32;
+
+/** Their ids tell no time: they have an index by it. */
+export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGenerator<number> {
+  const { storage } = parts;
+  const byAge = { table: paymentTables.idempotency, index: "byAge", limit: PAGE } as const;
+  let after: readonly [number, string] = [Number.MIN_SAFE_INTEGER, ""];
+  for (;;) {
+    const page = await storage.find({ ...byAge, after });
+    const old = page.filter(({ createdAt }) => createdAt <= until);
+    const last = old.at(-1);
+    if (last === undefined) return;
+    after = [last.createdAt, last.id];
+    const areOver = await Promise.all(old.map((answer) => isOfNoOpenTransaction(storage, answer)));
+    const removals = old
+      .filter((_, index) => areOver[index] === true)
+      .map((answer) => ({
+        removes: [],
+        writes: [{ table: "idempotency" as const, remove: answer.id }],
+        rows: archivedRows("idempotency", [answer]),
+      }));
+    yield (await carryOut(parts, removals)).filter((isGone) => isGone).length;
+    if (old.length < PAGE) return;
+  }
+}
+
+async function isOfNoOpenTransaction(
+  storage: PaymentStorage,
+  { answer }: IdempotencyRecord,
+): Promise<boolean> {
+  const { transactionId } = JSON.parse(answer) as { readonly transactionId?: unknown };
+  return typeof transactionId !== "string" || isOver(storage, transactionId);
+}

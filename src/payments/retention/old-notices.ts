@@ -1,0 +1,96 @@
+/** Notices of transactions that are over, with what was sent of them: they go together, or not at all. */
+import type { DeliveryRecord, NoticeRecord } from "../records.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { paymentTables } from "../tables.ts";
+import { runIdOf } from "../webhooks/delivery-runs.ts";
+import { archivedRows, type ArchivedRow } from "./archived-rows.ts";
+import type { Rows } from "./oldest-first.ts";
+import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
+import { isOver } from "./over.ts";
+
+export function oldNotices(parts: RemovingParts): Rows<NoticeRecord> {
+  const { storage } = parts;
+  return {
+    page: (after, limit) =>
+      storage.find({ table: paymentTables.notices, index: "key", after: [after], limit }),
+    async judge(notices, until) {
+      const removals = await Promise.all(notices.map((notice) => noticeRemoval(storage, notice, until)));
+      const gone = await carryOut(
+        parts,
+        removals.filter((removal) => removal !== null),
+      );
+      let next = 0;
+      return removals.map((removal) => (removal !== null && gone[next++] === true ? "gone" : "later"));
+    },
+  };
+}
+
+/**
+ * Null while one of its deliveries is under way or young, while its transaction may tell more, and while one of its
+ * deliveries is the last that a webhook has taken: by that it is known whether the webhook still receives anything.
+ */
+export async function noticeRemoval(
+  storage: PaymentStorage,
+  notice: NoticeRecord,
+  until: number,
+): Promise<Removal | null> {
+  const { id, transactionId, createdAt, body } = notice;
+  // Without a body it is not announced yet.
+  if (body === null || createdAt > until || !(await isOver(storage, transactionId))) return null;
+  const deliveries = (await storage.deliveries(transactionId)).filter(({ noticeId }) => noticeId === id);
+  const parts = await Promise.all(deliveries.map((delivery) => deliveryRemoval(storage, delivery, until)));
+  const whole = parts.filter((part) => part !== null);
+  if (whole.length < parts.length) return null;
+  const own: readonly PaymentWrite[] = [
+    { table: "notices", remove: id },
+    { table: "announcements", remove: id },
+  ];
+  return {
+    removes: whole.flatMap(({ removes }) => removes),
+    writes: [...own, ...whole.flatMap(({ writes }) => writes)],
+    rows: [...archivedRows("notices", [notice]), ...whole.flatMap(({ rows }) => rows)],
+  };
+}
+
+/** One delivery with its attempts and its runs. */
+async function deliveryRemoval(
+  storage: PaymentStorage,
+  delivery: DeliveryRecord,
+  until: number,
+): Promise<Removal | null> {
+  const { id, webhookId, status, runs, deliveredAt, abandonedAt } = delivery;
+  const endedAt = Math.max(deliveredAt ?? 0, abandonedAt ?? 0);
+  if (status === "pending" || endedAt > until) return null;
+  if (deliveredAt !== null && (await isLastTaken(storage, webhookId, deliveredAt))) return null;
+  const runIds = Array.from({ length: runs }, (_, index) => runIdOf({ id, runs: index + 1 }));
+  const [ended, attempts] = await Promise.all([
+    endedRuns(storage, runIds, until),
+    storage.deliveryAttempts(id),
+  ]);
+  if (ended === null) return null;
+  const rows: readonly ArchivedRow[] = [
+    ...archivedRows("deliveries", [delivery]),
+    ...archivedRows("deliveryAttempts", attempts),
+    ...ended.flatMap((run) => run.rows),
+  ];
+  return {
+    removes: ended.map((run) => run.id),
+    writes: [
+      // Refused where it was begun once more meanwhile.
+      { table: "deliveries", remove: id, expected: { status, runs } },
+      ...attempts.map((attempt) => ({ table: "deliveryAttempts" as const, remove: attempt.id })),
+    ],
+    rows,
+  };
+}
+
+/** A webhook that is deleted receives nothing any more. */
+async function isLastTaken(
+  storage: PaymentStorage,
+  webhookId: string,
+  deliveredAt: number,
+): Promise<boolean> {
+  const webhook = await storage.webhook(webhookId);
+  if (webhook === null || webhook.deletedAt !== null) return false;
+  return (await storage.lastDeliveredAt(webhookId)) === deliveredAt;
+}

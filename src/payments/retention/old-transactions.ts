@@ -1,0 +1,92 @@
+/** Wallet transactions that ended long ago, with all that belongs to them. */
+import type { Address } from "../../address.ts";
+import type { NoticeRecord, TransactionRecord } from "../records.ts";
+import type { PaymentWrite } from "../payment-storage.ts";
+import { archivedRows } from "./archived-rows.ts";
+import { noticeRemoval } from "./old-notices.ts";
+import type { Judged, Rows } from "./oldest-first.ts";
+import { carryOut, endedRuns, type Removal, type RemovingParts } from "./removal.ts";
+
+/** What removing transactions needs. */
+export interface TransactionRemoving extends RemovingParts {
+  /** Wallets of the service: the chain is asked what they have signed, and each signature has to be known here. */
+  readonly ownAddresses: readonly Address[];
+}
+
+export function oldTransactions(parts: TransactionRemoving): Rows<TransactionRecord> {
+  return {
+    page: (after, limit) => parts.storage.transactionsAfter(after, limit),
+    async judge(transactions, until) {
+      const judged: Judged[] = [];
+      for (const transaction of transactions) judged.push(await judge(parts, transaction, until));
+      return judged;
+    },
+  };
+}
+
+async function judge(
+  parts: TransactionRemoving,
+  transaction: TransactionRecord,
+  until: number,
+): Promise<Judged> {
+  if (isProof(transaction, parts.ownAddresses)) return "stays";
+  const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
+  if (ended === undefined || !canGo(transaction)) return "later";
+  // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
+  if (!(await areNoticesGone(parts, await parts.storage.notices(transaction.id), until))) return "later";
+  const removal = await removalOf(parts, transaction);
+  const whole = { ...removal, removes: [ended.id], rows: [...removal.rows, ...ended.rows] };
+  const [isGone = false] = await carryOut(parts, [whole]);
+  return isGone ? "gone" : "later";
+}
+
+/**
+ * What the service has signed, or may have: `reconcile` looks up each of these signatures here, and a deposit address
+ * gives money back however late it comes.
+ */
+function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readonly Address[]): boolean {
+  return mode === "private" || type === "swap" || ownAddresses.includes(sender);
+}
+
+/** One that was given up as expired may be settled by its signature later, and one that waits for an operator is open. */
+function canGo({ status, reason, landedAfterCancel, attention }: TransactionRecord): boolean {
+  if (attention !== null) return false;
+  if (status === "failed") return reason !== "expired" || landedAfterCancel;
+  return status === "completed" || status === "cancelled";
+}
+
+async function areNoticesGone(
+  parts: RemovingParts,
+  notices: readonly NoticeRecord[],
+  until: number,
+): Promise<boolean> {
+  const removals = await Promise.all(notices.map((each) => noticeRemoval(parts.storage, each, until)));
+  const whole = removals.filter((removal) => removal !== null);
+  if (whole.length < removals.length) return false;
+  return (await carryOut(parts, whole)).every((isGone) => isGone);
+}
+
+/** All but its instance. Refused where an operator has settled it otherwise meanwhile. */
+async function removalOf({ storage }: RemovingParts, transaction: TransactionRecord): Promise<Removal> {
+  const { id, quoteId, signature, status, landedAfterCancel } = transaction;
+  const [view, quote, attempts] = await Promise.all([
+    storage.transaction(id),
+    storage.quote(quoteId),
+    storage.attempts([signature ?? ""]),
+  ]);
+  const recipients = view?.recipients ?? [];
+  const quotes = quote?.usedBy === id ? [quote] : [];
+  const writes: readonly PaymentWrite[] = [
+    { table: "transactions", remove: id, expected: { status, landedAfterCancel, attention: null } },
+    ...recipients.map((each) => ({ table: "recipients" as const, remove: each.id })),
+    ...attempts.map((each) => ({ table: "attempts" as const, remove: each.id })),
+    ...quotes.map((each) => ({ table: "quotes" as const, remove: each.id })),
+  ];
+  const rows = [
+    ...archivedRows("transactions", [transaction]),
+    ...archivedRows("recipients", recipients),
+    ...archivedRows("attempts", attempts),
+    ...archivedRows("quotes", quotes),
+  ];
+  return { removes: [], writes, rows };
+}

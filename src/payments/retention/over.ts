@@ -1,0 +1,11 @@
+/** Whether a transaction is over, as far as its status tells: it never changes again then. */
+import type { TransactionStatus } from "../records.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+
+const OVER: ReadonlySet<TransactionStatus> = new Set(["completed", "failed", "cancelled"]);
+
+/** True for one that is gone, too. */
+export async function isOver(storage: Pick<PaymentStorage, "transaction">, id: string): Promise<boolean> {
+  const view = await storage.transaction(id);
+  return view === null || OVER.has(view.transaction.status);
+}

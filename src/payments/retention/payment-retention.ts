@@ -1,0 +1,88 @@
+/** The removals of a payment service: what its host lets go, and when. */
+import type { Address } from "../../address.ts";
+import type { Archive } from "../../engine/index.ts";
+import { KeepLoop, type KeepStanding, type Sweep } from "../../engine/retention/keep-loop.ts";
+import type { ServiceContext } from "../service-context.ts";
+import type { ArchivedRow } from "./archived-rows.ts";
+import type { KeptFor } from "./keep.ts";
+import { oldAnswers } from "./old-answers.ts";
+import { oldNotices } from "./old-notices.ts";
+import { oldQuotes } from "./old-quotes.ts";
+import { oldTransactions } from "./old-transactions.ts";
+import { OldestFirst, type Rows } from "./oldest-first.ts";
+import type { RemovingParts } from "./removal.ts";
+
+/** What retention is given. */
+export interface RetentionOptions {
+  readonly keep: KeptFor;
+  readonly archive: Archive<ArchivedRow> | null;
+  /** Wallets of the service: what they have signed stays. */
+  readonly ownAddresses: readonly Address[];
+}
+
+/** How a service keeps what is over. */
+export interface PaymentRetentionStanding extends KeepStanding {
+  /** How many bytes the data of the whole storage takes; null where that is not known. */
+  readonly bytes: number | null;
+  /** How long ago the oldest transaction was taken, in milliseconds; null where there is none. */
+  readonly oldestTransactionMs: number | null;
+  /** What is never removed, of that for which the host may set a time. */
+  readonly keptForGood: readonly (keyof KeptFor)[];
+}
+
+/** From `run` to `stop`. */
+export class PaymentRetention {
+  readonly #context: ServiceContext;
+  readonly #keep: KeptFor;
+  readonly #loop: KeepLoop;
+
+  constructor(context: ServiceContext, options: RetentionOptions) {
+    const { storage, clock, log, random } = context;
+    this.#context = context;
+    this.#keep = options.keep;
+    const holder = Buffer.from(random.bytes(8)).toString("hex");
+    const sweeps = sweepsOf({ storage, clock, archive: options.archive }, options);
+    this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments" });
+  }
+
+  run(): void {
+    this.#loop.run();
+  }
+
+  stop(timeoutMs: number): Promise<void> {
+    return this.#loop.stop(timeoutMs);
+  }
+
+  /** Rejects when the storage does. */
+  async standing(): Promise<PaymentRetentionStanding> {
+    const { storage, clock } = this.#context;
+    const [bytes, [oldest]] = await Promise.all([storage.size(), storage.transactionsAfter("", 1)]);
+    const names = Object.keys(this.#keep) as (keyof KeptFor)[];
+    return {
+      bytes,
+      oldestTransactionMs: oldest === undefined ? null : Math.max(0, clock.now() - oldest.createdAt),
+      keptForGood: names.filter((name) => this.#keep[name] === null),
+      ...this.#loop.standing(),
+    };
+  }
+}
+
+function sweepsOf(parts: RemovingParts, { keep, ownAddresses }: RetentionOptions): readonly Sweep[] {
+  const { clock } = parts;
+  const { transactions, notices, quotes, idempotencyAnswers } = keep;
+  const byId = <R extends { readonly id: string }>(
+    name: string,
+    keepMs: number | null,
+    rows: Rows<R>,
+  ): readonly Sweep[] => {
+    if (keepMs === null) return [];
+    const oldest = new OldestFirst(rows);
+    return [{ name, batches: () => oldest.batches(clock.now() - keepMs) }];
+  };
+  return [
+    ...byId("notices", notices, oldNotices(parts)),
+    ...byId("transactions", transactions, oldTransactions({ ...parts, ownAddresses })),
+    ...byId("quotes", quotes, oldQuotes(parts)),
+    { name: "idempotencyAnswers", batches: () => oldAnswers(parts, clock.now() - idempotencyAnswers) },
+  ];
+}

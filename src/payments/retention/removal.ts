@@ -1,0 +1,79 @@
+/** What goes together: some rows and instances, in one commit that refuses where one of them is another by now. */
+import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
+import type { Archive } from "../../engine/index.ts";
+import { archived } from "../../engine/retention/archiving.ts";
+import type { Clock } from "../../runtime.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import { archivedRun, type ArchivedRow } from "./archived-rows.ts";
+
+/** What is removed in one commit. */
+export interface Removal {
+  readonly removes: readonly string[];
+  readonly writes: readonly PaymentWrite[];
+  readonly rows: readonly ArchivedRow[];
+}
+
+/** What removing needs. */
+export interface RemovingParts {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly archive: Archive<ArchivedRow> | null;
+}
+
+/**
+ * Hands the rows of all removals to the archive, then makes a commit of each. Answers for each whether it is gone: one that
+ * was refused is looked at again in a later pass.
+ */
+export async function carryOut(
+  { storage, clock, archive }: RemovingParts,
+  removals: readonly Removal[],
+): Promise<readonly boolean[]> {
+  if (removals.length === 0) return [];
+  await archived(
+    clock,
+    archive,
+    removals.flatMap(({ rows }) => rows),
+  );
+  const results = await storage.commit(removals.map(({ removes, writes }) => ({ removes, writes })));
+  return results.map(({ ok }) => ok);
+}
+
+const HISTORY_PAGE = 1_000;
+
+/** An instance that has ended, as it is archived. */
+export interface EndedRun {
+  readonly id: string;
+  readonly rows: readonly ArchivedRow[];
+}
+
+/**
+ * These instances as they are archived, without those that are gone already; null where one of them is active, has moved
+ * since `until`, or has something left to be done.
+ */
+export async function endedRuns(
+  storage: Pick<EngineStorage, "load" | "pending" | "history">,
+  ids: readonly string[],
+  until: number,
+): Promise<readonly EndedRun[] | null> {
+  const runs: EndedRun[] = [];
+  for (const id of ids) {
+    const [instance, { tasks, watches }] = await Promise.all([storage.load(id), storage.pending(id, 1)]);
+    if (tasks.length > 0 || watches.length > 0) return null;
+    if (instance === null) continue;
+    if (instance.status === "active" || instance.updatedAt > until) return null;
+    runs.push({ id, rows: archivedRun(instance, await historyOf(storage, id)) });
+  }
+  return runs;
+}
+
+async function historyOf(
+  storage: Pick<EngineStorage, "history">,
+  id: string,
+): Promise<readonly HistoryRecord[]> {
+  const history: HistoryRecord[] = [];
+  for (;;) {
+    const page = await storage.history(id, { after: history.at(-1)?.version ?? 0, limit: HISTORY_PAGE });
+    history.push(...page);
+    if (page.length < HISTORY_PAGE) return history;
+  }
+}

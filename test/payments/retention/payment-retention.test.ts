@@ -1,0 +1,386 @@
+/** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { knownAddress } from "../../../src/address.ts";
+import type { NoticeRecord, TransactionRecord } from "../../../src/payments/records.ts";
+import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
+import type { ArchivedRow } from "../../../src/payments/retention/archived-rows.ts";
+import { PaymentRetention } from "../../../src/payments/retention/payment-retention.ts";
+import type { ServiceContext } from "../../../src/payments/service-context.ts";
+import { paymentTables } from "../../../src/payments/tables.ts";
+import { silentLogger, systemRandom, type Clock } from "../../../src/runtime.ts";
+import { fullRows } from "../../contracts/storage/rows.ts";
+import { startOf, taskOf } from "../../contracts/storage/samples.ts";
+import { turns } from "../../kit/engine-world.ts";
+import { mortalProcess, type Death } from "../../kit/mortal.ts";
+import { memoryStorage } from "../../kit/storages.ts";
+import { EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
+import { passed } from "./passing.ts";
+
+const DAY = 86_400_000;
+const NOW = 400 * DAY;
+const KEEP = { transactions: 30 * DAY, notices: 10 * DAY, quotes: DAY, idempotencyAnswers: 30 * DAY };
+const SPONSOR = knownAddress("So11111111111111111111111111111111111111112");
+
+/** One transaction, and what there is of it. */
+const lives = fc.record({
+  ageDays: fc.nat(60),
+  restedDays: fc.nat(60),
+  mode: fc.constantFrom("wallet" as const, "private" as const),
+  type: fc.constantFrom("send" as const, "payroll" as const, "swap" as const),
+  status: fc.constantFrom<TransactionRecord["status"]>(
+    "pending",
+    "confirmed",
+    "processing",
+    "completed",
+    "failed",
+    "cancelled",
+  ),
+  reason: fc.constantFrom(null, "expired", "program_error"),
+  attention: fc.constantFrom(null, null, "unprovable" as const),
+  landedAfterCancel: fc.boolean(),
+  isOwn: fc.boolean(),
+  isActive: fc.boolean(),
+  hasTask: fc.boolean(),
+  delivery: fc.constantFrom("none", "pending", "delivered", "abandoned", "active", "again"),
+  isUsed: fc.boolean(),
+});
+type Life = typeof lives extends fc.Arbitrary<infer L> ? L : never;
+
+const idAt = (prefix: string, at: number, index: number): string =>
+  `${prefix}_${at.toString(16).padStart(12, "0")}${index.toString(16).padStart(20, "0")}`;
+
+/** The ids of what belongs to one life. */
+function idsOf({ ageDays }: Life, index: number) {
+  const at = NOW - ageDays * DAY;
+  return {
+    at,
+    transaction: idAt("tx", at, index),
+    quote: idAt("quote", at, index),
+    notice: idAt("evt", at, index),
+    delivery: idAt("dlv", at, index),
+    answer: `answer ${index}`,
+  };
+}
+
+async function put(storage: PaymentStorage, life: Life, index: number): Promise<void> {
+  const ids = idsOf(life, index);
+  const { at: createdAt, transaction: id } = ids;
+  const restedAt = Math.max(createdAt, NOW - life.restedDays * DAY);
+  const { mode, type, status, reason, attention, landedAfterCancel, delivery } = life;
+  const own = { transactionId: id, accountId: "a" };
+  const sender = life.isOwn ? SPONSOR : fullRows.transactions.sender;
+  const told = { ...fullRows.notices, id: ids.notice, transactionId: id, createdAt } satisfies NoticeRecord;
+  const sent = {
+    ...fullRows.deliveries,
+    ...own,
+    id: ids.delivery,
+    noticeId: ids.notice,
+    webhookId: "gone",
+    createdAt,
+  };
+  const ends = {
+    none: null,
+    pending: { status: "pending" as const, deliveredAt: null, abandonedAt: null, runs: 1 },
+    active: { status: "abandoned" as const, deliveredAt: null, abandonedAt: restedAt, runs: 1 },
+    delivered: { status: "delivered" as const, deliveredAt: restedAt, abandonedAt: null, runs: 1 },
+    abandoned: { status: "abandoned" as const, deliveredAt: null, abandonedAt: restedAt, runs: 1 },
+    again: { status: "pending" as const, deliveredAt: null, abandonedAt: restedAt, runs: 2 },
+  }[delivery];
+  const writes: PaymentWrite[] = [
+    {
+      table: "transactions",
+      insert: {
+        ...fullRows.transactions,
+        ...{
+          id,
+          accountId: "a",
+          quoteId: ids.quote,
+          mode,
+          type,
+          status,
+          reason,
+          attention,
+          landedAfterCancel,
+        },
+        ...{ sender, signature: `sig ${index}`, createdAt },
+      },
+    },
+    { table: "recipients", insert: { ...fullRows.recipients, ...own, id: `${id}:0`, createdAt } },
+    {
+      table: "attempts",
+      insert: { ...fullRows.attempts, id: `sig ${index}`, messageHash: `hash ${index}`, transactionId: id },
+    },
+    {
+      table: "quotes",
+      insert: {
+        ...fullRows.quotes,
+        id: ids.quote,
+        version: 1,
+        createdAt,
+        expiresAt: createdAt + 30_000,
+        usedBy: life.isUsed ? id : null,
+      },
+    },
+    { table: "notices", insert: told },
+    { table: "announcements", insert: { id: ids.notice, accountId: "a", at: createdAt } },
+    {
+      table: "idempotency",
+      insert: { id: ids.answer, fingerprint: "f", answer: JSON.stringify({ transactionId: id }), createdAt },
+    },
+    ...(ends === null
+      ? []
+      : ([
+          { table: "deliveries", insert: { ...sent, ...ends } },
+          {
+            table: "deliveryAttempts",
+            insert: { ...fullRows.deliveryAttempts, id: `${ids.delivery}:1`, deliveryId: ids.delivery },
+          },
+        ] as const)),
+  ];
+  const instance = { status: life.isActive ? ("active" as const) : ("done" as const), createdAt: restedAt };
+  const runs =
+    ends === null
+      ? []
+      : [startOf(ids.delivery, { status: delivery === "active" ? "active" : "done", createdAt: restedAt })];
+  const arms = life.hasTask ? [{ task: taskOf(`${id}:1:0`, { instance: id, dueAt: NOW * 2 }) }] : [];
+  const [result] = await storage.commit([{ starts: [startOf(id, instance), ...runs], writes, arms }]);
+  expect(result).toEqual({ ok: true });
+}
+
+/** Told independently of the code: what may be gone of a life once everything was looked at. */
+function mayGo(life: Life) {
+  const { ageDays, restedDays, status, reason, attention, landedAfterCancel, delivery } = life;
+  const rested = Math.min(ageDays, restedDays);
+  const isOver = status === "completed" || status === "failed" || status === "cancelled";
+  const isSent = delivery === "none" || delivery === "delivered" || delivery === "abandoned";
+  const isToldFor = (days: number): boolean =>
+    ageDays >= days && isOver && isSent && (delivery === "none" || rested >= days);
+  const isProven = attention === null && (status !== "failed" || reason !== "expired" || landedAfterCancel);
+  const isForeign = life.mode === "wallet" && life.type !== "swap" && !life.isOwn;
+  const isEnded = !life.isActive && !life.hasTask && rested >= 30;
+  const transaction = isForeign && isOver && isProven && isEnded && (isToldFor(30) || isToldFor(10));
+  return {
+    transaction,
+    notice: isToldFor(10) || transaction,
+    quote: life.isUsed ? transaction : ageDays >= 1,
+    answer: ageDays >= 30 && (isOver || transaction),
+  };
+}
+
+async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
+  const ids = idsOf(life, index);
+  const transaction = await storage.transaction(ids.transaction);
+  const [attempt] = await storage.attempts([`sig ${index}`]);
+  const [recipient] = await storage.find({
+    ...{
+      table: paymentTables.recipients,
+      index: "ofTransaction",
+      equals: { transactionId: ids.transaction },
+    },
+  });
+  const instance = await storage.load(ids.transaction);
+  const gone = {
+    transaction: transaction === null,
+    notice: (await storage.notice(ids.notice)) === null,
+    quote: (await storage.quote(ids.quote)) === null,
+    answer: (await storage.idempotency(ids.answer)) === null,
+  };
+  // What belongs together is there, or gone, together.
+  const parts = [attempt === undefined, recipient === undefined, instance === null];
+  expect(parts).toEqual(parts.map(() => gone.transaction));
+  const announced = await storage.get(paymentTables.announcements, ids.notice);
+  const told = [announced === null];
+  if (life.delivery !== "none") {
+    told.push((await storage.delivery(ids.delivery)) === null);
+    told.push((await storage.deliveryAttempts(ids.delivery)).length === 0);
+    told.push((await storage.load(ids.delivery)) === null);
+  }
+  expect(told).toEqual(told.map(() => gone.notice));
+  return gone;
+}
+
+interface Keeping {
+  readonly storage: PaymentStorage;
+  readonly clock: Clock;
+  readonly archive?: (rows: readonly ArchivedRow[]) => void;
+}
+
+function retentionOn({ storage, clock, archive }: Keeping): PaymentRetention {
+  const context = { storage, clock, random: systemRandom, log: silentLogger } as ServiceContext;
+  return new PaymentRetention(context, { keep: KEEP, archive: archive ?? null, ownAddresses: [SPONSOR] });
+}
+
+const passOf = (retention: PaymentRetention, clock: VirtualClock): Promise<void> =>
+  passed(clock, async () => (await retention.standing()).lastPassAt);
+
+const prepared = async (all: readonly Life[]): Promise<PaymentStorage> => {
+  const storage = memoryStorage();
+  for (const [index, life] of all.entries()) await put(storage, life, index);
+  return storage;
+};
+
+/** A table of its own for each kind of life, so that a run of samples holds all of them. */
+const OLD: Life = {
+  ...{
+    ageDays: 50,
+    restedDays: 45,
+    mode: "wallet",
+    type: "send",
+    status: "completed",
+    reason: null,
+    attention: null,
+  },
+  ...{
+    landedAfterCancel: false,
+    isOwn: false,
+    isActive: false,
+    hasTask: false,
+    delivery: "delivered",
+    isUsed: true,
+  },
+};
+
+describe("retention of payments", () => {
+  test(
+    "in random lives exactly what is old, over and needed by nothing goes, whole, and archived before",
+    async () => {
+      const property = fc.asyncProperty(fc.array(lives, { minLength: 1, maxLength: 80 }), async (drawn) => {
+        const all = [OLD, ...drawn];
+        const storage = await prepared(all);
+        const clock = virtualClock(NOW);
+        const archived = new Set<string>();
+        const archive = (rows: readonly ArchivedRow[]): void => {
+          for (const { table, row } of rows) archived.add(`${table} ${String(row["id"])}`);
+        };
+        const retention = retentionOn({ storage, clock, archive });
+        retention.run();
+        await passOf(retention, clock);
+        await passOf(retention, clock);
+        await retention.stop(0);
+        for (const [index, life] of all.entries()) {
+          const gone = await whatIsGone(storage, life, index);
+          expect({ life, gone }).toEqual({ life, gone: mayGo(life) });
+          const ids = idsOf(life, index);
+          expect(archived.has(`transactions ${ids.transaction}`)).toBe(gone.transaction);
+          expect(archived.has(`notices ${ids.notice}`)).toBe(gone.notice);
+          expect(archived.has(`quotes ${ids.quote}`)).toBe(gone.quote);
+          expect(archived.has(`idempotency ${ids.answer}`)).toBe(gone.answer);
+        }
+      });
+      await fc.assert(property, { numRuns: THOROUGH ? 500 : 10 });
+    },
+    EXPLORING_MS,
+  );
+
+  async function dyingAt(death: Death | undefined) {
+    const all = [
+      OLD,
+      { ...OLD, delivery: "abandoned" as const },
+      { ...OLD, status: "pending" as const, isActive: true },
+    ];
+    const storage = await prepared(all);
+    const clock = virtualClock(NOW);
+    const archived = new Set<string>();
+    const archive = (rows: readonly ArchivedRow[]): void => {
+      for (const { row } of rows) archived.add(String(row["id"]));
+    };
+    const mortal = mortalProcess(death);
+    const first = retentionOn({ storage: mortal.within(storage), clock: mortal.timedBy(clock), archive });
+    first.run();
+    clock.advance(600_000);
+    for (let turn = 0; turn < 100 && !mortal.isDead(); turn++) {
+      await turns(3);
+      clock.advance(20);
+    }
+    mortal.kill();
+    const unarchived: string[] = [];
+    for (const [index, life] of all.entries()) {
+      const { transaction, notice } = await whatIsGone(storage, life, index);
+      const ids = idsOf(life, index);
+      if (transaction && !archived.has(ids.transaction)) unarchived.push(ids.transaction);
+      if (notice && !archived.has(ids.notice)) unarchived.push(ids.notice);
+    }
+    const second = retentionOn({ storage, clock, archive });
+    second.run();
+    await passOf(second, clock);
+    await second.stop(0);
+    const gone = await Promise.all(all.map((life, index) => whatIsGone(storage, life, index)));
+    return { calls: mortal.calls.length, unarchived, gone: gone.map(({ transaction }) => transaction) };
+  }
+
+  test(
+    "killed at any call of a pass: what belongs together goes together, and the next process goes on",
+    async () => {
+      const { calls } = await dyingAt(undefined);
+      expect(calls).toBeGreaterThan(20);
+      for (let call = 1; call <= calls; call += THOROUGH ? 1 : 7) {
+        for (const moment of ["before", "after"] as const) {
+          expect(await dyingAt({ call, moment })).toMatchObject({
+            unarchived: [],
+            gone: [true, true, false],
+          });
+        }
+      }
+    },
+    EXPLORING_MS,
+  );
+
+  test("two processes at once: each row is archived once, by the one whose turn it is", async () => {
+    const all = Array.from({ length: 40 }, () => OLD);
+    const storage = await prepared(all);
+    const clock = virtualClock(NOW);
+    const archived: string[] = [];
+    const archive = (rows: readonly ArchivedRow[]): void => {
+      for (const { table, row } of rows) if (table === "transactions") archived.push(String(row["id"]));
+    };
+    const both = [retentionOn({ storage, clock, archive }), retentionOn({ storage, clock, archive })];
+    for (const each of both) each.run();
+    clock.advance(600_000);
+    for (let turn = 0; turn < 300; turn++) {
+      await turns(5);
+      clock.advance(20);
+    }
+    expect(archived).toHaveLength(40);
+    expect(new Set(archived).size).toBe(40);
+    const standings = await Promise.all(both.map((each) => each.standing()));
+    expect(standings.filter(({ removed }) => removed === 0)).toHaveLength(1);
+    for (const each of both) await each.stop(0);
+  });
+
+  test("a delivery that is begun once more while it is removed stays, with its notice", async () => {
+    const storage = await prepared([{ ...OLD, status: "completed", mode: "private" }]);
+    const ids = idsOf(OLD, 0);
+    const clock = virtualClock(NOW);
+    let isAsked = false;
+    const racing: PaymentStorage = {
+      ...storage,
+      async commit(items) {
+        if (
+          !isAsked &&
+          items.some(({ writes = [] }) =>
+            writes.some((write) => "remove" in write && write.table === "deliveries"),
+          )
+        ) {
+          isAsked = true;
+          const again = {
+            table: "deliveries",
+            id: ids.delivery,
+            set: { status: "pending", runs: 2 },
+          } as const;
+          await storage.commit([{ writes: [again], starts: [startOf(`${ids.delivery}:2`)] }]);
+        }
+        return storage.commit(items);
+      },
+    };
+    const retention = retentionOn({ storage: racing, clock });
+    retention.run();
+    await passOf(retention, clock);
+    expect(isAsked).toBe(true);
+    expect((await storage.delivery(ids.delivery))?.status).toBe("pending");
+    expect(await storage.notice(ids.notice)).not.toBeNull();
+    expect((await retention.standing()).error).toBeNull();
+    await retention.stop(0);
+  });
+});
