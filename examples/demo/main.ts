@@ -1,5 +1,6 @@
 /** The demo: plays the acts it is asked for, or all of them. */
 import assert from "node:assert/strict";
+import { creditCheck } from "./acts/engine.ts";
 import { send } from "./acts/send.ts";
 import { payPrivately } from "./acts/private.ts";
 import { payroll } from "./acts/payroll.ts";
@@ -8,29 +9,43 @@ import { runWithCleanUp } from "./clean-up.ts";
 import { note, title } from "./screen.ts";
 import { setStage, type Stage } from "./stage.ts";
 
-/** In the order in which they are played. */
-const ACTS: ReadonlyMap<string, (stage: Stage) => Promise<void>> = new Map([
+/** Those that are played when none is named, in their order. */
+const PAYMENTS: ReadonlyMap<string, (stage: Stage) => Promise<void>> = new Map([
   ["send", send],
   ["private", payPrivately],
   ["payroll", payroll],
   ["swap", swap],
 ]);
 
+const ALL = [...PAYMENTS.keys(), "engine"];
+
 async function demo(): Promise<void> {
-  const acts = chooseActs(process.argv.slice(2));
-  const stage = await setStage();
-  for (const act of acts) await act(stage);
-  title("Each payment was made once, and every notice was delivered and verified.");
-  note(`One act alone: npm run demo -- ${[...ACTS.keys()].join(" | ")}`);
+  const { payments, isEngine } = chooseActs(process.argv.slice(2));
+  if (isEngine) await creditCheck();
+  if (payments.length > 0) {
+    const stage = await setStage();
+    for (const act of payments) await act(stage);
+    title("Each payment was made once, and every notice was delivered and verified.");
+  }
+  note(`One act alone: npm run demo -- ${ALL.join(" | ")}`);
 }
 
-function chooseActs(names: readonly string[]): readonly ((stage: Stage) => Promise<void>)[] {
-  if (names.length === 0) return [...ACTS.values()];
+interface Choice {
+  readonly payments: readonly ((stage: Stage) => Promise<void>)[];
+  /** Whether the act that needs no stage is played. */
+  readonly isEngine: boolean;
+}
+
+function chooseActs(names: readonly string[]): Choice {
+  if (names.length === 0) return { payments: [...PAYMENTS.values()], isEngine: false };
   // A payroll that has been played has frozen an account.
-  return [...new Set(names)].map(
-    (name) =>
-      ACTS.get(name) ?? assert.fail(`there is no act "${name}": choose from ${[...ACTS.keys()].join(", ")}`),
-  );
+  const chosen = [...new Set(names)];
+  const wrong = chosen.find((name) => !ALL.includes(name));
+  if (wrong !== undefined) assert.fail(`there is no act "${wrong}": choose from ${ALL.join(", ")}`);
+  return {
+    payments: chosen.flatMap((name) => PAYMENTS.get(name) ?? []),
+    isEngine: chosen.includes("engine"),
+  };
 }
 
 await runWithCleanUp(demo);

@@ -98,11 +98,20 @@ test.runIf(!QUICK)(
   240_000,
 );
 
+test("the engine's act kills a chart in the middle: what was answered is kept, the rest is asked again", async () => {
+  const { code, stdout, stderr } = await startDemo(["engine"]).ended;
+  expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(
+    /asking Alpha[^]*Alpha has answered\n[^]*kill [^]*restart [^]*approved\n[^]*✓ what was/,
+  );
+  await expectNothingLeft();
+}, 60_000);
+
 test("an act that does not exist is an error that names those that do", async () => {
   expect(await startDemo(["send", "paroll"]).ended).toMatchObject({
     code: 1,
     stdout: "",
-    stderr: 'demo: there is no act "paroll": choose from send, private, payroll, swap\n',
+    stderr: 'demo: there is no act "paroll": choose from send, private, payroll, swap, engine\n',
   });
   await expectNothingLeft();
 });

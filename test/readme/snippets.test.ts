@@ -1,7 +1,7 @@
 /** The programs of the pages: they fit the types, as the examples of docstrings do, and they do what the pages say. */
 import { randomBytes } from "node:crypto";
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -26,6 +26,7 @@ import { removeScratchFolder, makeScratchFolder } from "./scratch-folder.ts";
 const PAGE_OF = {
   change: "src/engine/README.md",
   client: "src/client/README.md",
+  credit: "README.md",
   embed: "README.md",
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
@@ -121,6 +122,13 @@ test("the guide's chart is killed while it charges: it charges again under the s
   const second = run("guide");
   expect(await second.ended, second.output()).toBe(0);
   expect(second.output()).toMatch(/^charging 4242\nthank you, (receipt order-1:1:\d+)\n\1\n$/);
+});
+
+test("the credit check of the first page is an example, under 40 lines", () => {
+  const page = blockOf("README.md", "ts credit");
+  const [, example] = readFileSync(join(ROOT, "examples/credit-check/main.ts"), "utf8").split(" */\n");
+  expect(page.trim()).toBe(example?.trim());
+  expect(page.trim().split("\n").length).toBeLessThan(40);
 });
 
 test("the embedded service takes a payment to its end, and ends on SIGTERM", async () => {
