@@ -4,7 +4,12 @@ export type { PaymentService } from "./service/payment-service.ts";
 export type { PaymentServiceOptions, PrivateRoutingOptions } from "./service/payment-service-options.ts";
 export { createHttpHandler } from "./http/create-http-handler.ts";
 export { createInspector } from "./http/create-inspector.ts";
-export type { InspectorOptions } from "./http/create-inspector.ts";
+export type {
+  InspectedEngineOptions,
+  InspectedStorageOptions,
+  InspectorAccess,
+  InspectorOptions,
+} from "./http/create-inspector.ts";
 export type { Authorize as InspectorAuthorize } from "./inspector/admit-viewer.ts";
 export type { HttpHandler, HttpHandlerOptions } from "./http/create-http-handler.ts";
 export { openApiDocument } from "./http/openapi/open-api-document.ts";

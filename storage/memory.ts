@@ -59,6 +59,7 @@ export function memoryStorage(): EngineStorage {
     }),
     deadLetters: async (limit) => tasks.deadLetters(limit),
     failingTasks: async (least, limit) => tasks.failingTasks(least, limit),
+    upcomingSteps: async (workflow, limit) => tasks.upcomingSteps(workflow, limit),
     earliestTasks: async () => tasks.earliestTasks(),
     onWake: () => () => {},
     close: async () => {},

@@ -156,6 +156,7 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
     },
     deadLetters: (limit) => tasks.deadLetters(limit),
     failingTasks: (least, limit) => tasks.failingTasks(least, limit),
+    upcomingSteps: (workflow, limit) => tasks.upcomingSteps(workflow, limit),
     earliestTasks: () => tasks.earliestTasks(),
     onWake: (listener) => (parts.listens ? wakes.listen(listener) : () => {}),
     hintsArrive: async () => parts.listens && wakes.arrives(),

@@ -147,6 +147,7 @@ function storageOn(
       })),
     deadLetters: (limit) => tasks.deadLetters(limit),
     failingTasks: (least, limit) => tasks.failingTasks(least, limit),
+    upcomingSteps: (workflow, limit) => tasks.upcomingSteps(workflow, limit),
     earliestTasks: () => tasks.earliestTasks(),
     onWake: () => () => {},
     close: async () => close(),

@@ -561,6 +561,11 @@ export interface EngineStorage {
   deadLetters(limit: number): Promise<readonly TroubledTask[]>;
   /** Tasks that have failed `least` times or more and are no dead letters, those first that fail for longest, then as armed. */
   failingTasks(least: number, limit: number): Promise<readonly TroubledTask[]>;
+  /**
+   * Timers and messages of a workflow that have no lane and are no dead letters, those first that can be claimed first, then
+   * as armed.
+   */
+  upcomingSteps(workflow: string, limit: number): Promise<readonly PendingTask[]>;
   /** Each workflow that has tasks which are no dead letters, known here or not, ascending, and when the first of them can be claimed, a suspect that waits at the latest. */
   earliestTasks(): Promise<readonly { readonly workflow: string; readonly dueAt: number }[]>;
   /**

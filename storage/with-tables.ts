@@ -32,6 +32,7 @@ export function withTables(storage: EngineStorage, tables: readonly AnyTable[]):
     pending: (...asked) => storage.pending(...asked),
     deadLetters: (limit) => storage.deadLetters(limit),
     failingTasks: (least, limit) => storage.failingTasks(least, limit),
+    upcomingSteps: (...asked) => storage.upcomingSteps(...asked),
     earliestTasks: () => storage.earliestTasks(),
     onWake: (listener) => storage.onWake(listener),
     close: () => storage.close(),

@@ -73,7 +73,7 @@ export async function dev(args: DevArguments): Promise<void> {
     throw error instanceof StartRefused ? foreignFile(dataFolder, error) : error;
   });
   const apiKeys = (await openingKeys(service, setup)) ?? (await issueKeys(service));
-  const handler = createHttpHandler({ service, inspector: true, logger: log });
+  const handler = createHttpHandler({ service, inspector: { acts: true }, logger: log });
   const answer = withDevHelpers({ chain, slotMs, ledger, service, apiKeys, payer: wallets[0] }, handler.node);
   const api = await takePort({ option: "--port", wanted: args.port, last: setup.port }, (taken) =>
     listenOn(

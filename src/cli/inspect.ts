@@ -40,6 +40,7 @@ export async function inspect(args: InspectArguments, print: Print): Promise<() 
   const { node } = inspectorHandler({
     inspected,
     authorize: null,
+    acts: false,
     clock: systemClock,
     pace: systemClock,
     log: stderrLogger(args.debug),

@@ -3,10 +3,12 @@ import type { AnyStateMachine, EventFromLogic, EventObject, InputFrom } from "xs
 import type { CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { withTables } from "../../storage/with-tables.ts";
-import type { Clock } from "../runtime.ts";
+import type { Clock, Logger } from "../runtime.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
-import { instanceCommands, type InstanceCommands } from "./instance-commands.ts";
+import { EngineActs } from "./engine-acts.ts";
+import type { Inspected } from "./inspected.ts";
+import { instanceCommands, type InstanceCommands, type StopResult } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
@@ -19,7 +21,7 @@ import { Subscribers } from "./subscribers.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { KindWatching } from "./watcher.ts";
-import type { Workflow } from "./workflow.ts";
+import type { AnyWorkflow, Workflow } from "./workflow.ts";
 
 /** A running interpreter over one storage. Any number of them, in any number of processes, may share a storage. */
 export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands {
@@ -65,6 +67,8 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   watching(): Readonly<Record<string, KindWatching>>;
   /** How long what has ended is kept, how much is stored, and how the removals of this process go. Rejects when the storage does. */
   retention(): Promise<RetentionStanding>;
+  /** What an inspector reads and does: see `createInspector`. Its acts are lines of the engine's log. */
+  readonly inspected: Inspected;
   /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
    * they arm is done.
@@ -156,7 +160,19 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const known = (): readonly string[] => workflows.claims;
   const keepMs = keep?.finished ?? null;
   const retention = new Retention({ storage, clock, log, holder, keepMs, archive });
-  return engineOf({ storage, clock, worker, steps, polling, retention, waiting, subscribers, known });
+  const inspecting = { workflows: options.workflows, log };
+  return engineOf({
+    storage,
+    clock,
+    worker,
+    steps,
+    polling,
+    retention,
+    waiting,
+    subscribers,
+    known,
+    inspecting,
+  });
 }
 
 /** The parts of an engine, tied together. */
@@ -171,10 +187,11 @@ interface EngineParts<W> {
   readonly subscribers: Subscribers<W>;
   /** The workflows that this process has or migrates. */
   readonly known: () => readonly string[];
+  readonly inspecting: { readonly workflows: readonly AnyWorkflow[]; readonly log: Logger };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, worker, steps, polling, retention, waiting, subscribers } = parts;
+  const { storage, clock, worker, steps, polling, retention, waiting, subscribers, inspecting } = parts;
   const reads = instanceReads(storage, parts.known);
   const commanded = wakingStorage(storage, worker);
   let stopListening: () => void = () => {};
@@ -185,13 +202,21 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
     await Promise.race([stopped, tooLong]).finally(() => isStopped.abort());
   };
+  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const commands = taskCommands(commanded, () => clock.now());
+  const instances = instanceCommands(commanded, send, reads);
+  const onCommit = (listener: () => void): (() => void) => subscribers.add(listener);
+  const { workflows, log } = inspecting;
+  const stopInstance = (id: string): Promise<StopResult> => instances.stopInstance(id);
+  const acting = new EngineActs({ storage, commands, send, log, stop: stopInstance });
   return {
+    inspected: { workflows, storage, isProduction: () => false, onCommit, acting },
     commit: (companions) => steps.commit(companions),
     start: (workflow, { id, input }) => steps.commit({ starts: [{ workflow, id, input }] }),
     send: (_workflow, ...sent) => steps.send(...sent),
     ...reads,
-    ...taskCommands(commanded, () => clock.now()),
-    ...instanceCommands(commanded, (id, event) => steps.send(id, event), reads),
+    ...commands,
+    ...instances,
     waitFor: (id, until, { signal = NEVER_ABORTED } = {}) => waiting.waitFor(id, until, signal),
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),

@@ -38,7 +38,8 @@ export type {
 } from "./chart.ts";
 export type { ActionBody } from "./xstate/chart-shape.ts";
 export type { PromiseCreator, PromiseScope } from "./xstate/actor-logic.ts";
-export type { Inspected, InspectedStorage } from "./inspected.ts";
+export { ActRefused } from "./inspected.ts";
+export type { Acting, GivenAct, Inspected, InspectedStorage, OfferedAct } from "./inspected.ts";
 export { StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";
 export type { InstanceReads } from "./reading/reads.ts";

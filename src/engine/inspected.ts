@@ -5,7 +5,14 @@ import type { AnyWorkflow } from "./workflow.ts";
 /** The reads of a storage that a viewer needs. None of them writes or takes a lease. */
 export type InspectedStorage = Pick<
   EngineStorage,
-  "load" | "history" | "pending" | "newestInstances" | "deadLetters" | "failingTasks" | "earliestTasks"
+  | "load"
+  | "history"
+  | "pending"
+  | "newestInstances"
+  | "deadLetters"
+  | "failingTasks"
+  | "earliestTasks"
+  | "upcomingSteps"
 >;
 
 /** An engine as a viewer sees it. */
@@ -40,7 +47,21 @@ export interface GivenAct {
   readonly event?: string;
 }
 
-/** An act cannot be carried out. The message says why, and nothing has changed. */
+/**
+ * An act cannot be carried out. The message says why, and nothing has changed.
+ *
+ * @example
+ * ```ts
+ * import { ActRefused, createEngine } from "paystate/engine";
+ * import { memoryStorage } from "paystate/storage/memory";
+ *
+ * const { inspected } = createEngine({ storage: memoryStorage(), workflows: [] });
+ * const by = { actor: "ada", reason: "a test" };
+ * await inspected.acting?.perform("kitchen", "stop", by).catch((error: unknown) => {
+ *   console.log(error instanceof ActRefused); // true
+ * });
+ * ```
+ */
 export class ActRefused extends Error {
   override readonly name = "ActRefused";
 }

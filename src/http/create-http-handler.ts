@@ -61,9 +61,11 @@ export interface HttpHandlerOptions {
   /**
    * Serves the inspector at `/_inspector`: pages that show every chart and every stored instance, live and read-only.
    * `true` is for development: it answers this machine alone, and never on mainnet or before `start()`. `authorize` says
-   * who may look instead, also in production; what it throws refuses. Default false.
+   * who may look instead, also in production; what it throws refuses. With `acts: true` who may look may also act: have a
+   * task tried again or dropped, cancel, release, deliver again; each act is confirmed, and stands in the operator's audit
+   * log. Default false.
    */
-  readonly inspector?: boolean | { readonly authorize: Authorize };
+  readonly inspector?: boolean | { readonly authorize?: Authorize; readonly acts?: boolean };
   /**
    * Answers `GET /health/live` and `GET /health/ready` below `basePath`, without a key, with `{ status }`: the first with
    * 200 while the process answers, the second with 503 while nothing can be taken, see `Health`. Default false.
@@ -89,6 +91,10 @@ export interface HttpHandler {
   node(this: void, request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
+const inspectorOptions = z.strictObject({
+  authorize: functionOption<Authorize>().optional(),
+  acts: z.boolean().optional(),
+});
 const perMinute = z.number().int().min(1).max(1_000_000);
 const perTier = z.strictObject({ free: perMinute, pro: perMinute, enterprise: perMinute });
 
@@ -116,8 +122,8 @@ const optionsSchema = z.strictObject({
     .prefault({}),
   clientAddress: functionOption<(request: Request) => string | null>().optional(),
   inspector: z
-    .union([z.boolean(), z.strictObject({ authorize: functionOption<Authorize>() })], {
-      error: "expected true, false or { authorize }",
+    .union([z.boolean(), inspectorOptions], {
+      error: "expected true, false, { authorize } or { acts }",
     })
     .default(false),
   health: z.boolean().default(false),
@@ -222,8 +228,15 @@ function mountInspector(
   { service, inspector, basePath, clock, logger: log }: CheckedOptions,
 ): void {
   if (inspector === false) return;
-  const authorize = inspector === true ? null : inspector.authorize;
-  const pages = new Inspector({ inspected: service.inspected, authorize, clock, pace: systemClock, log });
+  const { authorize = null, acts = false } = inspector === true ? {} : inspector;
+  const pages = new Inspector({
+    inspected: service.inspected,
+    authorize,
+    acts,
+    clock,
+    pace: systemClock,
+    log,
+  });
   const show = ({ req, env }: AppContext): Promise<Response> => inspectorAnswer(pages, req.raw, env);
   app.all(`${basePath}${INSPECTOR_PATH}`, show);
   app.all(`${basePath}${INSPECTOR_PATH}/*`, show);

@@ -1,6 +1,7 @@
 /** The inspector alone, for an engine without payments: its pages behind `fetch` and `node:http`. */
 import { z } from "zod";
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import type { Engine } from "../engine/index.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Authorize } from "../inspector/admit-viewer.ts";
 import { Inspector, type InspectorParts } from "../inspector/inspector.ts";
@@ -10,12 +11,8 @@ import type { HttpHandler } from "./create-http-handler.ts";
 import { inspectorAnswer } from "./inspector-answer.ts";
 import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts";
 
-/** What `createInspector` is given. */
-export interface InspectorOptions {
-  /** The storage of the engine. It is only read. */
-  readonly storage: InspectedStorage;
-  /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
-  readonly workflows: readonly AnyWorkflow[];
+/** How an inspector is opened, whatever it shows. */
+export interface InspectorAccess {
   /**
    * Who may look. Default: programs and people on this machine, which is for development: anyone who can open a connection
    * from here sees every instance. What it throws refuses.
@@ -27,24 +24,69 @@ export interface InspectorOptions {
   readonly logger?: Logger;
 }
 
-const optionsSchema = z.strictObject({
-  storage: objectWith<InspectedStorage>(
-    ["load", "history", "newestInstances"],
-    "a storage, such as memoryStorage() or sqliteStorage(path)",
-  ),
-  workflows: z.array(
-    z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
-      error: "expected what workflow() returns",
-    }),
-  ),
-  authorize: functionOption<Authorize>().optional(),
-  clock: runtimeOptions.clock,
-  logger: runtimeOptions.logger,
-});
+/** An inspector of a running engine. */
+export interface InspectedEngineOptions extends InspectorAccess {
+  /** What `createEngine` has returned. */
+  readonly engine: Pick<Engine<never>, "inspected">;
+  /**
+   * Whether who may look may also act: send an event, have a task tried again or dropped, stop an instance. Each act is
+   * confirmed by hand and is a line of the engine's log, with who acted and why. Default false.
+   */
+  readonly acts?: boolean;
+}
+
+/** An inspector of what is stored, beside the processes that work on it. */
+export interface InspectedStorageOptions extends InspectorAccess {
+  /** The storage of the engine. It is only read. */
+  readonly storage: InspectedStorage;
+  /** The workflows whose charts are drawn; what is stored of others is shown without a drawing. */
+  readonly workflows: readonly AnyWorkflow[];
+}
+
+/** What `createInspector` is given: a running engine, or a storage with the charts of what is in it. */
+export type InspectorOptions = InspectedEngineOptions | InspectedStorageOptions;
+
+const optionsSchema = z
+  .strictObject({
+    engine: objectWith<Pick<Engine<never>, "inspected">>(
+      ["start", "send", "read"],
+      "an engine: createEngine({ … })",
+    ).optional(),
+    storage: objectWith<InspectedStorage>(
+      ["load", "history", "newestInstances"],
+      "a storage, such as memoryStorage() or sqliteStorage(path)",
+    ).optional(),
+    workflows: z
+      .array(
+        z.custom<AnyWorkflow>((value) => typeof (value as AnyWorkflow | null)?.chart?.step === "function", {
+          error: "expected what workflow() returns",
+        }),
+      )
+      .optional(),
+    authorize: functionOption<Authorize>().optional(),
+    acts: z.boolean().optional(),
+    clock: runtimeOptions.clock,
+    logger: runtimeOptions.logger,
+  })
+  .check((context) => {
+    const { engine, storage, workflows } = context.value;
+    const isWhole =
+      engine === undefined
+        ? storage !== undefined && workflows !== undefined
+        : storage === undefined && workflows === undefined;
+    if (!isWhole) {
+      context.issues.push({
+        code: "custom",
+        input: context.value,
+        path: [],
+        message: "expected { engine }, or { storage, workflows }",
+      });
+    }
+  });
 
 /**
  * Builds a handler for everything under `/_inspector`, wherever it is mounted: pages that show any registered chart and
- * any stored instance, live. They are read-only. Throws `InvalidOptions` listing every problem.
+ * any stored instance, live. They are read-only, unless viewers of an engine are let act. Throws `InvalidOptions` listing every problem.
  *
  * @example
  * ```ts
@@ -60,15 +102,13 @@ const optionsSchema = z.strictObject({
  * ```
  */
 export function createInspector(options: InspectorOptions): HttpHandler {
-  const {
-    storage,
-    workflows,
-    authorize,
-    clock,
-    logger: log,
-  } = checkOptions("createInspector", optionsSchema, options);
-  const inspected: Inspected = { storage, workflows, isProduction: () => false };
-  return inspectorHandler({ inspected, authorize: authorize ?? null, clock, pace: systemClock, log });
+  const checked = checkOptions("createInspector", optionsSchema, options);
+  const { engine, storage, workflows = [], authorize = null, acts = false, clock, logger: log } = checked;
+  const stored = (): Inspected | null =>
+    storage === undefined ? null : { storage, workflows, isProduction: () => false };
+  const inspected = engine?.inspected ?? stored();
+  if (inspected === null) throw new TypeError("expected { engine }, or { storage, workflows }");
+  return inspectorHandler({ inspected, authorize, acts, clock, pace: systemClock, log });
 }
 
 /** The handler of an inspector that stands alone. */

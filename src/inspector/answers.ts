@@ -36,6 +36,11 @@ export function unchanged(headers: MoreHeaders): Response {
   return new Response(null, { status: 304, headers: { ...HEADERS, ...headers } });
 }
 
+/** Another page, asked for with GET. */
+export function redirect(to: string): Response {
+  return new Response(null, { status: 303, headers: { ...HEADERS, location: to } });
+}
+
 /** One sentence. */
 export function plain(status: number, sentence: string, headers: MoreHeaders = {}): Response {
   return new Response(`${sentence}\n`, {

@@ -1,7 +1,12 @@
 /** Which page stands at a path: each is a function from what is stored to HTML. */
 import type { Clock } from "../runtime.ts";
 import type { Charts } from "./charts.ts";
-import { absent, type FoundPage } from "./found-page.ts";
+import { absent, present, type FoundPage } from "./found-page.ts";
+import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
+import { search } from "./search.ts";
+import { searchPage } from "./pages/search-page.ts";
+import { timersPage } from "./pages/timers-page.ts";
+import { webhookPage, webhooksPage } from "./pages/webhooks-page.ts";
 import { InstancePages, type InspectedParts } from "./find-instance-page.ts";
 import { chartPage, chartsPage } from "./pages/chart-pages.ts";
 import { healthPage } from "./pages/health-page.ts";
@@ -19,12 +24,14 @@ export interface PagesParts {
 }
 
 export class Pages {
+  readonly #inspected: InspectedParts;
   readonly #charts: Charts;
   readonly #reads: InstanceReads;
   readonly #instances: InstancePages;
   readonly #redact: Redact;
 
   constructor({ inspected, charts, redact, clock }: PagesParts) {
+    this.#inspected = inspected;
     this.#charts = charts;
     this.#reads = new InstanceReads(inspected, charts);
     this.#instances = new InstancePages({ inspected, charts, reads: this.#reads, redact, clock });
@@ -49,11 +56,37 @@ export class Pages {
           ? absent(links, "No such chart is registered in this process.")
           : { status: 200, parts: await chartPage(links, known) };
       }
+      case "/find":
+        return this.#search(links, query.get("q")?.trim() ?? "");
+      case "/timers":
+        return present(timersPage(links, await this.#reads.timers()));
+      case "/webhooks":
+      case "/webhook":
+        return this.#webhooks(links, query.get("id"));
       case "/health":
         return { status: 200, parts: healthPage(links, await this.#reads.queue(), this.#redact) };
       default:
         return absent(links, "There is no such page.");
     }
+  }
+
+  /** Exactly one hit is gone to at once. */
+  async #search(links: Links, text: string): Promise<FoundPage> {
+    const hits = await search(this.#inspected, text);
+    const [only, another] = hits;
+    const page = present(searchPage(links, text, hits));
+    return only === undefined || another !== undefined ? page : { ...page, to: links.instance(only[0]) };
+  }
+
+  async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
+    const { payments, storage } = this.#inspected;
+    if (payments === undefined)
+      return absent(links, "There are no webhooks: this is an engine without payments.");
+    if (id === null) return present(webhooksPage(links, await readWebhooks(payments), this.#redact));
+    const webhook = await payments.reads.webhook(id);
+    if (webhook === null) return absent(links, `No webhook has the id “${id}”.`);
+    const ladders = await readLadders(payments, storage, id);
+    return present(webhookPage(links, { id, url: webhook.url, ladders, redact: this.#redact }));
   }
 
   async #list(links: Links, params: URLSearchParams): Promise<PageParts> {
@@ -69,6 +102,7 @@ function listQuery(params: URLSearchParams): ListQuery {
   const status = params.get("status");
   const [, createdAt = "", id = ""] = /^(\d{1,15}):(.+)$/s.exec(params.get("before") ?? "") ?? [];
   return {
+    ...(params.get("attention") === "1" ? { attention: true } : {}),
     ...(workflow === "" ? {} : { workflow }),
     ...(status === "active" || status === "done" ? { status } : {}),
     ...(createdAt === "" ? {} : { before: { createdAt: Number(createdAt), id } }),

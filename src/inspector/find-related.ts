@@ -2,8 +2,7 @@
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
 import type { InspectedStorage } from "../engine/inspected.ts";
-import type { FoundInstance } from "./read-instances.ts";
-import { valueOf } from "./read-instances.ts";
+import { valueOf, type FoundInstance } from "./read-instances.ts";
 import type { Fold } from "./recount/fold-history.ts";
 
 /** An instance that has to do with another. */

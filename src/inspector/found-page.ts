@@ -6,6 +6,8 @@ import type { Links, PageParts } from "./pages/page.ts";
 export interface FoundPage {
   readonly status: number;
   readonly parts: PageParts;
+  /** Where the browser is sent instead. */
+  readonly to?: string;
 }
 
 /** A page that is there. */

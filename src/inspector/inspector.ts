@@ -2,8 +2,10 @@
 import { createHash } from "node:crypto";
 import { redactionOf } from "../redacting-log.ts";
 import type { Clock, Logger } from "../runtime.ts";
+import { Acts, isOfThisSite } from "./act.ts";
+import type { FoundPage } from "./found-page.ts";
 import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
-import { pageAnswer, plain, typed, unchanged } from "./answers.ts";
+import { pageAnswer, plain, redirect, typed, unchanged } from "./answers.ts";
 import { Charts } from "./charts.ts";
 import { SCRIPT } from "./client/script.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
@@ -21,6 +23,8 @@ export interface InspectorParts {
   readonly inspected: InspectedParts;
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
+  /** Whether those who may look may act, too. */
+  readonly acts: boolean;
   /** The clock of what is shown: what is counted down to is by it. */
   readonly clock: Clock;
   /** How often is looked for news; the machine's own clock, where the other one is turned by hand. */
@@ -42,12 +46,16 @@ const FILES: Readonly<Record<string, readonly [type: string, text: string]>> = {
 export class Inspector {
   readonly #parts: InspectorParts;
   readonly #pages: Pages;
+  readonly #acts: Acts;
   /** By where the inspector is mounted: pages have links in them. */
   readonly #streams = new Map<string, PageStreams>();
 
   constructor(parts: InspectorParts) {
-    const { inspected, clock, log } = parts;
+    const { acts, clock, log } = parts;
+    const { acting, ...seen } = parts.inspected;
+    const inspected = acts && acting !== undefined ? parts.inspected : seen;
     this.#parts = parts;
+    this.#acts = new Acts(acts ? (acting ?? null) : null);
     this.#pages = new Pages({
       inspected,
       clock,
@@ -61,22 +69,42 @@ export class Inspector {
     const { request } = asked;
     const refusal = await refusalOf(asked, this.#parts.inspected, this.#parts.authorize);
     if (refusal !== null) return plain(403, refusal);
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return plain(405, "The inspector only shows: GET and HEAD.", { allow: "GET, HEAD" });
-    }
     const url = new URL(request.url);
     const path = url.pathname.slice(url.pathname.lastIndexOf(INSPECTOR_PATH) + INSPECTOR_PATH.length);
+    const links = new Links(asked.base);
+    try {
+      if (request.method === "POST" && path === "/act") return await this.#act(links, request);
+    } catch (err) {
+      this.#parts.log.error({ err }, "the inspector could not carry out an act");
+      return plain(500, "It is not known whether this was done; the log says more.");
+    }
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      return plain(405, "The inspector shows pages: GET and HEAD, and POST of an act.", {
+        allow: "GET, HEAD",
+      });
+    }
     const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
     if (file !== undefined) return typed(file[1], file[0]);
     try {
       if (path === "/live") return this.#stream(asked, url.searchParams);
-      const links = new Links(asked.base);
-      const { status, parts } = await this.#pages.find(links, path, url.searchParams);
+      if (path === "/act") return this.#whole(links, await this.#acts.confirm(links, url.searchParams));
+      const { status, parts, to } = await this.#pages.find(links, path, url.searchParams);
+      if (to !== undefined) return redirect(to);
       return this.#page(request, status, page(links, parts, tagOf(parts.main.text)));
     } catch (err) {
       this.#parts.log.error({ err }, "the inspector could not show a page");
       return plain(500, "The page could not be made; the log says why.");
     }
+  }
+
+  async #act(links: Links, request: Request): Promise<Response> {
+    return isOfThisSite(request)
+      ? this.#whole(links, await this.#acts.perform(links, request))
+      : plain(403, "An act has to come from a page of this inspector.");
+  }
+
+  #whole(links: Links, { status, parts }: FoundPage): Response {
+    return pageAnswer(status, page(links, parts, tagOf(parts.main.text)), {});
   }
 
   #page(request: Request, status: number, text: string): Response {

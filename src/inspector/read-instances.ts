@@ -2,12 +2,15 @@
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
 import type { HistoryRecord, InstanceRecord, PendingRecords, TroubledTask } from "../../storage/storage.ts";
 import type { Charts } from "./charts.ts";
+import type { UpcomingTimers } from "./pages/timers-page.ts";
 
 /** Which instances are listed. Absent fields do not narrow it. */
 export interface ListQuery {
   /** `name@version`. */
   readonly workflow?: string;
   readonly status?: "active" | "done";
+  /** True for those alone that need a person. */
+  readonly attention?: true;
   /** The last instance of the page before. */
   readonly before?: Pick<InstanceRecord, "createdAt" | "id">;
 }
@@ -54,6 +57,7 @@ const MAX_STEPS = 200;
 const STEPS_BEYOND = 20;
 const MAX_PENDING = 100;
 const MAX_TROUBLED = 50;
+const MAX_TIMERS = 200;
 
 export class InstanceReads {
   readonly #storage: InspectedStorage;
@@ -65,6 +69,10 @@ export class InstanceReads {
   }
 
   async list(query: ListQuery): Promise<InstanceList> {
+    const troubles = await this.#troubles();
+    if (query.attention === true) {
+      return { troubled: await this.#troubled(troubles, query), instances: [], next: null };
+    }
     const instances: InstanceRecord[] = [];
     let before = query.before ?? null;
     let isEnd = false;
@@ -79,7 +87,6 @@ export class InstanceReads {
       }
       if (instances.length === PAGE_SIZE) isEnd = false;
     }
-    const troubles = await this.#troubles();
     return {
       troubled: query.before === undefined ? await this.#troubled(troubles, query) : [],
       instances: instances.map((each) => this.#listed(each, troubles.get(each.id))),
@@ -98,6 +105,19 @@ export class InstanceReads {
       this.#storage.pending(id, MAX_PENDING),
     ]);
     return { instance, history, pending };
+  }
+
+  async timers(): Promise<UpcomingTimers> {
+    const workflows = (await this.#storage.earliestTasks()).map(({ workflow }) => workflow);
+    const found = await Promise.all(
+      workflows.map((workflow) => this.#storage.upcomingSteps(workflow, MAX_TIMERS)),
+    );
+    const isAll = found.every(({ length }) => length < MAX_TIMERS);
+    const timers = found
+      .flat()
+      .filter(({ kind }) => kind === "timer")
+      .toSorted((a, b) => a.dueAt - b.dueAt);
+    return { timers: timers.slice(0, MAX_TIMERS), isAll: isAll && timers.length <= MAX_TIMERS };
   }
 
   async queue(): Promise<QueueStanding> {

@@ -27,7 +27,9 @@ import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
+import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
+import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCases } from "./use-cases.ts";
 
@@ -68,13 +70,14 @@ const PAUSED_SECONDS = 60;
 export function createPaymentService(options: PaymentServiceOptions): PaymentService {
   const parts = assembleService(checkOptions("createPaymentService", paymentServiceOptions, options));
   const useCases = useCasesOf(parts);
-  return {
+  const methods = {
     ...lifeOf(parts, { areMintsNamed: options.stablecoins !== undefined }),
     ...accountMethods(parts),
     ...transactionMethods(parts, useCases),
     ...webhookMethods(parts, useCases),
     ...operatorMethods(parts),
   };
+  return { ...methods, inspected: inspectedOf(parts, methods) };
 }
 
 /** What the host has said of its mints. */
@@ -89,16 +92,7 @@ type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 function lifeOf(
   parts: ServiceParts,
   named: NamedMints,
-): Methods<
-  | "workflows"
-  | "inspected"
-  | "start"
-  | "stop"
-  | "settled"
-  | "health"
-  | "subscribe"
-  | typeof Symbol.asyncDispose
-> {
+): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
   const { context, engine, workflows, chain, waiters, report, retention, countMatters } = parts;
   const { storage, ledger, clock, assets, log } = context;
   const stop: PaymentService["stop"] = async ({ timeoutMs = STOP_MS } = {}) => {
@@ -118,13 +112,6 @@ function lifeOf(
   });
   return {
     workflows,
-    inspected: {
-      workflows,
-      storage,
-      isProduction: () => chain.keyEnvironments.includes("live"),
-      onCommit: (listener) => engine.subscribe(listener),
-      payments: { reads: storage, assets },
-    },
     async start() {
       await checkChain(parts, named);
       await chain.bind();
@@ -138,6 +125,22 @@ function lifeOf(
     [Symbol.asyncDispose]: () => stop(),
     health: () => health.read(),
     subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
+  };
+}
+
+/** What an inspector sees and does. */
+function inspectedOf(
+  { context, engine, workflows, chain }: ServiceParts,
+  service: ServiceActsParts["service"],
+): InspectedService {
+  const { storage, assets } = context;
+  return {
+    workflows,
+    storage,
+    isProduction: () => chain.keyEnvironments.includes("live"),
+    onCommit: (listener) => engine.subscribe(listener),
+    acting: new ServiceActs({ ...context, engine, service, workflows }),
+    payments: { reads: storage, assets },
   };
 }
 

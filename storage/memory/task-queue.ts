@@ -240,6 +240,18 @@ export class TaskQueue {
       .map(troubledTask);
   }
 
+  upcomingSteps(workflow: string, limit: number): PendingTask[] {
+    return [...this.#tasks.all()]
+      .filter((task) => task.workflow === workflow)
+      .filter(
+        ({ kind, lane, deadAt }) =>
+          (kind === "timer" || kind === "message") && lane === null && deadAt === null,
+      )
+      .toSorted((a, b) => a.visibleAt - b.visibleAt || a.seq - b.seq)
+      .slice(0, limit)
+      .map(pendingTask);
+  }
+
   earliestTasks(): { workflow: string; dueAt: number }[] {
     const alive = [...this.#tasks.all()].filter(({ deadAt }) => deadAt === null);
     const workflows = new Set(alive.map(({ workflow }) => workflow));

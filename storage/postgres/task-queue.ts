@@ -117,6 +117,12 @@ export class TaskQueue {
     return (await this.#database.read(this.#tasks.failing, { least, limit })).map(troubledTask);
   }
 
+  async upcomingSteps(workflow: string, limit: number): Promise<PendingTask[]> {
+    const asked = { workflow, now: Number.MAX_SAFE_INTEGER, limit };
+    const tasks = await this.#database.read(this.#tasks.dueSteps, asked);
+    return tasks.map(pendingTask).map((task) => ({ ...task, visibleAt: this.#clock.told(task.visibleAt) }));
+  }
+
   async earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
     const rows = await this.#database.read(EARLIEST, {});
     return rows.map(({ workflow, at }) => ({ workflow, dueAt: this.#clock.told(at) }));

@@ -247,6 +247,11 @@ export class TaskQueue {
     return this.#connection.read(() => this.#tasks.failing.all({ least, limit }).map(troubledTask));
   }
 
+  upcomingSteps(workflow: string, limit: number): Promise<PendingTask[]> {
+    const asked = { workflow, now: Number.MAX_SAFE_INTEGER, limit };
+    return this.#connection.read(() => this.#tasks.dueSteps.all(asked).map(pendingTask));
+  }
+
   /** One seek for each workflow and kind of queue, however many tasks there are. */
   earliestTasks(): Promise<{ workflow: string; dueAt: number }[]> {
     return this.#connection.read(() => {

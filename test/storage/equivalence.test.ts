@@ -268,6 +268,7 @@ const everything = async (storage: PaymentStorage): Promise<unknown> => ({
   dead: await storage.deadLetters(99),
   failing: await storage.failingTasks(1, 99),
   earliest: await storage.earliestTasks(),
+  upcoming: await Promise.all(workflows.map((workflow) => storage.upcomingSteps(workflow, 9))),
   due: await Promise.all(
     workflows.flatMap((workflow) => QUEUES.map((queue) => storage.nextDue([workflow], [queue]))),
   ),

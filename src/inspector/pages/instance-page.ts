@@ -2,6 +2,7 @@
 import { explainWaiting } from "../explain-waiting.ts";
 import { html, type Html } from "../html.ts";
 import { moment, shownJson, stateWords } from "../show-values.ts";
+import { actsSection } from "./act-pages.ts";
 import { chartSection } from "./instance/chart-section.ts";
 import { moneySection } from "./instance/money-section.ts";
 import { pendingSection } from "./instance/pending-section.ts";
@@ -18,7 +19,7 @@ import { travelSection } from "./instance/travel-section.ts";
 import type { Links, PageParts } from "./page.ts";
 
 export async function instancePage(links: Links, shown: ShownInstance): Promise<PageParts> {
-  const { instance, pending, step, related, money, redact } = shown;
+  const { instance, pending, step, related, money, acts, redact } = shown;
   const main = html`<h1><code>${instance.id}</code></h1>
     <p class="facts">
       <span class="pill ${instance.status}">${stateWords(shownValue(shown))}</span>
@@ -26,6 +27,7 @@ export async function instancePage(links: Links, shown: ShownInstance): Promise<
       ${moment(instance.createdAt)} · step ${instance.version}
     </p>
     ${step === null ? why(shown) : then(links, shown, step)}
+    ${acts.length === 0 ? null : section("acts", "What you can do", actsSection(links, instance.id, acts))}
     ${section("chart", "Chart", await chartSection(shown))}
     ${section("travel", "Step by step", travelSection(links, shown))}
     ${money === null ? null : section("money", "Money", moneySection(money))}

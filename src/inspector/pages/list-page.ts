@@ -1,5 +1,5 @@
 /** The list of instances: those that need a person first, then the newest. */
-import { html, type Html } from "../html.ts";
+import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
@@ -14,8 +14,7 @@ export interface ListPage {
 }
 
 export function listPage(links: Links, { list, query, workflows, redact }: ListPage): PageParts {
-  const { troubled, instances, next } = list;
-  const isFiltered = query.workflow !== undefined || query.status !== undefined;
+  const { troubled, next } = list;
   return {
     title: "Instances",
     main: html`<h1>Instances</h1>
@@ -26,10 +25,19 @@ export function listPage(links: Links, { list, query, workflows, redact }: ListP
           : html`<h2>Needs attention</h2>
               ${table(links, troubled, redact)}`
       }
-      <h2>${query.before === undefined ? "Newest" : "Older"}</h2>
-      ${instances.length === 0 ? empty(isFiltered) : table(links, instances, redact)}
+      ${query.attention === true ? attentionOnly(troubled.length) : newest(links, { list, query, workflows, redact })}
       ${next === null ? null : html`<p><a href="${links.list({ ...filtersOf(query), before: `${next.createdAt}:${next.id}` })}">Older ones</a></p>`}`,
   };
+}
+
+function attentionOnly(count: number): Html | null {
+  return count > 0 ? null : html`<p class="empty">Nothing needs attention.</p>`;
+}
+
+function newest(links: Links, { list, query, redact }: ListPage): Html {
+  const isFiltered = query.workflow !== undefined || query.status !== undefined;
+  return html`<h2>${query.before === undefined ? "Newest" : "Older"}</h2>
+    ${list.instances.length === 0 ? empty(isFiltered) : table(links, list.instances, redact)}`;
 }
 
 function filtersOf({ workflow, status }: ListQuery): Record<string, string> {
@@ -55,11 +63,16 @@ function filters(links: Links, query: ListQuery, workflows: readonly string[]): 
           ${option("", "all", query.status)}${option("active", "active", query.status)}${option("done", "ended", query.status)}
         </select></label
       >
+      <label class="check"
+        ><input
+          type="checkbox"
+          name="attention"
+          value="1"
+          ${query.attention === true ? new Html("checked") : null}
+        />
+        needs attention only</label
+      >
       <button>Show</button>
-    </form>
-    <form action="${links.file("instance")}" role="search">
-      <label>Id <input name="id" required autocomplete="off" spellcheck="false" size="34" /></label
-      ><button>Find</button>
     </form>
   </div>`;
 }

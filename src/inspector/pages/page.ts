@@ -66,9 +66,21 @@ export function page(links: Links, { title, main, standsStill }: PageParts, tag:
         <header>
           <a class="brand" href="${links.list()}">paystate <b>inspector</b></a>
           <nav aria-label="Pages">
-            <a href="${links.list()}">Instances</a><a href="${links.charts()}">Charts</a
+            <a href="${links.list()}">Instances</a><a href="${links.file("timers")}">Timers</a
+            ><a href="${links.file("webhooks")}">Webhooks</a><a href="${links.charts()}">Charts</a
             ><a href="${links.health()}">Health</a>
           </nav>
+          <form class="search" action="${links.file("find")}" role="search">
+            <input
+              id="search"
+              name="q"
+              required
+              aria-label="Find by id, signature, address or reference"
+              placeholder="id, signature, address, reference"
+              autocomplete="off"
+              spellcheck="false"
+            /><button>Find</button>
+          </form>
           <span id="live" role="status">shown as of loading</span>
         </header>
         <main id="main" tabindex="-1" ${attributes}>${main}</main>

@@ -22,7 +22,9 @@ export type ActName =
   | "request_refund_to"
   | "write_off"
   | "settle"
-  | "recover";
+  | "recover"
+  | "cancel"
+  | "redeliver";
 
 /** One act in full; `what` is kept as JSON and must hold no secret. */
 export interface Act {

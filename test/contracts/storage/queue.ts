@@ -277,6 +277,24 @@ const poison: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p0"]);
     },
   ),
+  promise("timers and messages of a workflow are listed as they become due", async ({ storage }) => {
+    const timer = { kind: "timer" } as const;
+    await arm(storage, taskOf("late", { ...timer, dueAt: 9 }), taskOf("soon", { ...timer, dueAt: 3 }));
+    await arm(storage, taskOf("work", { kind: "effect", dueAt: 1 }));
+    await arm(storage, taskOf("told", { kind: "message", dueAt: 5 }));
+    const { workflow } = taskOf("any");
+    const shown = await storage.upcomingSteps(workflow, 9);
+    assert.deepEqual(
+      shown.map(({ id, dueAt, isHeld }) => [id, dueAt, isHeld]),
+      [
+        ["soon", 3, false],
+        ["told", 5, false],
+        ["late", 9, false],
+      ],
+    );
+    assert.deepEqual(ids(await storage.upcomingSteps(workflow, 1)), ["soon"]);
+    assert.deepEqual(await storage.upcomingSteps("another@1", 9), []);
+  }),
   promise("failing tasks are listed by how long they fail, with what they said last", async ({ storage }) => {
     await arm(storage, taskOf("a", { dueAt: 5 }), taskOf("b", { dueAt: 3 }), taskOf("c", { dueAt: 4 }));
     /** Claims everything and gives it back, one of them with an error. */

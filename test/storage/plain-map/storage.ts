@@ -27,6 +27,7 @@ export function plainMapStorage(): EngineStorage {
     }),
     deadLetters: async (limit) => tasks.deadLetters(limit),
     failingTasks: async (least, limit) => tasks.failing(least, limit),
+    upcomingSteps: async (workflow, limit) => tasks.upcoming(workflow, limit),
     earliestTasks: async () => tasks.earliest(),
     ...instanceReads(database),
     ...watching(database),

@@ -166,6 +166,15 @@ export class Tasks {
       .slice(0, limit);
   }
 
+  upcoming(workflow: string, limit: number): readonly PendingTask[] {
+    return this.#waiting()
+      .filter((task) => task.workflow === workflow && task.lane === null)
+      .filter(({ kind }) => kind === "timer" || kind === "message")
+      .map(pendingTask)
+      .toSorted(by(({ visibleAt }) => visibleAt))
+      .slice(0, limit);
+  }
+
   earliest(): readonly { readonly workflow: string; readonly dueAt: number }[] {
     const workflows = new Set(this.#waiting().map(({ workflow }) => workflow));
     return [...workflows].toSorted(compareTexts).map((workflow) => {

@@ -13,6 +13,7 @@ import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 export function timelineSection(links: Links, shown: ShownInstance): Html {
   const { instance, history, fold, deliveries } = shown;
   const [first] = history;
+  const problem = fold?.problem ?? null;
   if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
   const last = history.at(-1) ?? first;
   const isWhole = first.version === 1 && last.version === instance.version;
@@ -28,7 +29,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
     .toSorted((a, b) => a.at - b.at)
     .toReversed();
   return html`${isWhole ? null : html`<p>Steps ${first.version} to ${last.version} of ${instance.version}.</p>`}
-    ${fold?.problem == null ? null : html`<p class="warn">⚠ ${fold.problem}</p>`}
+    ${problem === null ? null : html`<p class="warn">⚠ ${problem}</p>`}
     <div class="scroll" tabindex="0" role="group" aria-label="Timeline">
       <table class="timeline">
         <thead>

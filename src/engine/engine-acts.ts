@@ -1,0 +1,138 @@
+/** What a viewer may do about an instance of an engine: send it an event, have a task tried again or dropped, end it. */
+import type { EventObject } from "xstate";
+import type { PendingTask } from "../../storage/storage.ts";
+import type { Logger } from "../runtime.ts";
+import {
+  ActRefused,
+  type Acting,
+  type GivenAct,
+  type InspectedStorage,
+  type OfferedAct,
+} from "./inspected.ts";
+import type { StopResult } from "./instance-commands.ts";
+import type { SendResult } from "./steps.ts";
+import type { TaskCommands } from "./troubled-tasks.ts";
+import { eventFromText } from "./values.ts";
+
+/** What the acts are carried out by. */
+export interface EngineActsParts {
+  readonly storage: Pick<InspectedStorage, "load" | "pending">;
+  readonly commands: Pick<TaskCommands, "retry" | "drop">;
+  readonly send: (id: string, event: EventObject) => Promise<SendResult>;
+  readonly stop: (id: string) => Promise<StopResult>;
+  /** Each act is a line of it, with who acted and why. */
+  readonly log: Logger;
+}
+
+const MAX_TASKS = 100;
+
+export class EngineActs implements Acting {
+  readonly #parts: EngineActsParts;
+
+  constructor(parts: EngineActsParts) {
+    this.#parts = parts;
+  }
+
+  async offers(instance: string): Promise<readonly OfferedAct[]> {
+    const { storage } = this.#parts;
+    const record = await storage.load(instance);
+    if (record === null) return [];
+    const { tasks } = await storage.pending(instance, MAX_TASKS);
+    const repairs = tasks.flatMap(repairsOf);
+    return record.status === "active" ? [...repairs, SEND, STOP_IT] : repairs;
+  }
+
+  async perform(instance: string, key: string, given: GivenAct): Promise<string> {
+    const offered = (await this.offers(instance)).find((each) => each.key === key);
+    if (offered === undefined) throw new ActRefused("This can no longer be done: the instance has moved on.");
+    const { actor, reason } = given;
+    this.#parts.log.info({ instance, act: key, actor, reason }, "a person acts through the inspector");
+    const { commands, stop } = this.#parts;
+    if (key === SEND.key) return this.#send(instance, given.event ?? "");
+    if (key === STOP_IT.key) return stopWords(await stop(instance));
+    const [verb, task] = partsOf(key);
+    const isDone = verb === "retry" ? await commands.retry(task) : await commands.drop(task);
+    if (!isDone)
+      throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
+    return verb === "retry" ? "The task is due now." : "The task was dropped.";
+  }
+
+  async #send(instance: string, text: string): Promise<string> {
+    const { kind } = await this.#parts.send(instance, givenEvent(text));
+    switch (kind) {
+      case "stepped":
+        return "The event made a step.";
+      case "unchanged":
+        return "The event changed nothing.";
+      case "ended":
+      case "absent":
+      case "refused":
+        throw new ActRefused("The instance has ended, and takes no event.");
+      default:
+        return kind satisfies never;
+    }
+  }
+}
+
+const SEND: OfferedAct = {
+  key: "send",
+  label: "Send an event",
+  consequence:
+    "The event is handed to the instance. The step that it makes is stored, and its effects are carried out.",
+  takesEvent: true,
+};
+
+const STOP_IT: OfferedAct = {
+  key: "stop",
+  label: "Stop the instance",
+  consequence:
+    "The instance ends as stopped: its timers, invocations, watches and children end, and it takes no event any more. This cannot be undone.",
+};
+
+/** What can be done about a task that fails or was set aside. */
+export function repairsOf({ id, kind, name, failures, deadAt, isHeld }: PendingTask): OfferedAct[] {
+  const retry: OfferedAct = {
+    key: `retry ${id}`,
+    label: `Try ${name} again`,
+    consequence: `The ${kind} ${name} becomes due now, and a process at work tries it again.`,
+  };
+  if (deadAt === null) return failures > 0 && !isHeld ? [retry] : [];
+  const drop: OfferedAct = {
+    key: `drop ${id}`,
+    label: `Drop ${name}`,
+    consequence: `The ${kind} ${name} is removed and never done. This cannot be undone.`,
+  };
+  return [retry, drop];
+}
+
+/** The verb of a key, and what it is done to. */
+export function partsOf(key: string): [verb: string, of: string] {
+  const space = key.indexOf(" ");
+  return space < 0 ? [key, ""] : [key.slice(0, space), key.slice(space + 1)];
+}
+
+/** An event as a person writes it: its type, or JSON. @throws ActRefused */
+function givenEvent(text: string): EventObject {
+  const trimmed = text.trim();
+  if (trimmed === "") throw new ActRefused("Expected an event: its type, or JSON with a type.");
+  const event = trimmed.startsWith("{") ? parsed(trimmed) : { type: trimmed };
+  // Events of the engine's own tell of ends and delays: from outside they would be lies.
+  if (/^(xstate\.|\$)/.test(event.type))
+    throw new ActRefused("Events that begin with xstate. or $ are the engine's own.");
+  return event;
+}
+
+function parsed(text: string): EventObject {
+  try {
+    const event: unknown = eventFromText(text);
+    if (typeof (event as { readonly type?: unknown } | null)?.type === "string") return event as EventObject;
+  } catch {
+    // Said below.
+  }
+  throw new ActRefused('Expected JSON such as {"type":"PAY"}.');
+}
+
+function stopWords(result: StopResult): string {
+  if (result === "stopped") return "The instance is stopped.";
+  throw new ActRefused("The instance had ended before.");
+}

@@ -1,0 +1,47 @@
+/** All timers that are pending, the next one first, counting down. */
+import type { PendingTask } from "../../../storage/storage.ts";
+import { html } from "../html.ts";
+import { dueMoment, rowKey } from "../show-values.ts";
+import { shownEvent } from "./instance/shown-instance.ts";
+import type { Links, PageParts } from "./page.ts";
+
+/** The next timers, and whether there are more. */
+export interface UpcomingTimers {
+  readonly timers: readonly PendingTask[];
+  readonly isAll: boolean;
+}
+
+export function timersPage(links: Links, { timers, isAll }: UpcomingTimers): PageParts {
+  const main = html`<h1>Timers</h1>
+    ${isAll ? null : html`<p>The next ${timers.length}.</p>`}
+    ${
+      timers.length === 0
+        ? html`<p class="empty">No timer is pending.</p>`
+        : html`<div class="scroll" tabindex="0" role="group" aria-label="Timers">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Fires</th>
+                  <th scope="col">Timer</th>
+                  <th scope="col">Instance</th>
+                  <th scope="col">Chart</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${timers.map(
+                  ({ id, instance, workflow, name, dueAt }) =>
+                    html`<tr data-key="${rowKey("timer", id)}">
+                      <td>${dueMoment(dueAt)}</td>
+                      <td><code>${shownEvent(name)}</code></td>
+                      <td>
+                        <a href="${links.instance(instance)}"><code>${instance}</code></a>
+                      </td>
+                      <td>${workflow}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+    }`;
+  return { title: "Timers", main };
+}

@@ -1,0 +1,116 @@
+/** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
+import type { DeliveryAttemptRecord } from "../../payments/records.ts";
+import { durationWords } from "../chart/words.ts";
+import { html, type Html } from "../html.ts";
+import { outcomeOf } from "../payments/read-deliveries.ts";
+import type { DeliveryLadder, WebhookStanding } from "../payments/read-webhooks.ts";
+import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
+import type { Links, PageParts } from "./page.ts";
+
+export function webhooksPage(links: Links, webhooks: readonly WebhookStanding[], redact: Redact): PageParts {
+  const main = html`<h1>Webhooks</h1>
+    ${
+      webhooks.length === 0
+        ? html`<p class="empty">No webhook is registered.</p>`
+        : html`<div class="scroll" tabindex="0" role="group" aria-label="Webhooks">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Webhook</th>
+                  <th scope="col">Receiver</th>
+                  <th scope="col">Standing</th>
+                  <th scope="col">Last delivered</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${webhooks.map((each) => webhookRow(links, each, redact))}
+              </tbody>
+            </table>
+          </div>`
+    }`;
+  return { title: "Webhooks", main };
+}
+
+function webhookRow(links: Links, standing: WebhookStanding, redact: Redact): Html {
+  const { webhook, lastDeliveredAt, abandoned } = standing;
+  const { id, url } = webhook;
+  return html`<tr data-key="${rowKey("webhook", id)}">
+    <td>
+      <a href="${links.file("webhook", { id })}"><code>${id}</code></a>
+    </td>
+    <td>${redact(url)}</td>
+    <td>
+      ${enabledWords(standing)}
+      ${abandoned === 0 ? null : html`<strong class="trouble">⚠ ${abandoned} abandoned</strong>`}
+    </td>
+    <td>${lastDeliveredAt === null ? "never" : moment(lastDeliveredAt)}</td>
+  </tr>`;
+}
+
+function enabledWords({ webhook }: WebhookStanding): string {
+  return webhook.disabledAt === null ? "enabled" : `off: ${webhook.disabledReason ?? "no reason"}`;
+}
+
+/** One webhook with its newest deliveries. */
+export interface WebhookPage {
+  readonly id: string;
+  readonly url: string;
+  readonly ladders: readonly DeliveryLadder[];
+  readonly redact: Redact;
+}
+
+export function webhookPage(links: Links, { id, url, ladders, redact }: WebhookPage): PageParts {
+  const main = html`<h1><code>${id}</code></h1>
+    <p class="facts">sends to ${redact(url)} · <a href="${links.file("webhooks")}">all webhooks</a></p>
+    ${ladders.length === 0 ? html`<p class="empty">Nothing has been delivered to it yet.</p>` : null}
+    ${ladders.map((ladder) => ladderCard(links, ladder, redact))}`;
+  return { title: id, main };
+}
+
+function ladderCard(
+  links: Links,
+  { delivery, notice, attempts, nextAt }: DeliveryLadder,
+  redact: Redact,
+): Html {
+  const { id, status, transactionId, createdAt } = delivery;
+  const isTrouble = status === "abandoned" || (status === "pending" && attempts.length > 0);
+  return html`<section class="ladder" data-key="${rowKey("ladder", id)}" aria-labelledby="${rowKey("h", id)}">
+    <h2 id="${rowKey("h", id)}">
+      ${notice?.event ?? "notice"}
+      <span class="pill ${status === "pending" ? "active" : "done"}">${isTrouble ? "⚠ " : ""}${status}</span>
+    </h2>
+    <p class="facts">
+      <a href="${links.instance(id)}"><code>${id}</code></a> of
+      <a href="${links.instance(transactionId)}"><code>${transactionId}</code></a> · ${moment(createdAt)}
+      ${nextAt === null || status !== "pending" ? null : html` · next attempt ${dueMoment(nextAt)}`}
+    </p>
+    <ol>
+      ${attempts.map((attempt) => rung(attempt, redact))}
+    </ol>
+    ${typeof notice?.body === "string" ? curl(id, notice.body, redact) : null}
+  </section>`;
+}
+
+function rung(attempt: DeliveryAttemptRecord, redact: Redact): Html {
+  const { id, startedAt, durationMs, excerpt } = attempt;
+  return html`<li data-key="${rowKey("rung", id)}">
+    ${moment(startedAt)}: ${redact(outcomeOf(attempt))}, took ${durationWords(durationMs)}
+    ${excerpt === null || excerpt === "" ? null : html`<pre>${redact(excerpt)}</pre>`}
+  </li>`;
+}
+
+/** The same request by hand. Address and secret stay in variables of the shell: neither is shown. */
+function curl(id: string, body: string, redact: Redact): Html {
+  const quoted = redact(body).replaceAll("'", "'\\''");
+  const text = [
+    `BODY='${quoted}'`,
+    `SIGNATURE="sha256=$(printf %s "$BODY" | openssl dgst -sha256 -hmac "$WEBHOOK_SECRET" -r | cut -d' ' -f1)"`,
+    `curl -sS "$WEBHOOK_URL" -H 'Content-Type: application/json' -H "X-Service-Signature: $SIGNATURE" --data-binary "$BODY"`,
+  ].join("\n");
+  const place = rowKey("curl", id);
+  return html`<details id="${rowKey("d", id)}">
+    <summary>The request as curl</summary>
+    <pre id="${place}">${text}</pre>
+    <button type="button" data-copies="${place}">Copy</button>
+  </details>`;
+}

@@ -1,0 +1,65 @@
+/** Webhooks of all accounts, and the ladder of attempts of each delivery. */
+import type { InspectedStorage } from "../../engine/inspected.ts";
+import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+import type {
+  DeliveryAttemptRecord,
+  DeliveryRecord,
+  NoticeRecord,
+  WebhookRecord,
+} from "../../payments/records.ts";
+
+/** A webhook with how it goes. */
+export interface WebhookStanding {
+  readonly webhook: WebhookRecord;
+  readonly lastDeliveredAt: number | null;
+  /** Deliveries that are no longer tried. */
+  readonly abandoned: number;
+}
+
+/** One delivery with its attempts, and when the next one is due. */
+export interface DeliveryLadder {
+  readonly delivery: DeliveryRecord;
+  readonly notice: NoticeRecord | null;
+  readonly attempts: readonly DeliveryAttemptRecord[];
+  readonly nextAt: number | null;
+}
+
+const MAX_ACCOUNTS = 200;
+const MAX_LADDERS = 25;
+const MAX_PENDING = 20;
+const MAX_WEBHOOKS = 1_000;
+
+export async function readWebhooks({ reads }: InspectedPayments): Promise<WebhookStanding[]> {
+  const accounts = await reads.accountsAfter("", MAX_ACCOUNTS);
+  const abandoned = new Map(
+    (await reads.abandonedDeliveries(MAX_WEBHOOKS)).map(({ webhookId, count }) => [webhookId, count]),
+  );
+  const found = await Promise.all(accounts.map(({ id }) => reads.webhooks(id)));
+  return Promise.all(
+    found.flat().map(async (webhook) => ({
+      webhook,
+      lastDeliveredAt: await reads.lastDeliveredAt(webhook.id),
+      abandoned: abandoned.get(webhook.id) ?? 0,
+    })),
+  );
+}
+
+/** The newest deliveries to a webhook. */
+export async function readLadders(
+  { reads }: InspectedPayments,
+  storage: Pick<InspectedStorage, "pending">,
+  webhookId: string,
+): Promise<DeliveryLadder[]> {
+  const deliveries = await reads.deliveriesTo(webhookId, { below: null, limit: MAX_LADDERS });
+  return Promise.all(
+    deliveries.map(async (delivery) => {
+      const [notice, attempts, { tasks }] = await Promise.all([
+        reads.notice(delivery.noticeId),
+        reads.deliveryAttempts(delivery.id),
+        storage.pending(delivery.id, MAX_PENDING),
+      ]);
+      const due = tasks.filter(({ deadAt }) => deadAt === null).map(({ dueAt }) => dueAt);
+      return { delivery, notice, attempts, nextAt: due.length === 0 ? null : Math.min(...due) };
+    }),
+  );
+}

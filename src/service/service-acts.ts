@@ -1,0 +1,161 @@
+/** What a viewer may do about an instance of a payment service: what its operator may, each act in the audit log. */
+import { PaymentError } from "../errors.ts";
+import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
+import type { Engine } from "../engine/index.ts";
+import { partsOf, repairsOf } from "../engine/engine-acts.ts";
+import { snapshotFromText } from "../engine/snapshot-text.ts";
+import type { AnyWorkflow } from "../engine/workflow.ts";
+import type { Commit } from "../../storage/storage.ts";
+import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
+import { OperatorRefused } from "../payments/operator/operator-refused.ts";
+import type { Caller } from "../payments/accounts/caller.ts";
+import type { PaymentTables } from "../payments/records.ts";
+import type { ServiceContext } from "../payments/service-context.ts";
+import type { PaymentService } from "./payment-service.ts";
+
+/** What the acts are carried out by. */
+export interface ServiceActsParts extends ServiceContext {
+  readonly engine: Pick<Engine<PaymentTables>, "commit">;
+  readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "operator">;
+  readonly workflows: readonly AnyWorkflow[];
+}
+
+const MAX_TASKS = 100;
+
+const CANCEL: OfferedAct = {
+  key: "cancel",
+  label: "Cancel the transaction",
+  consequence:
+    "The transaction is cancelled for its account, unless its payment or its deposit is on its way by then. Its webhooks are told.",
+};
+
+const RELEASE: OfferedAct = {
+  key: "release",
+  label: "Release the deposit address",
+  consequence:
+    "You say that all the address has signed was rightly signed. It is settled again: what is there goes where the order, or its end, sends it.",
+};
+
+const REDELIVER: OfferedAct = {
+  key: "redeliver",
+  label: "Deliver again",
+  consequence:
+    "The same notice is sent once more, the same id and the same bytes, with six attempts of its own.",
+};
+
+/** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
+export class ServiceActs implements Acting {
+  readonly #parts: ServiceActsParts;
+  readonly #writeAct: WriteAct;
+
+  constructor(parts: ServiceActsParts) {
+    this.#parts = parts;
+    this.#writeAct = createWriteAct(parts);
+  }
+
+  async offers(instance: string): Promise<readonly OfferedAct[]> {
+    const { storage } = this.#parts;
+    const [{ tasks }, [deposit], delivery] = await Promise.all([
+      storage.pending(instance, MAX_TASKS),
+      storage.deposits([instance]),
+      storage.delivery(instance),
+    ]);
+    return [
+      ...tasks.flatMap(repairsOf),
+      ...((await this.#isCancellable(instance)) ? [CANCEL] : []),
+      ...(deposit === undefined || deposit.heldReason === null ? [] : [RELEASE]),
+      ...(delivery === null || delivery.status === "pending" ? [] : [REDELIVER]),
+    ];
+  }
+
+  async perform(instance: string, key: string, given: GivenAct): Promise<string> {
+    const isOffered = (await this.offers(instance)).some((each) => each.key === key);
+    if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
+    try {
+      return await this.#perform(instance, key, readActedBy({ actor: given.actor, reason: given.reason }));
+    } catch (error) {
+      if (error instanceof OperatorRefused || error instanceof PaymentError) {
+        throw new ActRefused(error.message, { cause: error });
+      }
+      throw error;
+    }
+  }
+
+  async #perform(instance: string, key: string, by: GivenAct): Promise<string> {
+    const { clock, service } = this.#parts;
+    const [verb, task] = partsOf(key);
+    switch (verb) {
+      case "retry":
+        await this.#repair(instance, "retry", by, { retries: [{ task, dueAt: clock.now() }] });
+        return "The task is due now.";
+      case "drop":
+        await this.#repair(instance, "drop", by, { drops: [task] });
+        return "The task was dropped.";
+      case "release":
+        await service.operator.resolve(`held:${instance}`, { action: "release" }, by);
+        return "The address is released. A service at work settles it.";
+      case "cancel":
+        return this.#cancel(instance, by);
+      default:
+        return this.#redeliver(instance, by);
+    }
+  }
+
+  /** One commit with its row of the audit log. */
+  async #repair(
+    instance: string,
+    act: ActName,
+    by: GivenAct,
+    parts: Pick<Commit<PaymentTables>, "retries" | "drops">,
+  ): Promise<void> {
+    const what = { instance, ...parts };
+    const writes = [this.#writeAct({ by, act, what })];
+    const [result] = await this.#parts.storage.commit([{ ...parts, writes }]);
+    if (result?.ok !== true) {
+      throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
+    }
+  }
+
+  async #cancel(transactionId: string, by: GivenAct): Promise<string> {
+    const { storage, service } = this.#parts;
+    const found = await storage.transaction(transactionId);
+    if (found === null) throw new ActRefused("There is no such transaction.");
+    await this.#note("cancel", { transactionId }, by);
+    await service.cancelTransaction(await this.#callerOf(found.transaction.accountId), transactionId);
+    return "The transaction is cancelled.";
+  }
+
+  async #redeliver(deliveryId: string, by: GivenAct): Promise<string> {
+    const { storage, service } = this.#parts;
+    const delivery = await storage.delivery(deliveryId);
+    if (delivery === null) throw new ActRefused("There is no such delivery.");
+    const { webhookId, accountId } = delivery;
+    await this.#note("redeliver", { deliveryId, webhookId }, by);
+    await service.redeliver(await this.#callerOf(accountId), { webhookId, deliveryId });
+    return "The notice is on its way once more.";
+  }
+
+  /** Written before the act: one that was refused, or whose process died, stands in the log as what it was, an attempt. */
+  async #note(act: ActName, what: Readonly<Record<string, unknown>>, by: GivenAct): Promise<void> {
+    await this.#parts.engine.commit({ writes: [this.#writeAct({ by, act, what })] });
+  }
+
+  async #callerOf(accountId: string): Promise<Caller> {
+    const account = await this.#parts.storage.account(accountId);
+    if (account === null) throw new ActRefused("Its account is gone.");
+    return { accountId, tier: account.tier, scopes: [] };
+  }
+
+  /** Whether the chart of the order hears CANCEL where it stands. */
+  async #isCancellable(instance: string): Promise<boolean> {
+    const { storage, workflows } = this.#parts;
+    const record = await storage.load(instance);
+    if (record === null || record.status !== "active") return false;
+    const workflow = workflows.find(({ key, hash }) => key === record.workflow && hash === record.hash);
+    if (workflow === undefined || !CANCELLABLE.has(workflow.name)) return false;
+    return workflow.chart.step(snapshotFromText(record.snapshot), { type: "CANCEL" }) !== null;
+  }
+}
+
+/** The charts of orders, whose CANCEL is the caller's own. */
+const CANCELLABLE: ReadonlySet<string> = new Set(["wallet-transfer", "private-transfer"]);
