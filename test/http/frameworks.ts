@@ -6,7 +6,7 @@ import { NestFactory } from "@nestjs/core";
 import { once } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type App as ExpressApp } from "express";
+import express, { type Express as ExpressApp, type RequestHandler } from "express";
 import express4 from "express4";
 import fastify, { type FastifyInstance } from "fastify";
 import { Hono } from "hono";
@@ -86,7 +86,7 @@ export const WRONG_MOUNTINGS: readonly Mounting[] = [
   },
 ];
 
-function parsing(app: ExpressApp, parser: unknown): ExpressApp {
+function parsing(app: ExpressApp, parser: RequestHandler): ExpressApp {
   app.use(parser);
   return app;
 }

@@ -1,17 +1,5 @@
 /** The little that the tests need to know of frameworks that come without types. */
 
-declare module "express" {
-  import type { Server } from "node:http";
-
-  export interface App {
-    use(handler: unknown): void;
-    use(path: string, handler: unknown): void;
-    listen(port: number, host: string, listening: () => void): Server;
-  }
-  const express: { (): App; json(): unknown };
-  export default express;
-}
-
 declare module "express4" {
   import express from "express";
 
