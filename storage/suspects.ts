@@ -63,7 +63,7 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
  *
  * @example
  * ```ts
- * import { storedTask, suspected, suspectsInTurn } from "paystate/storage";
+ * import { storedTask, suspectsInTurn } from "paystate/storage";
  *
  * const task = {
  *   id: "i:1:0",
@@ -76,7 +76,7 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
  *   lane: null,
  * } as const;
  * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, laned: 0 };
- * const suspect = suspected(storedTask(task, { holder: "dead", until: 70 }), claim) ?? expect.fail();
+ * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
  * const held = { ...suspect, holder: "other", visibleAt: 99 };
  * console.log(suspectsInTurn([suspect], { ...claim, steps: 0, free: 1 }).length); // 1
  * console.log(suspectsInTurn([suspect, held], { ...claim, steps: 0, free: 1 }).length); // 0
@@ -97,7 +97,7 @@ export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], reques
  *
  * @example
  * ```ts
- * import { nextSuspectAt, storedTask, suspected } from "paystate/storage";
+ * import { nextSuspectAt, storedTask } from "paystate/storage";
  *
  * const task = {
  *   id: "i:1:0",
@@ -109,10 +109,9 @@ export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], reques
  *   dueAt: 5,
  *   lane: null,
  * } as const;
- * const dead = storedTask(task, { holder: "dead", until: 70 });
- * const suspect = suspected(dead, { now: 80, leaseMs: 9, maxCrashes: 5 }) ?? expect.fail();
+ * const suspect = { ...storedTask(task, undefined), crashes: 1, crashedAt: 70, visibleAt: 3_600_070 };
  * const held = { ...suspect, holder: "other", visibleAt: 99 };
- * console.log(nextSuspectAt([suspect], [suspect]), nextSuspectAt([suspect], [held])); // 80 99
+ * console.log(nextSuspectAt([suspect], [suspect]), nextSuspectAt([suspect], [held])); // 70 99
  * ```
  */
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
@@ -122,7 +121,28 @@ export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly Stored
   return Math.max(first, ...all.filter(isHeldSuspect).map(({ visibleAt }) => visibleAt));
 }
 
-/** The same claim with one place fewer, which this task has taken. */
+/**
+ * The same claim with one place fewer, which this task has taken.
+ *
+ * @example
+ * ```ts
+ * import { storedTask, withoutPlaceOf } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const places = { steps: 9, free: 9, laned: 9 };
+ * const claim = { holder: "h", now: 80, leaseMs: 9, workflows: ["order@1"], maxCrashes: 5, ...places };
+ * console.log(withoutPlaceOf(storedTask(task, undefined), claim).free); // 8
+ * ```
+ */
 export function withoutPlaceOf(task: StoredTask, request: ClaimRequest): ClaimRequest {
   const queue = queueOf(taskRecord(task));
   return { ...request, [queue]: request[queue] - 1 };
