@@ -84,7 +84,9 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
  */
 export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], request: ClaimRequest): T[] {
   const { workflows, now, maxCrashes } = request;
-  if (tasks.some((task) => isHeldSuspect(task) && task.visibleAt > now)) return [];
+  // A lease longer than any that is given was given before the clock was set back.
+  const isLeased = ({ visibleAt }: StoredTask): boolean => visibleAt > now && visibleAt <= now + SUSPECT_MS;
+  if (tasks.some((task) => isHeldSuspect(task) && isLeased(task))) return [];
   return tasks
     .filter((task) => isInLine(task) && task.crashes < maxCrashes && workflows.includes(task.workflow))
     .filter((task) => request[queueOf(taskRecord(task))] > 0)
@@ -117,8 +119,8 @@ export function suspectsInTurn<T extends StoredTask>(tasks: readonly T[], reques
 export function nextSuspectAt(tasks: readonly StoredTask[], all: readonly StoredTask[]): number | null {
   const waiting = tasks.filter(isInLine);
   if (waiting.length === 0) return null;
-  const first = Math.min(...waiting.map(({ crashedAt }) => crashedAt ?? 0));
-  return Math.max(first, ...all.filter(isHeldSuspect).map(({ visibleAt }) => visibleAt));
+  const first = waiting.reduce((at, { crashedAt }) => Math.min(at, crashedAt ?? 0), Infinity);
+  return all.filter(isHeldSuspect).reduce((at, { visibleAt }) => Math.max(at, visibleAt), first);
 }
 
 /**

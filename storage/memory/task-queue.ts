@@ -188,12 +188,12 @@ export class TaskQueue {
   /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): SequencedTask | undefined {
     const slots = this.#freeSlots(request.now);
-    const inTurn = suspectsInTurn(this.#inOrder(), request);
+    const suspects = [...this.#tasks.all()].filter(({ crashedAt }) => crashedAt !== null);
+    const inTurn = suspectsInTurn(
+      suspects.toSorted((a, b) => a.seq - b.seq),
+      request,
+    );
     return inTurn.find(({ lane }) => lane === null || (slots.get(lane) ?? 0) > 0);
-  }
-
-  #inOrder(): SequencedTask[] {
-    return [...this.#tasks.all()].toSorted((a, b) => a.seq - b.seq);
   }
 
   /** Extends the lease; false when it is lost. */

@@ -171,8 +171,15 @@ function dueStatements(db: Kysely<Schema>) {
 function suspectStatements(db: Kysely<Schema>) {
   const suspects = () => alive(db).where("crashedAt", "is not", null);
   return {
-    anySuspect: statement<object>()(() => suspects().select("id").limit(sql.lit(1))),
-    heldSuspects: statement<object>()(() => suspects().selectAll().where("holder", "is not", null)),
+    anyWaiting: statement<object>()(() =>
+      suspects().select("id").where("holder", "is", null).limit(sql.lit(1)),
+    ),
+    // A condition that the planner seeks by, as it does not by "is not null".
+    heldSuspects: statement<object>()(() =>
+      suspects()
+        .selectAll()
+        .where(sql<boolean>`holder >= ''`),
+    ),
     waitingSuspects: statement<{ workflow: string; limit: number }>()(({ workflow, limit }) =>
       suspects()
         .selectAll()

@@ -161,7 +161,7 @@ export class TaskQueue {
 
   /** The suspect whose turn it is. */
   #suspect(request: ClaimRequest): TaskRow | undefined {
-    if (this.#tasks.anySuspect.get({}) === undefined) return undefined;
+    if (this.#tasks.anyWaiting.get({}) === undefined) return undefined;
     const suspects = [...this.#tasks.heldSuspects.all({}), ...this.#waitingSuspects(request.workflows)];
     return suspectsInTurn(suspects, request).find((task) => this.#lanes.hasSlot(task, request.now));
   }
@@ -233,7 +233,7 @@ export class TaskQueue {
   }
 
   #nextSuspectAt(workflows: readonly string[], queues: readonly QueueName[]): number | null {
-    if (this.#tasks.anySuspect.get({}) === undefined) return null;
+    if (this.#tasks.anyWaiting.get({}) === undefined) return null;
     const waiting = this.#waitingSuspects(workflows);
     const asked = waiting.filter((task) => queues.includes(queueOf(taskRecord(task))));
     return nextSuspectAt(asked, this.#tasks.heldSuspects.all({}));

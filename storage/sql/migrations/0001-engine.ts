@@ -112,7 +112,10 @@ async function createTaskIndexes(db: Kysely<unknown>): Promise<void> {
   await index("tasks_held", ["lane", "visibleAt"])
     .where(sql<boolean>`lane is not null and holder is not null and ${alive}`)
     .execute();
-  await index("tasks_suspect", ["workflow", "crashes", "seq"])
+  await db.schema
+    .createIndex("tasks_suspect")
+    .on("tasks")
+    .expression(sql`holder, workflow, crashes, (kind in ('effect', 'invocation')), seq`)
     .where(sql<boolean>`${sql.ref("crashedAt")} is not null and ${alive}`)
     .execute();
   await index("tasks_of_instance", ["instance", "name", "seq"]).execute();

@@ -213,12 +213,25 @@ const culprits: readonly StorageContractCase[] = [
   }),
   promise("D2: an hour after its last crash a task is no suspect", async ({ storage }) => {
     await vanishWith(storage, 4);
-    const held = await claimOne(storage, LEASE, { leaseMs: 2 * HOUR_MS });
+    const held = await claimOne(storage, LEASE);
+    const beat = { tasks: [held], now: LEASE, leaseMs: HOUR_MS };
+    assert.deepEqual(await storage.heartbeat(beat), []);
     assert.deepEqual(await claim(storage, LEASE + HOUR_MS - 1), []);
+    assert.deepEqual(await storage.heartbeat({ ...beat, now: 2 * LEASE }), []);
     assert.deepEqual(ids(await claim(storage, LEASE + HOUR_MS)), ["t1", "t2", "t3"]);
     assert.deepEqual(await suspects(storage), ["t0"]);
     await end(storage, held);
   }),
+  promise(
+    "D2, D10: a suspect held from before the clock was set back keeps no other waiting",
+    async ({ storage }) => {
+      await vanishWith(storage, 2);
+      assert.equal((await claimOne(storage, LEASE)).id, "t0");
+      const before = LEASE - 2 * HOUR_MS;
+      assert.equal((await claimOne(storage, before)).id, "t1");
+      assert.deepEqual(await claim(storage, before), []);
+    },
+  ),
   promise("D2: a crash an hour after the one before begins a new row", async ({ storage }) => {
     await vanishWith(storage, 1);
     let now = LEASE;
