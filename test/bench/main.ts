@@ -11,6 +11,7 @@ import { benchPostgres } from "./postgres.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchPrivateCosts } from "./private-costs.ts";
+import { benchRetention } from "./retention.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
 import { benchWatch } from "./watch.ts";
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   landings: benchLandings,
   deliver: benchDeliver,
   growth: benchGrowth,
+  retention: benchRetention,
   tarpit: benchTarpit,
   idle: benchIdle,
   import: benchImport,
