@@ -17,7 +17,7 @@ import { messageTask } from "./messages.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
 import type { StepFacts } from "./step-facts.ts";
-import { eventToText, UnstorableValue } from "./values.ts";
+import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 
 /** The parts of a commit that one step fills. */
@@ -63,6 +63,11 @@ export interface PlannedArrival {
 
 /** The first step of a new instance, and those of the children it starts. */
 export function planStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
+  const step = (): string => `${start.workflow.key}, start of ${start.id}`;
+  return withStep(step, () => plannedStart(start, at, workflows));
+}
+
+function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
   const { workflow, id, input, parent } = start;
   const step = workflow.chart.start(input, parent);
   const { after } = step;
@@ -86,12 +91,26 @@ export function planStart(start: PlannedStart, at: number, workflows: Registered
   return withFirstSteps(first, workflows);
 }
 
-/** The step that an event makes of an instance, with those of the children it starts; null when it changes nothing. */
+/**
+ * The step that an event makes of an instance, with those of the children it starts; null when it changes nothing.
+ * @throws TypeError when the event has no type.
+ */
 export function planStep(
   arrived: ArrivedEvent,
   at: number,
   workflows: RegisteredWorkflows,
 ): StepCommit[] | null {
+  const { workflow, id, snapshot } = arrived;
+  const standing = (): string => `${workflow.key}, ${id} in state ${JSON.stringify(snapshot.value)}`;
+  // A program without types, or an outcome that was read from somewhere, may give anything.
+  const event = arrived.event as Partial<EventObject> | null;
+  if (typeof event?.type !== "string" || event.type === "") {
+    throw new TypeError(`${standing()}: event.type: expected the name of an event`);
+  }
+  return withStep(standing, () => plannedStep(arrived, at, workflows));
+}
+
+function plannedStep(arrived: ArrivedEvent, at: number, workflows: RegisteredWorkflows): StepCommit[] | null {
   const { workflow, id, version: expectedVersion, snapshot: before, event } = arrived;
   const step = workflow.chart.step(before, event);
   if (step === null) return null;

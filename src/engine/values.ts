@@ -10,10 +10,29 @@ export class UnstorableValue extends TypeError {
   override readonly name = "UnstorableValue";
   /** Where the value stands. */
   readonly path: string;
+  /** The chart, the instance and the state whose step it is of, where these are known. */
+  readonly step: string | undefined;
+  readonly #reason: string;
 
-  constructor(path: string, reason: string) {
-    super(`${path} cannot be stored: ${reason}`);
+  constructor(path: string, reason: string, step?: string) {
+    super(`${step === undefined ? "" : `${step}: `}${path} cannot be stored: ${reason}`);
     this.path = path;
+    this.step = step;
+    this.#reason = reason;
+  }
+
+  /** The same in this step, unless the step is known already. */
+  in(step: string): UnstorableValue {
+    return this.step === undefined ? new UnstorableValue(this.path, this.#reason, step) : this;
+  }
+}
+
+/** Does what a step takes; of a value that cannot be stored it is told which step that is. */
+export function withStep<A>(step: () => string, act: () => A): A {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof UnstorableValue ? error.in(step()) : error;
   }
 }
 

@@ -3,11 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { setup } from "xstate";
+import { fromPromise, setup, type AnyStateMachine } from "xstate";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import { sqliteStorage } from "../kit/storages.ts";
-import { createEngine, workflow } from "../../src/engine/index.ts";
+import {
+  createEngine,
+  workflow,
+  type Workflow,
+  type WorkflowOptions,
+  type Write,
+} from "../../src/engine/index.ts";
 import { inParallel, timed, type Report } from "./figures.ts";
 
 const WORKFLOWS = 4_000;
@@ -49,36 +55,78 @@ const chart = createMachine({
   },
 });
 
+const invoking = setup({
+  types: { context: {} as { done: number } },
+  actors: { work: fromPromise<void, { step: number }>(async () => {}) },
+});
+const invoked = (step: number, target: string) =>
+  ({
+    invoke: {
+      src: "work",
+      input: { step },
+      onDone: { target, actions: invoking.assign({ done: ({ context }) => context.done + 1 }) },
+    },
+  }) as const;
+const invokingChart = invoking.createMachine({
+  id: "bench",
+  context: () => ({ done: 0 }),
+  initial: "one",
+  states: {
+    one: invoked(1, "two"),
+    two: invoked(2, "three"),
+    three: invoked(3, "four"),
+    four: invoked(4, "done"),
+    done: { type: "final" },
+  },
+});
+
+const project = (
+  {
+    id,
+    before,
+    after,
+  }: Parameters<NonNullable<WorkflowOptions<AnyStateMachine, PaymentTables>["project"]>>[0],
+  at: number,
+): readonly Write<PaymentTables>[] =>
+  before === null
+    ? []
+    : [
+        {
+          table: "notices",
+          insert: {
+            id: `${id}:${(after.context as { done: number }).done}`,
+            transactionId: id,
+            event: "transaction.pending",
+            status: "pending",
+            reason: null,
+            signature: null,
+            blockTime: null,
+            fee: null,
+            body: null,
+            createdAt: at,
+          },
+        },
+      ];
+
+const withEffects = workflow(chart)<PaymentTables>({
+  version: 1,
+  effects: { work: async () => ({ event: { type: "WORKED" } }) },
+  project,
+});
+const withInvocations = workflow(invokingChart)<PaymentTables>({ version: 1, project });
+
+/** How many at once, and of what; default effects. */
+export interface BenchedWorkflows {
+  readonly atOnce: number;
+  readonly benches?: Workflow<AnyStateMachine, PaymentTables>;
+}
+
 /** Five commits each: the start and four steps, each with one effect before it and one notice in it. */
 export async function workflowsPerSecond(
   storage: PaymentStorage,
   total: number,
-  atOnce: number,
+  { atOnce, benches = withEffects }: BenchedWorkflows,
 ): Promise<number> {
-  const benches = workflow(chart)<PaymentTables>({
-    version: 1,
-    effects: { work: async () => ({ event: { type: "WORKED" } }) },
-    project: ({ id, before, after }, at) =>
-      before === null
-        ? []
-        : [
-            {
-              table: "notices",
-              insert: {
-                id: `${id}:${after.context.done}`,
-                transactionId: id,
-                event: "transaction.pending",
-                status: "pending",
-                reason: null,
-                signature: null,
-                blockTime: null,
-                fee: null,
-                body: null,
-                createdAt: at,
-              },
-            },
-          ],
-  });
   const engine = createEngine<PaymentTables>({ storage, workflows: [benches], slots: 256 });
   const ended = new Map<string, () => void>();
   engine.subscribe(({ commit: { step } }) => {
@@ -173,18 +221,27 @@ export async function benchEngine(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   let files = 0;
   const file = (): string => join(folder, `${files++}.db`);
-  const best = { grouped: 0, single: 0, workflows: CONCURRENCIES.map(() => 0) };
+  const best = {
+    grouped: 0,
+    single: 0,
+    effects: CONCURRENCIES.map(() => 0),
+    invocations: CONCURRENCIES.map(() => 0),
+  };
+  const kinds = [
+    ["effects", withEffects],
+    ["invocations", withInvocations],
+  ] as const;
   try {
     for (let round = 0; round < ROUNDS; round++) {
       best.grouped = Math.max(best.grouped, await rawWorkflowsPerSecond(file(), WORKFLOWS, RAW_GROUP));
       best.single = Math.max(best.single, await rawWorkflowsPerSecond(file(), ALONE, 1));
       for (const [index, atOnce] of CONCURRENCIES.entries()) {
-        const perSecond = await workflowsPerSecond(
-          await sqliteStorage(file()),
-          atOnce === 1 ? ALONE : WORKFLOWS,
-          atOnce,
-        );
-        best.workflows[index] = Math.max(best.workflows[index] ?? 0, perSecond);
+        for (const [kind, benches] of kinds) {
+          const storage = await sqliteStorage(file());
+          const total = atOnce === 1 ? ALONE : WORKFLOWS;
+          const perSecond = await workflowsPerSecond(storage, total, { atOnce, benches });
+          best[kind][index] = Math.max(best[kind][index] ?? 0, perSecond);
+        }
       }
     }
   } finally {
@@ -192,9 +249,11 @@ export async function benchEngine(report: Report): Promise<void> {
   }
   report({ name: `engine raw SQL, groups of ${RAW_GROUP}`, perSecond: best.grouped });
   report({ name: "engine raw SQL, one by one", perSecond: best.single });
-  best.workflows.forEach((perSecond, index) => {
-    const atOnce = CONCURRENCIES[index] ?? 1;
-    const reference = atOnce === 1 ? best.single : best.grouped;
-    report({ name: `engine workflows, ${atOnce} at once`, perSecond, "of raw": perSecond / reference });
-  });
+  for (const [kind] of kinds) {
+    best[kind].forEach((perSecond, index) => {
+      const atOnce = CONCURRENCIES[index] ?? 1;
+      const reference = atOnce === 1 ? best.single : best.grouped;
+      report({ name: `engine ${kind}, ${atOnce} at once`, perSecond, "of raw": perSecond / reference });
+    });
+  }
 }

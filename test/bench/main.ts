@@ -14,10 +14,12 @@ import { benchPrivateCosts } from "./private-costs.ts";
 import { benchRetention } from "./retention.ts";
 import { benchSend } from "./send.ts";
 import { benchTarpit } from "./tarpit.ts";
+import { benchTimers } from "./timers.ts";
 import { benchWatch } from "./watch.ts";
 
 const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
+  timers: benchTimers,
   postgres: benchPostgres,
   send: benchSend,
   private: benchPrivate,

@@ -22,12 +22,10 @@ export async function benchPostgres(report: Report): Promise<void> {
       [WORKFLOWS, 256],
     ] as const) {
       const storage = await postgresStorage(server.url, { schema: `at_once_${atOnce}` });
-      const onServer = await workflowsPerSecond(paymentStorage(storage), total, atOnce);
-      const inFile = await workflowsPerSecond(
-        await sqliteStorage(join(folder, `${atOnce}.db`)),
-        total,
+      const onServer = await workflowsPerSecond(paymentStorage(storage), total, { atOnce });
+      const inFile = await workflowsPerSecond(await sqliteStorage(join(folder, `${atOnce}.db`)), total, {
         atOnce,
-      );
+      });
       const shown = `${atOnce} at once`;
       report({ name: `SQLite workflows, ${shown}`, perSecond: inFile });
       report({ name: `PostgreSQL workflows, ${shown}`, perSecond: onServer, "of SQLite": onServer / inFile });

@@ -1,4 +1,4 @@
-/** What a break is: one property of the money code, and the change of one text that takes it away. */
+/** What a break is: one property of the money code or the engine, and the change of one text that takes it away. */
 
 /** A property that tests must guard, and how to take it away on purpose. */
 export interface Break {

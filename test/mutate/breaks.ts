@@ -1,6 +1,7 @@
 /** All breaks, in the order in which they are tried. */
 import type { Break } from "./break.ts";
 import { CHART_BREAKS } from "./breaks/charts.ts";
+import { ENGINE_BREAKS } from "./breaks/engine.ts";
 import { LEDGER_BREAKS } from "./breaks/ledger.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
@@ -11,6 +12,7 @@ import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
 
 export const ALL_BREAKS: readonly Break[] = [
   ...CHART_BREAKS,
+  ...ENGINE_BREAKS,
   ...LEDGER_BREAKS,
   ...QUOTE_BREAKS,
   ...WEBHOOK_BREAKS,

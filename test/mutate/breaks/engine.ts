@@ -1,0 +1,87 @@
+/** Breaks of what the engine promises when a commit fails, a storage is out, or a process stops. */
+import type { Break } from "../break.ts";
+
+const QUEUE = "src/engine/commit-queue.ts";
+const WORKER = "src/engine/worker.ts";
+const IN_HAND = "src/engine/tasks-in-hand.ts";
+const STOPPING = ["engine/stopping.test.ts"];
+
+export const ENGINE_BREAKS: readonly Break[] = [
+  {
+    property: "a bad commit fails alone",
+    file: QUEUE,
+    text: "if (batch.length === 1) {",
+    replacement: "if (batch.length > 0) {",
+    tests: ["engine/group-commit.test.ts"],
+  },
+  {
+    property: "an outage is not waited out one item after the other",
+    file: QUEUE,
+    text: "if (await this.#takesCommits()) continue;",
+    replacement: "if ((await this.#takesCommits()) || index >= 0) continue;",
+    tests: ["engine/group-commit.test.ts"],
+  },
+  {
+    property: "what was claimed while stopping is given back",
+    file: WORKER,
+    text: "await Promise.all(tasks.map((task) => this.#inHand.giveBack(task)));",
+    replacement: "await Promise.all(tasks.map(() => undefined));",
+    tests: STOPPING,
+  },
+  {
+    property: "what was armed for this process while stopping is given back",
+    file: WORKER,
+    text: "if (this.#stopping === null) void this.#inHand.giveBack(task);",
+    replacement: "if (this.#stopping === null) continue;",
+    tests: STOPPING,
+  },
+  {
+    property: "what was begun and does not end in time is given back",
+    file: IN_HAND,
+    text: "await Promise.all(left.map(({ task }) => this.giveBack(task)));",
+    replacement: "",
+    tests: STOPPING,
+  },
+  {
+    property: "stopping returns although the storage hangs",
+    file: "src/engine/engine.ts",
+    text: "await Promise.race([stopped, tooLong])",
+    replacement: "await Promise.race([stopped, tooLong.then(() => stopped)])",
+    tests: STOPPING,
+  },
+  {
+    property: "a stopped process gives its shards up at once",
+    file: "src/engine/poll-watches.ts",
+    text: "await storage.releaseShards(holder);",
+    replacement: "void [storage, holder];",
+    tests: ["engine/watches.test.ts", "engine/shards.test.ts"],
+  },
+  {
+    property: "no secret stands in the last error of a task",
+    file: IN_HAND,
+    text: "redactionOf(log)(error instanceof Error ? error.message : String(error))",
+    replacement: "error instanceof Error ? error.message : String(error)",
+    tests: ["engine/putting-right.test.ts"],
+  },
+  {
+    property: "no pause that is longer than a timer of Node can be ends at once",
+    file: "src/runtime.ts",
+    text: "ms > MAX_TIMER_MS ? sleepLong(ms, signal) : waitForTimer(ms, signal)",
+    replacement: "ms < 0 ? sleepLong(ms, signal) : waitForTimer(ms, signal)",
+    tests: ["core/runtime.test.ts"],
+  },
+  {
+    property: "an edited chart is refused while an instance is open",
+    file: "src/engine/stored-charts.ts",
+    text: "if (row !== undefined && open !== null)",
+    replacement: "if (row !== undefined && open === workflow.hash)",
+    tests: ["engine/changed-charts.test.ts"],
+  },
+  {
+    property: "nothing is claimed before the charts are compared",
+    file: "src/engine/engine.ts",
+    text: "if (charts.isDone) return storage.claim(request);",
+    replacement: "if (charts.isDone || request.now > 0) return storage.claim(request);",
+    tests: ["engine/changed-charts.test.ts"],
+  },
+];
