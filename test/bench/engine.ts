@@ -108,12 +108,12 @@ const project = (
         },
       ];
 
-const withEffects = workflow(chart)<PaymentTables>({
+export const withEffects = workflow(chart)<PaymentTables>({
   version: 1,
   effects: { work: async () => ({ event: { type: "WORKED" } }) },
   project,
 });
-const withInvocations = workflow(invokingChart)<PaymentTables>({ version: 1, project });
+export const withInvocations = workflow(invokingChart)<PaymentTables>({ version: 1, project });
 
 /** How many at once, and of what; default effects. */
 export interface BenchedWorkflows {

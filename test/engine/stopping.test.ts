@@ -101,6 +101,46 @@ describe.each(adapters)("stopping on $name", (adapter) => {
       expect(runs).toBe(1);
     }));
 
+  test("what a commit arms for this process while it stops is given back, and the next takes it at once", () =>
+    inWorld(adapter, async ({ engine, open, settled }) => {
+      let runs = 0;
+      const jobs = job(async ({ id }) => {
+        runs += 1;
+        return { event: { type: "DONE", by: id } };
+      });
+      const storage = await open();
+      const committed = gate();
+      const answer = gate();
+      const slow = await engine({
+        workflows: [jobs],
+        storage: {
+          ...storage,
+          async commit(items) {
+            const results = await storage.commit(items);
+            if (!items.some(({ starts = [] }) => starts.length > 0)) return results;
+            committed.open();
+            await answer.opened;
+            return results;
+          },
+        },
+      });
+      slow.run();
+      const started = slow.start(jobs, { id: "a", input: { id: "a" } });
+      await committed.opened;
+      const stopped = slow.stop();
+      answer.open();
+      expect(await started).toEqual({ ok: true });
+      await stopped;
+      await turns(20);
+      expect(runs).toBe(0);
+      const next = await engine({ workflows: [jobs] });
+      next.run();
+      // No clock is turned: the lease that was taken with the commit is not waited out.
+      await settled();
+      expect(runs).toBe(1);
+      expect(await next.pending("a")).toMatchObject({ tasks: [] });
+    }));
+
   test("while the last work finishes its lease is kept, so that nobody does it a second time", () =>
     inWorld(adapter, async ({ engine, clock, settled }) => {
       const hold = gate();
