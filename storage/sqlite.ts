@@ -12,6 +12,7 @@ import { Tables } from "./sqlite/tables.ts";
 import { TaskQueue } from "./sqlite/task-queue.ts";
 import { WatchList } from "./sqlite/watch-list.ts";
 
+export { backupSqlite, type SqliteBackup } from "./sqlite/backup.ts";
 export type { SqliteDatabase, SqliteStatement } from "./sqlite/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 

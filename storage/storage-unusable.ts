@@ -16,6 +16,7 @@ export type StorageUnusableCode =
   | "old_schema"
   | "other_table"
   | "disk_full"
+  | "target_exists"
   | "busy";
 
 /**

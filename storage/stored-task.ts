@@ -13,7 +13,8 @@ import type { StoredTask } from "./engine-tables.ts";
 /**
  * The row of a newly armed task.
  *
- * @throws TypeError when its lane lets no task in, which would never run, or names a group without a name.
+ * @throws TypeError when the cap of its lane is no whole number from 1 (the lane would let no task in, or each adapter
+ * another number), or its group has no name.
  *
  * @example
  * ```ts
@@ -35,7 +36,9 @@ import type { StoredTask } from "./engine-tables.ts";
  */
 export function storedTask(task: TaskRecord, lease: ArmLease | undefined): StoredTask {
   const { lane } = task;
-  if (lane !== null && !(lane.cap >= 1)) throw new TypeError(`lane ${lane.key} has a cap of ${lane.cap}`);
+  if (lane !== null && !isCap(lane.cap)) {
+    throw new TypeError(`lane ${lane.key} has a cap of ${lane.cap}, which is no whole number from 1`);
+  }
   if (lane?.group === "") throw new TypeError(`lane ${lane.key} has a group without a name`);
   return {
     id: task.id,
@@ -60,6 +63,11 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
   };
 }
 
+/** How many tasks of a lane may run at once. */
+function isCap(cap: number): boolean {
+  return Number.isSafeInteger(cap) && cap >= 1;
+}
+
 /**
  * What a commit narrows a lane to, checked.
  *
@@ -74,7 +82,7 @@ export function storedTask(task: TaskRecord, lease: ArmLease | undefined): Store
  */
 export function checkedNarrow(narrowed: NarrowedLane): NarrowedLane {
   const { lane, cap } = narrowed;
-  if (cap !== null && !(Number.isSafeInteger(cap) && cap >= 1)) {
+  if (cap !== null && !isCap(cap)) {
     throw new TypeError(`lane ${lane} is narrowed to ${cap}, which is no whole number from 1`);
   }
   return narrowed;

@@ -37,6 +37,7 @@ const COMMANDS = [
   "accounts",
   "keys",
   "trigger",
+  "backup",
   ...INSTANCE_COMMANDS,
   ...OPERATOR_COMMANDS,
 ];
@@ -67,6 +68,8 @@ async function run(args: readonly string[]): Promise<void> {
       return (await import("./accounts.ts")).keys(rest, print);
     case "trigger":
       return runTrigger(rest);
+    case "backup":
+      return runBackup(rest);
     case undefined:
       throw new UsageError(`expected a command: ${ALL}`);
     default:
@@ -193,6 +196,20 @@ async function runRelease(args: readonly string[]): Promise<void> {
     : returnTokens(service, { transactionId, mint, to }, print));
   await close();
   await end(0);
+}
+
+async function runBackup(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArguments(args, {
+    data: { type: "string" },
+    database: { type: "string" },
+    json: { type: "boolean", default: false },
+    debug: { type: "boolean", default: false },
+  });
+  const [target, more] = positionals;
+  if (target === undefined) throw new UsageError("backup expects the name of a new file");
+  if (more !== undefined) throw new UsageError(`backup takes one file, and no "${more}"`);
+  const { backup } = await import("./backup.ts");
+  await backup(target, values, print);
 }
 
 async function runTrigger(args: readonly string[]): Promise<void> {

@@ -27,13 +27,10 @@ export interface OpenDatabase {
  * name is refused with a sentence.
  */
 export async function withDatabase(
-  { data, database }: DatabasePlace,
+  place: DatabasePlace,
   act: (open: OpenDatabase) => Promise<void>,
 ): Promise<void> {
-  if (data !== undefined && database !== undefined) {
-    throw new UsageError("expected --data or --database, not both");
-  }
-  const { storage, file } = await opened(database ?? join(data ?? ".paystate", DATABASE_FILE));
+  const { storage, file } = await opened(placeOf(place));
   try {
     await act({ storage, file });
   } finally {
@@ -42,17 +39,40 @@ export async function withDatabase(
 }
 
 async function opened(place: string): Promise<OpenDatabase> {
-  if (!/^postgres(ql)?:/.test(place)) return openFile(place);
+  if (!isPostgres(place)) return openFile(place);
   const storage = await postgresStorage(place, { create: false });
   const { host, pathname } = new URL(place);
   return { storage, file: `postgres://${host}${pathname}` };
 }
 
+/** The file of an SQLite database that is there, by its options. Throws for PostgreSQL, naming `instead`. */
+export function databaseFile({ data, database }: DatabasePlace, instead: string): string {
+  const place = placeOf({ data, database });
+  if (isPostgres(place)) throw new UsageError(`this database is PostgreSQL: ${instead}`);
+  mustBeDatabase(place);
+  return place;
+}
+
+function placeOf({ data, database }: DatabasePlace): string {
+  if (data !== undefined && database !== undefined) {
+    throw new UsageError("expected --data or --database, not both");
+  }
+  return database ?? join(data ?? ".paystate", DATABASE_FILE);
+}
+
+function isPostgres(place: string): boolean {
+  return /^postgres(ql)?:/.test(place);
+}
+
 async function openFile(file: string): Promise<OpenDatabase> {
+  mustBeDatabase(file);
+  return { storage: await sqliteStorage(file), file };
+}
+
+function mustBeDatabase(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found?.isFile() !== true) {
     throw new Error(`there is no database ${file}: name one with --database FILE`);
   }
   if (found.size === 0) throw new Error(`${file} is empty: expected a database that paystate has written`);
-  return { storage: await sqliteStorage(file), file };
 }

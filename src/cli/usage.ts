@@ -86,6 +86,9 @@ paystate keys revoke KEY_ID
       --allow ADDRESS,…  addresses or networks that it may be used from, such as 203.0.113.0/24; default any
       --overlap TIME     how long the key before still works, such as 30m, 24h (default) or 7d
 
+paystate backup FILE [--data DIR | --database FILE] [--json]
+    Copies an SQLite database to a new file, also while a service works on it, and checks the copy.
+
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
     Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.

@@ -151,6 +151,13 @@ export const laneCases: readonly StorageContractCase[] = [
     await arm(storage, ...backlog("a", 4, 3));
     assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");
   }),
+  promise("a lane that a task is armed in has a whole number from 1 as its cap", async ({ storage }) => {
+    for (const cap of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
+      await assert.rejects(arm(storage, inLane("a0", "a", cap)), `a cap of ${cap}`);
+    }
+    await arm(storage, ...backlog("a", 2, 3));
+    assert.equal((await claim(storage, 10)).length, 2, "what was refused has changed nothing");
+  }),
   promise("G6: poison in a lane is set aside without taking its slot", async ({ storage }) => {
     await arm(storage, inLane("a0", "a", 1));
     await claimOne(storage, 0);

@@ -1,0 +1,138 @@
+/** Copies a database file while others work on it: one moment of it, whole, in a file of its own. */
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { Kysely, SqliteDialect } from "kysely";
+import { isCurrent } from "../sql/migrations/index.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import { inTurn } from "./connection.ts";
+import { loadDriver, type SqliteDatabase } from "./driver.ts";
+import { codeOf, explained } from "./explain.ts";
+
+/** What a copy was found to hold. */
+export interface SqliteBackup {
+  /** The absolute path of the copy. */
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * Copies the SQLite database `source` to `target`, also while services work on it: the copy holds what was committed at
+ * one moment and nothing of what came later. It is written under another name, opened, checked page by page and made
+ * durable, and only then named `target` (mode 0600). A copy that fails leaves nothing behind.
+ *
+ * Copying occupies this process until it is done: run it in one of its own, as `paystate backup` does. Files that are
+ * copied by hand lack what stands in the `-wal` file beside them.
+ *
+ * @throws StorageUnusable when the source cannot be read or is none of paystate's, when the copy turns out damaged, and
+ * `target_exists` when there is something at `target`, which is never overwritten.
+ *
+ * @example
+ * ```ts
+ * import { backupSqlite, sqliteStorage } from "paystate/storage/sqlite";
+ *
+ * const storage = await sqliteStorage("busy.db");
+ * const { file } = await backupSqlite("busy.db", "copy.db");
+ * console.log(file.endsWith("copy.db")); // true
+ * await storage.close();
+ * ```
+ */
+export async function backupSqlite(source: string, target: string): Promise<SqliteBackup> {
+  const file = resolve(target);
+  const partial = `${file}.partial`;
+  const own = createPartial(file, partial);
+  try {
+    await copy(source, partial);
+    const bytes = await verify(partial);
+    fsyncSync(own);
+    name(partial, file);
+    return { file, bytes };
+  } catch (error) {
+    throw explained(error, file);
+  } finally {
+    closeSync(own);
+    rmSync(partial, { force: true });
+  }
+}
+
+/** Another backup to the same name, or one that was killed, is in the way: the person decides which it is. */
+function createPartial(file: string, partial: string): number {
+  if (existsSync(file)) throw targetExists(file);
+  try {
+    return openSync(partial, "wx+", 0o600);
+  } catch (error) {
+    throw codeOf(error) === "EEXIST" ? targetExists(partial) : explained(error, file);
+  }
+}
+
+function targetExists(file: string): StorageUnusable {
+  return new StorageUnusable(
+    "target_exists",
+    `${file} exists and is not overwritten: name another file, or remove it`,
+  );
+}
+
+/** `VACUUM INTO` reads within one transaction. The online backup begins again whenever another process writes. */
+async function copy(source: string, partial: string): Promise<void> {
+  const database = await openReadOnly(source);
+  try {
+    await mustBeOurs(database);
+    await inTurn(() => database.prepare("vacuum main into ?").run(partial));
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads every page of the copy. Answers its length in bytes. */
+async function verify(partial: string): Promise<number> {
+  const copied = await openReadOnly(partial);
+  try {
+    await mustBeOurs(copied);
+    const [found] = copied.pragma("integrity_check") as readonly { readonly integrity_check: string }[];
+    if (found?.integrity_check !== "ok") {
+      throw new StorageUnusable(
+        "damaged",
+        `the copy is damaged (${found?.integrity_check ?? "no answer"}): is the disk sound?`,
+      );
+    }
+    const { bytes } = copied
+      .prepare("select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()")
+      .get() as { readonly bytes: number };
+    return bytes;
+  } finally {
+    copied.close();
+  }
+}
+
+async function openReadOnly(path: string): Promise<SqliteDatabase> {
+  const Driver = await loadDriver();
+  try {
+    return new Driver(path, { timeout: 0, readonly: true, fileMustExist: true });
+  } catch (error) {
+    throw explained(error, path);
+  }
+}
+
+/** A database without our tables would be copied as well, and help nobody when it is needed. */
+async function mustBeOurs(database: SqliteDatabase): Promise<void> {
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  if (await inTurn(() => isCurrent(db))) return;
+  throw new StorageUnusable(
+    "not_a_database",
+    "the file holds no tables of paystate's: name the database of a service",
+  );
+}
+
+/** A link is refused where a rename would overwrite. The folder is made durable, or the name might be lost. */
+function name(partial: string, file: string): void {
+  try {
+    linkSync(partial, file);
+  } catch (error) {
+    throw codeOf(error) === "EEXIST" ? targetExists(file) : error;
+  }
+  const folder = openSync(dirname(file), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
