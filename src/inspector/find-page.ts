@@ -2,6 +2,7 @@
 import type { Clock } from "../runtime.ts";
 import type { Charts } from "./charts.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
+import { troublesOf } from "./payments/find-troubles.ts";
 import { readLadders, readWebhooks } from "./payments/read-webhooks.ts";
 import { search } from "./search.ts";
 import { searchPage } from "./pages/search-page.ts";
@@ -33,7 +34,7 @@ export class Pages {
   constructor({ inspected, charts, redact, clock }: PagesParts) {
     this.#inspected = inspected;
     this.#charts = charts;
-    this.#reads = new InstanceReads(inspected, charts);
+    this.#reads = new InstanceReads(inspected, charts, () => troublesOf(inspected.payments));
     this.#instances = new InstancePages({ inspected, charts, reads: this.#reads, redact, clock });
     this.#redact = redact;
   }

@@ -12,7 +12,7 @@ import type { InspectedParts } from "./find-instance-page.ts";
 import { Pages } from "./find-page.ts";
 import { PageStreams } from "./live/page-stream.ts";
 import type { MadePage } from "./live/watched-page.ts";
-import { Links, page } from "./pages/page.ts";
+import { Links, page, type PageParts } from "./pages/page.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
 /** Where the inspector stands below a handler. */
@@ -90,7 +90,7 @@ export class Inspector {
       if (path === "/act") return this.#whole(links, await this.#acts.confirm(links, url.searchParams));
       const { status, parts, to } = await this.#pages.find(links, path, url.searchParams);
       if (to !== undefined) return redirect(to);
-      return this.#page(request, status, page(links, parts, tagOf(parts.main.text)));
+      return this.#page(request, { status, parts }, links);
     } catch (err) {
       this.#parts.log.error({ err }, "the inspector could not show a page");
       return plain(500, "The page could not be made; the log says why.");
@@ -104,16 +104,18 @@ export class Inspector {
   }
 
   #whole(links: Links, { status, parts }: FoundPage): Response {
-    return pageAnswer(status, page(links, parts, tagOf(parts.main.text)), {});
+    return pageAnswer(status, this.#text(links, parts), {});
   }
 
-  #page(request: Request, status: number, text: string): Response {
-    const etag = `"${tagOf(text)}"`;
-    // What is counted down to is by the service's clock, which need not be the browser's.
-    const headers = { etag, "x-clock": String(this.#parts.clock.now()) };
+  #page(request: Request, { status, parts }: FoundPage, links: Links): Response {
+    const etag = `"${tagOf(`${parts.title} ${parts.main.text}`)}"`;
     return request.headers.get("if-none-match") === etag
-      ? unchanged(headers)
-      : pageAnswer(status, text, headers);
+      ? unchanged({ etag })
+      : pageAnswer(status, this.#text(links, parts), { etag });
+  }
+
+  #text(links: Links, parts: PageParts): string {
+    return page(links, parts, { tag: tagOf(parts.main.text), now: this.#parts.clock.now() });
   }
 
   /** A browser names the page that it shows, and by its tag what it has of it; after a break, by that of the last event. */

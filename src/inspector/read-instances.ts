@@ -43,6 +43,9 @@ export interface FoundInstance {
   readonly pending: PendingRecords;
 }
 
+/** Finds instances that need a person, each with a sentence. */
+export type FindTroubles = () => Promise<readonly (readonly [id: string, trouble: string])[]>;
+
 /** Tasks that cannot be done, and when the first of each workflow is due. */
 export interface QueueStanding {
   readonly deadLetters: readonly TroubledTask[];
@@ -62,10 +65,13 @@ const MAX_TIMERS = 200;
 export class InstanceReads {
   readonly #storage: InspectedStorage;
   readonly #charts: Charts;
+  readonly #others: FindTroubles;
 
-  constructor({ storage }: Pick<Inspected, "storage">, charts: Charts) {
+  /** `others` finds troubles that are no task's. */
+  constructor({ storage }: Pick<Inspected, "storage">, charts: Charts, others: FindTroubles) {
     this.#storage = storage;
     this.#charts = charts;
+    this.#others = others;
   }
 
   async list(query: ListQuery): Promise<InstanceList> {
@@ -132,7 +138,7 @@ export class InstanceReads {
   /** By instance, what is wrong with its worst task. */
   async #troubles(): Promise<Map<string, string>> {
     const { deadLetters, failing } = await this.queue();
-    const troubles = new Map<string, string>();
+    const troubles = new Map<string, string>(await this.#others());
     for (const { instance, name, failures } of failing) {
       troubles.set(instance, `${name} has failed ${failures === 1 ? "once" : `${failures} times`}`);
     }

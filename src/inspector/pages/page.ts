@@ -47,8 +47,20 @@ export class Links {
   }
 }
 
-/** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. `tag` names this state of the page. */
-export function page(links: Links, { title, main, standsStill }: PageParts, tag: string): string {
+/** A page at one moment. */
+export interface PageMoment {
+  /** Names this state of the page. */
+  readonly tag: string;
+  /** By the service's clock, which need not be the browser's. */
+  readonly now: number;
+}
+
+/** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. */
+export function page(
+  links: Links,
+  { title, main, standsStill }: PageParts,
+  { tag, now }: PageMoment,
+): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
   return html`<!doctype html>
     <html lang="en">
@@ -61,7 +73,7 @@ export function page(links: Links, { title, main, standsStill }: PageParts, tag:
         <link rel="stylesheet" href="${links.file("style.css")}" />
         <script src="${links.file("script.js")}" defer></script>
       </head>
-      <body data-base="${links.list()}">
+      <body data-base="${links.list()}" data-clock="${now}">
         <a class="skip" href="#main">Skip to the content</a>
         <header>
           <a class="brand" href="${links.list()}">paystate <b>inspector</b></a>

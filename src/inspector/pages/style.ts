@@ -1,5 +1,6 @@
 /** How the pages look: light and dark, narrow and wide, and without motion. */
 import { CHART_STYLE } from "../chart/draw-svg.ts";
+import { PARTS_STYLE } from "./parts-style.ts";
 
 /** The one style sheet. */
 export const STYLE = `
@@ -23,12 +24,12 @@ h1 { font-size: 22px; overflow-wrap: anywhere; margin: 16px 0 8px; } h1 code { f
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; white-space: pre-wrap; }
 .scroll { overflow-x: auto; } .drawing { border-radius: 10px; }
-.drawing svg { max-width: 100%; height: auto; min-width: 620px; display: block; margin: 0 auto; }
-table { border-collapse: collapse; width: 100%; min-width: 620px; background: var(--card); border: 1px solid var(--rule); }
+.drawing svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
+table { border-collapse: collapse; width: 100%; background: var(--card); border: 1px solid var(--rule); }
 th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
 th { font-size: 12px; color: var(--soft); font-weight: 600; } td time { white-space: nowrap; } td code, td .pill, td strong { overflow-wrap: break-word; }
 time small { color: var(--soft); }
-.pill { display: inline-block; border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
+.pill { display: inline-block; color: var(--ink); border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
 .pill.active { background: var(--fill); border-color: var(--go); }
 .trouble, .warn { color: var(--warn); }
 .facts, .legend { color: var(--soft); } .legend { font-size: 13px; margin: 0 0 8px; }
@@ -39,8 +40,11 @@ time small { color: var(--soft); }
 input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 6px; padding: 3px 8px; max-width: 100%; }
 button { cursor: pointer; } .charts span { color: var(--soft); } summary { cursor: pointer; }
 @media (max-width: 640px) { main { padding: 4px 12px 40px; } th, td { padding: 6px 8px; } header { padding: 10px 12px; } }
+@media (max-width: 640px) { thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  table, tbody, tr, td { display: block; } tr { padding: 8px 0; border-bottom: 1px solid var(--rule); } td { border: 0; padding: 2px 10px; }
+  td:empty { display: none; } td:first-child { font-weight: 600; } pre { padding: 8px; } }
 @media (prefers-reduced-motion: no-preference) { .pill { transition: background-color .25s; } }
-${CHART_STYLE}`;
+${PARTS_STYLE}${CHART_STYLE}`;
 
 /** The sign of the pages in a browser's tab. */
 export const ICON =

@@ -30,7 +30,7 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
     .toReversed();
   return html`${isWhole ? null : html`<p>Steps ${first.version} to ${last.version} of ${instance.version}.</p>`}
     ${problem === null ? null : html`<p class="warn">⚠ ${problem}</p>`}
-    <div class="scroll" tabindex="0" role="group" aria-label="Timeline">
+    <div class="scroll">
       <table class="timeline">
         <thead>
           <tr>

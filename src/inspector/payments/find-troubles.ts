@@ -1,0 +1,30 @@
+/** What of a payment service needs a person: addresses that are held, and matters that were reported to its operator. */
+import type { InspectedPayments } from "../../payments/inspected-payments.ts";
+
+const MAX_FOUND = 50;
+
+/** By instance. Empty for an engine without payments. */
+export async function troublesOf(
+  payments: InspectedPayments | undefined,
+): Promise<(readonly [id: string, trouble: string])[]> {
+  if (payments === undefined) return [];
+  const { reads } = payments;
+  const [held, matters, abandoned] = await Promise.all([
+    reads.heldDeposits(MAX_FOUND),
+    reads.openMatters(MAX_FOUND),
+    reads.abandonedDeliveries(MAX_FOUND),
+  ]);
+  const given = await Promise.all(
+    abandoned.map(async ({ webhookId }) => reads.deliveriesTo(webhookId, { below: null, limit: MAX_FOUND })),
+  );
+  return [
+    ...matters.flatMap(({ transactionId, message, state }) =>
+      transactionId === null || state !== "waiting" ? [] : [[transactionId, message] as const],
+    ),
+    ...held.map(({ id, heldReason }) => [id, `held: ${heldReason ?? "no reason"}`] as const),
+    ...given
+      .flat()
+      .filter(({ status }) => status === "abandoned")
+      .map(({ id }) => [id, "its webhook did not take it, and it is no longer tried"] as const),
+  ];
+}

@@ -1,0 +1,104 @@
+/** A payment service in the inspector: its money sums to zero, everything is found, no secret is shown, acts are audited. */
+import { expect } from "vitest";
+import { createHttpHandler } from "../../src/index.ts";
+import { orderedAs } from "../payments/private/scene.ts";
+import { sceneTest as test } from "../payments/private/scene-test.ts";
+import type { Scene } from "../payments/private/scene.ts";
+import { units } from "../kit/private-fixture.ts";
+
+const AT = "http://127.0.0.1:3210/_inspector";
+
+const inspect = ({ service, clock }: Pick<Scene, "service" | "clock">) => {
+  const { fetch } = createHttpHandler({ service, clock, inspector: { acts: true } });
+  const get = (path: string) => fetch(new Request(AT + path));
+  const html = async (path: string): Promise<string> => (await get(path)).text();
+  const text = async (path: string): Promise<string> =>
+    (await html(path)).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const act = (fields: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(
+      new Request(`${AT}/act`, {
+        method: "POST",
+        headers: { origin: new URL(AT).origin, "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({ actor: "ada", reason: "a test", ...fields }).toString(),
+      }),
+    );
+  return { get, html, text, act };
+};
+
+test("a payroll with one bad payee: its money sums to zero, its payments are one click away, and no bytes are shown", async ({
+  open,
+}) => {
+  const world = await open();
+  const { customer, alice, service } = world;
+  const payees = Array.from({ length: 4 }, (_, index) =>
+    world.wallet(`payee ${index}`, { lamports: 1_000_000n, usdc: 1n }),
+  );
+  const { body } = await world.order(customer, {
+    sender: alice,
+    to: payees.map(({ address }) => ({ address, amount: "0.5" })),
+  });
+  const order = orderedAs(body);
+  const [bad, good] = payees;
+  if (bad === undefined || good === undefined) throw new Error("there are four");
+  await world.freeze(bad, "USDC");
+  const look = inspect(world);
+  expect(await look.text(`/instance?id=${order.id}`)).toContain("Nothing has come in yet.");
+  await world.deposit(order.address, { usdc: units(body.depositAmount, 6) });
+  await world.settle(24);
+  await world.sweep();
+  const page = await look.text(`/instance?id=${order.id}`);
+  expect(page).toContain("3 of 4 recipients paid");
+  expect(page).toMatch(/in [\d.]+ USDC − out and held [\d.]+ USDC = 0 /);
+  expect(page).not.toMatch(/= -?[1-9]/);
+  const { payments } = (await service.inspected.payments.reads.transaction(order.id)) ?? { payments: [] };
+  expect(payments.length).toBeGreaterThan(1);
+  const html = await look.html(`/instance?id=${order.id}`);
+  for (const { id } of payments) expect(html).toContain(`/_inspector/instance?id=${id}`);
+  // Found by what a person has at hand; exactly one hit is gone to at once.
+  const signature = payments.find(({ signature: signed }) => signed !== null)?.signature ?? "";
+  for (const known of [order.address, good.address]) {
+    const found = await look.get(`/find?${new URLSearchParams({ q: known }).toString()}`);
+    expect([found.status, found.headers.get("location") ?? (await found.text())]).toEqual([
+      expect.any(Number),
+      expect.stringContaining(order.id),
+    ]);
+  }
+  expect((await look.get(`/find?q=${signature}`)).status).toBe(303);
+  expect(await look.text("/find?q=nothing-of-ours")).toContain("Nothing: no instance has this id");
+  // Signed bytes are in the database, and on no page.
+  const attempts = await service.inspected.payments.reads.attempts(
+    payments.flatMap(({ signature: each }) => each ?? []),
+  );
+  expect(attempts.length).toBeGreaterThan(0);
+  const pages = await Promise.all(
+    [
+      "",
+      "/timers",
+      "/webhooks",
+      "/health",
+      ...[order.id, order.address, ...payments.map(({ id }) => id)].map((id) => `/instance?id=${id}`),
+    ].map(look.html),
+  );
+  for (const { bytes } of attempts) {
+    for (const spelling of [Buffer.from(bytes).toString("base64"), Buffer.from(bytes).toString("hex")]) {
+      for (const each of pages) expect(each).not.toContain(spelling.slice(0, 80));
+    }
+  }
+  await world.judge();
+}, 90_000);
+
+test("an open order is cancelled by hand, once, and the audit log has who and why", async ({ open }) => {
+  const world = await open();
+  const order = await world.sendTo();
+  const look = inspect(world);
+  expect(await look.text(`/instance?id=${order.id}`)).toContain("Cancel the transaction …");
+  // Facts of the chain are no acts: what moves money is believed from the chain alone.
+  expect((await look.act({ id: order.id, do: "send", event: "FUNDED" })).status).toBe(409);
+  expect((await look.act({ id: order.id, do: "cancel" })).status).toBe(200);
+  expect((await world.shown(order)).status).toBe("cancelled");
+  expect((await look.act({ id: order.id, do: "cancel" })).status).toBe(409);
+  expect(await world.service.operator.auditLog()).toMatchObject([
+    { act: "cancel", actor: "ada", reason: "a test", what: { transactionId: order.id } },
+  ]);
+  await world.judge();
+});
