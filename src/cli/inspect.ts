@@ -1,10 +1,14 @@
 /** `paystate inspect FILE`: the inspector over a database file or a bundle, which is only read. */
+import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { readOnlySqlite } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { Inspected } from "../engine/inspected.ts";
 import { inspectorHandler } from "../http/create-inspector.ts";
+import { BundleRefused, isBundle, readBundle, type BundleContent } from "../inspector/bundle/bundle.ts";
+import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
+import type { ChartDrawing } from "../inspector/charts.ts";
 import { INSPECTOR_PATH } from "../inspector/inspector.ts";
 import { paymentTables } from "../payments/tables.ts";
 import { systemClock } from "../runtime.ts";
@@ -27,18 +31,20 @@ export interface InspectArguments {
 /** What is shown, and the way to leave it. */
 interface Opened {
   readonly inspected: Inspected;
+  readonly drawings: readonly ChartDrawing[];
   readonly close: () => Promise<void>;
 }
 
 /** Serves the pages until the answer is called. Rejects with a sentence for what cannot be opened. */
 export async function inspect(args: InspectArguments, print: Print): Promise<() => Promise<void>> {
-  const { inspected, close } = await opened(args).catch((error: unknown) => {
-    throw error instanceof StorageUnusable
+  const { inspected, drawings, close } = await opened(args).catch((error: unknown) => {
+    throw error instanceof StorageUnusable || error instanceof BundleRefused
       ? new Error(`${args.file}: ${error.message}`, { cause: error })
       : error;
   });
   const { node } = inspectorHandler({
     inspected,
+    drawings,
     authorize: null,
     acts: false,
     clock: systemClock,
@@ -62,16 +68,40 @@ export async function inspect(args: InspectArguments, print: Print): Promise<() 
 }
 
 async function opened({ file, charts }: InspectArguments): Promise<Opened> {
+  const bundle = await bundleIn(file);
+  if (bundle !== null) return openedBundle(bundle);
   const own = charts === undefined ? [] : await workflowsIn(charts);
   const storage = await readOnlySqlite(file);
   const close = (): Promise<void> => storage.close();
   try {
     const inspected = await inspectedIn(storage);
-    return { inspected: { ...inspected, workflows: [...inspected.workflows, ...own] }, close };
+    return { inspected: { ...inspected, workflows: [...inspected.workflows, ...own] }, drawings: [], close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A larger file is no bundle: the history in one is bounded. */
+const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
+
+async function bundleIn(file: string): Promise<BundleContent | null> {
+  const found = await stat(file).catch(() => null);
+  if (found?.isFile() !== true || found.size > MAX_BUNDLE_BYTES) return null;
+  const bytes = await readFile(file);
+  // Every SQLite file begins with these words.
+  if (bytes.subarray(0, 6).toString() === "SQLite") return null;
+  const text = bytes.toString();
+  return isBundle(text) ? readBundle(text) : null;
+}
+
+function openedBundle(content: BundleContent): Opened {
+  const { chart } = content;
+  return {
+    inspected: { storage: bundleStorage(content), workflows: [], isProduction: () => false },
+    drawings: chart === null ? [] : [chart],
+    close: async () => {},
+  };
 }
 
 /** A database without the tables of payments is one of a host's own engine. */

@@ -96,13 +96,15 @@ paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
 Instances of any database file, also while a service runs on it. Each takes --database FILE (or the URL of
 PostgreSQL), or --data DIR for the folder of a paystate dev (default .paystate), and --json for one line of JSON.
 
-paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N]
+paystate ps [--workflow NAME] [--state STATE] [--status STATUS] [--failing] [--after PLACE] [--limit N] [--watch]
     Lists instances: workflow, state, and what fails of them.
       --status STATUS   active (default), done, stopped, error or all
       --failing         only those with a task that fails or was set aside
+      --watch           prints the list again whenever it has changed, until Ctrl-C
 
-paystate show ID
-    One instance: state, context, output or error, and what it waits for.
+paystate show ID [--charts MODULE]
+    One instance: why it waits, its chart with the active state marked, its last steps, and all that is pending; of a payroll
+    how many are paid. The charts of payments are known; --charts names a module that exports your own.
 
 paystate history ID [--after STEP] [--limit N]
     The steps of an instance, oldest first.

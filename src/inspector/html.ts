@@ -28,6 +28,16 @@ export class Html {
   }
 }
 
+/** A piece of HTML as plain text, in single spaces: for a terminal. */
+export function textOf({ text }: Html): string {
+  const signs = Object.entries(NAMED).toReversed();
+  const plain = text
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return signs.reduce((left, [sign, name]) => left.replaceAll(name, sign), plain);
+}
+
 /** What may stand in a template: texts and numbers are escaped, lists are joined, null is nothing. */
 export type Part = string | number | Html | null | readonly Part[];
 

@@ -6,9 +6,11 @@ import { Acts, isOfThisSite } from "./act.ts";
 import type { FoundPage } from "./found-page.ts";
 import { refusalOf, type Authorize, type Viewer } from "./admit-viewer.ts";
 import { pageAnswer, plain, redirect, typed, unchanged } from "./answers.ts";
-import { Charts } from "./charts.ts";
+import type { BundleSources } from "./bundle/export-bundle.ts";
+import { Charts, type ChartDrawing } from "./charts.ts";
 import { SCRIPT } from "./client/script.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
+import { exported } from "./exports.ts";
 import { Pages } from "./find-page.ts";
 import { PageStreams } from "./live/page-stream.ts";
 import type { MadePage } from "./live/watched-page.ts";
@@ -21,6 +23,8 @@ export const INSPECTOR_PATH = "/_inspector";
 /** What the inspector works with. */
 export interface InspectorParts {
   readonly inspected: InspectedParts;
+  /** Charts of which nothing but their shape is here. */
+  readonly drawings?: readonly ChartDrawing[];
   /** Null admits this machine alone, and no viewer in production. */
   readonly authorize: Authorize | null;
   /** Whether those who may look may act, too. */
@@ -47,6 +51,7 @@ export class Inspector {
   readonly #parts: InspectorParts;
   readonly #pages: Pages;
   readonly #acts: Acts;
+  readonly #sources: BundleSources;
   /** By where the inspector is mounted: pages have links in them. */
   readonly #streams = new Map<string, PageStreams>();
 
@@ -56,12 +61,10 @@ export class Inspector {
     const inspected = acts && acting !== undefined ? parts.inspected : seen;
     this.#parts = parts;
     this.#acts = new Acts(acts ? (acting ?? null) : null);
-    this.#pages = new Pages({
-      inspected,
-      clock,
-      charts: new Charts(inspected.workflows),
-      redact: redactionOf(log),
-    });
+    const redact = redactionOf(log);
+    const charts = new Charts(inspected.workflows, parts.drawings);
+    this.#sources = { storage: inspected.storage, charts, redact };
+    this.#pages = new Pages({ inspected, clock, charts, redact });
   }
 
   /** Answers one request. Never rejects. */
@@ -83,10 +86,12 @@ export class Inspector {
         allow: "GET, HEAD",
       });
     }
-    const file = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
-    if (file !== undefined) return typed(file[1], file[0]);
+    const asset = Object.hasOwn(FILES, path) ? FILES[path] : undefined;
+    if (asset !== undefined) return typed(asset[1], asset[0]);
     try {
       if (path === "/live") return this.#stream(asked, url.searchParams);
+      const file = await exported(this.#sources, path, url.searchParams);
+      if (file !== null) return file;
       if (path === "/act") return this.#whole(links, await this.#acts.confirm(links, url.searchParams));
       const { status, parts, to } = await this.#pages.find(links, path, url.searchParams);
       if (to !== undefined) return redirect(to);

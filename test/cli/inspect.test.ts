@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { createInspector } from "paystate";
 import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
@@ -85,4 +86,26 @@ test("`paystate machines` draws the charts of a module of the host's", async () 
     'aria-label="Chart light"',
   );
   expect((await runCommand(["machines", charts, "--format", "json"])).stdout).toContain('"id": "light.off"');
+});
+
+test("a bundle that an inspector exported is shown with its chart; an edited one is refused", async () => {
+  const storage = await sqliteStorage(file);
+  const { fetch: ask } = createInspector({ storage, workflows: [parcels()] });
+  const exported = await (await ask(new Request("http://127.0.0.1/_inspector/bundle?id=p1"))).text();
+  await storage.close();
+  const bundle = join(folder, "p1.paystate.json");
+  await writeFile(bundle, exported);
+  const inspect = startCommand(["inspect", bundle, "--port", "0", "--json"]);
+  await inspect.said(/\n/);
+  const { inspectorUrl } = JSON.parse(inspect.stdout()) as { readonly inspectorUrl: string };
+  const page = await (await fetch(`${inspectorUrl}/instance?id=p1`)).text();
+  expect(page).toContain('aria-label="Chart parcel"');
+  expect(page).toContain("PAUSE");
+  await inspect.end("SIGTERM");
+  await writeFile(bundle, exported.replace("fragile", "robust"));
+  expect((await runCommand(["inspect", bundle])).stderr).toBe(
+    `paystate: ${bundle}: this bundle was edited or damaged after it was exported: ask for it again\n`,
+  );
+  await writeFile(bundle, exported.slice(0, -200));
+  expect((await runCommand(["inspect", bundle])).stderr).toContain("this bundle is cut off or damaged");
 });

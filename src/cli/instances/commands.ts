@@ -9,6 +9,8 @@ import { UsageError } from "../usage-error.ts";
 import { historyPage, instancePage, instancesPage, overdueOf, troublesOf } from "./pages.ts";
 import { plainJson } from "./plain-json.ts";
 import { dropTasks, noInstance, removeEnded, retryTasks, stopInstance, type PutRight } from "./put-right.ts";
+import { tellInstance } from "./tell-instance.ts";
+import { watchPage } from "./watch-page.ts";
 
 const WHERE = {
   ...DATABASE_OPTIONS,
@@ -41,7 +43,9 @@ const ps: Command = async (args, print) => {
     failing: { type: "boolean", default: false },
     after: { type: "string" },
     limit: { type: "string", default: "100" },
+    watch: { type: "boolean", default: false },
   });
+  if (values.watch && values.json) throw new UsageError("ps --watch prints for people: leave out --json");
   if (positionals[0] !== undefined) throw new UsageError(`ps takes no argument "${positionals[0]}"`);
   const { status = values.failing ? "all" : "active", workflow, state, after } = values;
   oneOf("--status", status, STATUSES);
@@ -54,22 +58,28 @@ const ps: Command = async (args, print) => {
     ...(after === undefined ? {} : { after }),
   };
   await inDatabase(values, async ({ storage }, reads) => {
-    const list = await reads.list(query);
-    const failing = await storage.failingTasks(1, MAX_TROUBLES);
-    const troubles = troublesOf(failing, await storage.deadLetters(MAX_TROUBLES));
-    const overdue = overdueOf(await storage.earliestTasks(), systemClock.now());
-    print(values.json ? plainJson(list) : instancesPage(list, troubles, overdue));
+    const page = async (): Promise<string> => {
+      const list = await reads.list(query);
+      const failing = await storage.failingTasks(1, MAX_TROUBLES);
+      const troubles = troublesOf(failing, await storage.deadLetters(MAX_TROUBLES));
+      const overdue = overdueOf(await storage.earliestTasks(), systemClock.now());
+      return values.json ? plainJson(list) : instancesPage(list, troubles, overdue);
+    };
+    if (values.watch) await watchPage(page, print);
+    print(await page());
   });
 };
 
 const show: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, WHERE);
+  const { values, positionals } = readArguments(args, { ...WHERE, charts: { type: "string" } });
   const id = onlyId("show", positionals);
   await inDatabase(values, async (open, reads) => {
     const instance = await reads.read(id);
     if (instance === null) throw noInstance(id, open);
     const pending = await reads.pending(id);
-    print(values.json ? plainJson({ instance, pending }) : instancePage(instance, pending));
+    if (values.json) return print(plainJson({ instance, pending }));
+    const told = await tellInstance(open.storage, id, values.charts);
+    print(instancePage(instance, pending, told));
   });
 };
 

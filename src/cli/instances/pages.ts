@@ -16,6 +16,10 @@ const MAX_CELL = 100;
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are what is looked for
 const CONTROL = /[\u0000-\u001F\u007F-\u009F]/g;
 
+/** The same, but for the ends of lines. */
+// oxlint-disable-next-line eslint/no-control-regex -- these characters are what is looked for
+const CONTROL_IN_LINES = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/g;
+
 function cell(text: string): string {
   const printable = text.replaceAll(CONTROL, "?");
   return printable.length > MAX_CELL ? `${printable.slice(0, MAX_CELL - 1)}…` : printable;
@@ -89,8 +93,8 @@ export function instancesPage(
   return next === null ? page : `${page}\n\nGoes on with --after ${next}`;
 }
 
-/** One instance, and what it waits for. */
-export function instancePage(instance: InstanceView, pending: PendingWork): string {
+/** One instance, what is told of it (see `tellInstance`), and what it waits for. */
+export function instancePage(instance: InstanceView, pending: PendingWork, told: readonly string[]): string {
   const { id, workflow, value, status, steps, context, output, error, createdAt, updatedAt } = instance;
   const facts: (readonly [string, string])[] = [
     ["id", id],
@@ -105,7 +109,8 @@ export function instancePage(instance: InstanceView, pending: PendingWork): stri
     ["context", plainJson(context)],
   ];
   const lines = facts.map(([name, text]) => `${name.padEnd(10)}${text.replaceAll(CONTROL, "?")}`);
-  return `${lines.join("\n")}\n\n${pendingPage(pending)}`;
+  const parts = told.map((part) => part.replaceAll(CONTROL_IN_LINES, "?"));
+  return [lines.join("\n"), ...parts, pendingPage(pending)].join("\n\n");
 }
 
 function pendingPage({ timers, tasks, watches, children }: PendingWork): string {

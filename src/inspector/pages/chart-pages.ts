@@ -1,6 +1,6 @@
 /** The charts that are registered: all of them in a list, and each of them drawn. */
 import { chartSvg } from "../chart/draw-svg.ts";
-import { indentedList } from "../chart/indented-list.ts";
+import { indentedChart } from "../chart/indented-html.ts";
 import { statesOf } from "../chart/read-chart.ts";
 import type { KnownChart } from "../charts.ts";
 import { Html, html } from "../html.ts";
@@ -29,12 +29,18 @@ export async function chartPage(links: Links, { key, chart, layout }: KnownChart
   return {
     title: key,
     main: html`<h1>${key}</h1>
-      <p class="facts"><a href="${links.list({ workflow: key })}">Its instances</a></p>
+      <p class="facts">
+        <a href="${links.list({ workflow: key })}">Its instances</a> · save as
+        ${["svg", "mermaid", "json"].map((as) => html`<a href="${links.file("chart-file", { key, as })}" download>${as}</a> `)}
+      </p>
       ${
         typeof places === "string"
           ? html`<p class="empty">${places}</p>
-              <pre>${indentedList(chart)}</pre>`
-          : html`<div class="scroll drawing" tabindex="0">${new Html(chartSvg(places))}</div>`
+              ${indentedChart(chart, [])}`
+          : html`<div class="scroll drawing wide" tabindex="0" role="group" aria-label="Drawing of the chart">
+                ${new Html(chartSvg(places))}
+              </div>
+              <div class="narrow">${indentedChart(chart, [])}</div>`
       }`,
   };
 }

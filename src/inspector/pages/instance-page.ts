@@ -24,7 +24,8 @@ export async function instancePage(links: Links, shown: ShownInstance): Promise<
     <p class="facts">
       <span class="pill ${instance.status}">${stateWords(shownValue(shown))}</span>
       <a href="${links.chart(instance.workflow)}">${instance.workflow}</a> · started
-      ${moment(instance.createdAt)} · step ${instance.version}
+      ${moment(instance.createdAt)} · step ${instance.version} ·
+      <a href="${links.file("bundle", { id: instance.id })}" download>bundle</a>
     </p>
     ${step === null ? why(shown) : then(links, shown, step)}
     ${acts.length === 0 ? null : section("acts", "What you can do", actsSection(links, instance.id, acts))}

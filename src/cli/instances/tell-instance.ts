@@ -1,0 +1,89 @@
+/** What `paystate show` tells of an instance in words: why it waits, its chart with the active state, its last steps. */
+import type { EngineStorage } from "../../../storage/storage.ts";
+import { StorageUnusable } from "../../../storage/storage-unusable.ts";
+import type { InstanceView } from "../../engine/index.ts";
+import { indentedList } from "../../inspector/chart/indented-list.ts";
+import { Charts, type KnownChart } from "../../inspector/charts.ts";
+import { explainWaiting } from "../../inspector/explain-waiting.ts";
+import { textOf } from "../../inspector/html.ts";
+import { shownEvent } from "../../inspector/pages/instance/shown-instance.ts";
+import { orderOf } from "../../inspector/payments/order-of.ts";
+import { readMoney } from "../../inspector/payments/read-money.ts";
+import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
+import { stateWords } from "../../inspector/show-values.ts";
+import { paymentTables } from "../../payments/tables.ts";
+import { redactionOf } from "../../redacting-log.ts";
+import { silentLogger } from "../../runtime.ts";
+import type { InspectedService } from "../../service/inspected-service.ts";
+import { workflowsIn } from "../charts-file.ts";
+import { paymentCharts } from "../payment-charts.ts";
+
+const MAX_STEPS = 20;
+
+/** Paragraphs of it; none where it is gone. */
+export async function tellInstance(
+  storage: EngineStorage,
+  id: InstanceView["id"],
+  chartsFile: string | undefined,
+): Promise<string[]> {
+  const service = await serviceIn(storage);
+  const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
+  const charts = new Charts([...(service?.workflows ?? []), ...own]);
+  const found = await new InstanceReads({ storage }, charts, async () => []).find(id);
+  if (found === null) return [];
+  const known = charts.get(found.instance.workflow);
+  const progress = service === null ? [] : await progressOf(service, id);
+  return [sentences(found, known), ...progress, ...chart(found, known), steps(found)];
+}
+
+/** Null for a database of a host's own engine. Nothing is made that is not there. */
+async function serviceIn(storage: EngineStorage): Promise<InspectedService | null> {
+  const workflows = await storage.instanceWorkflows();
+  if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key)))
+    return null;
+  try {
+    await storage.install(Object.values(paymentTables));
+    return paymentCharts(storage);
+  } catch (error) {
+    if (error instanceof StorageUnusable) return null;
+    throw error;
+  }
+}
+
+function sentences({ instance, pending }: FoundInstance, known: KnownChart | undefined): string {
+  const value = valueOf(instance);
+  const told = explainWaiting(
+    {
+      status: instance.status,
+      state: stateWords(value),
+      since: instance.updatedAt,
+      events: known === undefined ? null : known.events(known.active(value)),
+      pending,
+    },
+    redactionOf(silentLogger),
+  );
+  return told.map(textOf).join("\n");
+}
+
+async function progressOf({ payments }: InspectedService, id: string): Promise<string[]> {
+  const order = await orderOf(payments, id);
+  if (order === null || order.recipients.length < 2) return [];
+  const { paid, recipients } = await readMoney(payments, order);
+  return [`${paid} of ${recipients} recipients paid.`];
+}
+
+function chart({ instance }: FoundInstance, known: KnownChart | undefined): string[] {
+  if (known === undefined) return [];
+  const active = known.active(valueOf(instance)).map(({ id }) => id);
+  return [indentedList(known.chart, active)];
+}
+
+function steps({ instance, history }: FoundInstance): string {
+  const last = history.slice(-MAX_STEPS);
+  const lines = last.map(({ version, at, event, value }) => {
+    const { type } = JSON.parse(event) as { readonly type: string };
+    return `${String(version).padStart(6)}  ${new Date(at).toISOString()}  ${shownEvent(type)} → ${stateWords(JSON.parse(value))}`;
+  });
+  const more = instance.version > last.length ? [`        … paystate history ${instance.id}`] : [];
+  return ["The last steps:", ...more, ...lines].join("\n");
+}
