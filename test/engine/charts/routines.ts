@@ -125,6 +125,10 @@ const lending: ChartCase = {
   ends: "over",
 };
 
+/** The first letter that a look has found. */
+const firstOf = (event: unknown): string =>
+  String((event as { readonly output: readonly string[] }).output[0]);
+
 const inbox: ChartCase = {
   name: "an inbox that is looked at again and again, with a worker for each letter",
   make: ({ call, note }) =>
@@ -178,8 +182,8 @@ const inbox: ChartCase = {
               target: "waiting",
               actions: [
                 spawnChild("worker", {
-                  id: ({ event }: { event: { output: string[] } }) => `worker-${event.output[0]}`,
-                  input: ({ event }: { event: { output: string[] } }) => ({ letter: event.output[0] }),
+                  id: ({ event }) => `worker-${firstOf(event)}`,
+                  input: ({ event }) => ({ letter: firstOf(event) }),
                 }),
                 assign({ seen: ({ context, event }) => [...context.seen, ...event.output] }),
                 sendTo(({ event }) => `worker-${event.output[0]}`, { type: "HURRY" }, { delay: 10 }),
