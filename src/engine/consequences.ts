@@ -77,8 +77,10 @@ class Collector {
   consequences(): Consequences {
     const ends = this.#ends();
     const { watches, unwatches } = watchChanges(this.#facts);
+    // What ends takes its timers along, those of its last step too.
+    const hasEnded = this.#facts.step.after.status !== "active";
     return {
-      arms: this.#arms,
+      arms: hasEnded ? this.#arms.filter((task) => !isDisarmable(task)) : this.#arms,
       disarms: this.#disarms,
       ends,
       children: this.#children,

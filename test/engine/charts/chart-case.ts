@@ -1,5 +1,6 @@
 /** One chart of the corpus: how it is made, and what happens to it. */
-import type { AnyStateMachine, EventObject } from "xstate";
+import type { AnyActor, AnyStateMachine, EventObject, SimulatedClock } from "xstate";
+import type { AnyWorkflow } from "paystate/engine";
 
 /** The outside of a chart: its services are asked here, its actions leave notes here. */
 export interface Outside {
@@ -16,8 +17,20 @@ export type Happening =
   /** Lets this much time pass at once, in milliseconds; a timer fires at its very end. */
   | { readonly wait: number };
 
+/** A library that charts are written for. */
+export interface ChartLibrary {
+  /** The actor that XState itself makes of a chart, and the clock that it looks at. */
+  begin(
+    machine: AnyStateMachine,
+    input: unknown,
+  ): { readonly actor: AnyActor; readonly clock: Pick<SimulatedClock, "increment"> };
+  register(machine: AnyStateMachine): AnyWorkflow;
+}
+
 export interface ChartCase {
   readonly name: string;
+  /** XState 5, where it is left out. */
+  readonly library?: ChartLibrary;
   readonly make: (outside: Outside) => AnyStateMachine;
   readonly input?: unknown;
   readonly script: readonly Happening[];

@@ -1,5 +1,5 @@
 /** The lives of a chart: under `createActor`, and durably, with as many deaths as one likes. */
-import { createActor, SimulatedClock, type AnyActor, type EventObject } from "xstate";
+import { createActor, SimulatedClock, type EventObject } from "xstate";
 import {
   createEngine,
   currentRun,
@@ -16,7 +16,7 @@ import { turns } from "../../kit/engine-world.ts";
 import { mortalProcess, type Death, type MortalProcess } from "../../kit/mortal.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
-import type { ChartCase, Happening } from "./chart-case.ts";
+import type { ChartCase, ChartLibrary, Happening } from "./chart-case.ts";
 import { ScriptedOutside } from "./scripted-outside.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
@@ -35,23 +35,30 @@ export interface Life {
   readonly commits: number;
 }
 
-const sight = ({ value, context, status, output }: Partial<Sight>): Sight => ({
+export const sightOf = ({ value, context, status, output }: Partial<Sight>): Sight => ({
   value,
   context,
   status,
   output,
 });
 
+const xstate5: ChartLibrary = {
+  begin(machine, input) {
+    const clock = new SimulatedClock();
+    return { actor: createActor(machine, { input, clock, logger: () => {} }), clock };
+  },
+  register: (machine) => workflow(machine)({ version: 1 }),
+};
+
 /** What XState itself makes of it. */
-export async function actorLife({ make, input, script }: ChartCase): Promise<Life> {
+export async function actorLife({ make, input, script, library = xstate5 }: ChartCase): Promise<Life> {
   let calls = 0;
   const outside = new ScriptedOutside(() => String((calls += 1)));
-  const clock = new SimulatedClock();
-  const actor: AnyActor = createActor(make(outside), { input, clock, logger: () => {} });
+  const { actor, clock } = library.begin(make(outside), input);
   const sights: Sight[] = [];
   const look = async (): Promise<void> => {
     await turns(3);
-    sights.push(sight(actor.getSnapshot() as Partial<Sight>));
+    sights.push(sightOf(actor.getSnapshot() as Partial<Sight>));
   };
   actor.start();
   await look();
@@ -72,14 +79,14 @@ function endCall(
   else outside.end(happening.answer, { value: happening.with });
 }
 
-/** What the engine makes of it; with a death, a second process takes over at that moment. */
+/** What the engine makes of it; with deaths, the next process takes over at each of them. */
 export async function durableLife(
   chart: ChartCase,
   { make }: Pick<Adapter, "make">,
-  death?: Death,
+  ...deaths: readonly Death[]
 ): Promise<Life> {
   const database = await make();
-  const life = new DurableLife(chart, await database.open(), death);
+  const life = new DurableLife(chart, await database.open(), deaths);
   try {
     return await life.live();
   } finally {
@@ -101,15 +108,18 @@ class DurableLife {
   readonly #log: StorageLog = { commits: [], claims: [] };
   readonly #outside = new ScriptedOutside(() => currentRun().key);
   readonly #workflow: AnyWorkflow;
+  readonly #deaths: Death[];
   #process: MortalProcess;
   #engine: Engine<PaymentTables>;
 
-  constructor(chart: ChartCase, storage: PaymentStorage, death: Death | undefined) {
+  constructor(chart: ChartCase, storage: PaymentStorage, deaths: readonly Death[]) {
     this.#script = chart.script;
     this.#input = chart.input;
     this.#storage = storage;
-    this.#workflow = workflow(chart.make(this.#outside))({ version: 1 });
-    this.#process = mortalProcess(death);
+    const { library = xstate5 } = chart;
+    this.#workflow = library.register(chart.make(this.#outside));
+    this.#deaths = [...deaths];
+    this.#process = mortalProcess(this.#deaths.shift());
     this.#engine = this.#open();
   }
 
@@ -117,7 +127,7 @@ class DurableLife {
     const sights: Sight[] = [];
     const look = async (): Promise<void> => {
       await this.#calm();
-      sights.push(sight((await this.#read()) ?? {}));
+      sights.push(sightOf((await this.#read()) ?? {}));
     };
     const starts = [{ workflow: this.#workflow, id: ID, input: this.#input }];
     await this.#untilDone(
@@ -184,7 +194,7 @@ class DurableLife {
     await Promise.race([act(), process.died]);
     if (!process.isDead()) return;
     await this.#takeOver();
-    if (!(await isDone())) await act();
+    if (!(await isDone())) await this.#untilDone(act, isDone);
   }
 
   /** A new process, at once: the leases of the dead one are given up as if they had run out. */
@@ -197,7 +207,7 @@ class DurableLife {
     const held = [...leased.map(({ task: { id } }) => ({ id, token: 1 })), ...claims];
     const dueAt = this.#clock.now();
     for (const { id, token } of held) await this.#storage.release({ id, token, dueAt });
-    this.#process = mortalProcess();
+    this.#process = mortalProcess(this.#deaths.shift());
     this.#engine = this.#open();
   }
 

@@ -25,6 +25,13 @@ export class ScriptedOutside implements Outside {
     return this.#calls.length + this.notes.length;
   }
 
+  /** The names of the calls that somebody waits for. */
+  get open(): readonly string[] {
+    return this.#calls
+      .filter(({ end, signal }) => end === null && signal?.aborted !== true)
+      .map(({ name }) => name);
+  }
+
   readonly note = (text: string): void => void this.notes.push(text);
 
   readonly call = (name: string, _input?: unknown, signal?: AbortSignal): Promise<never> => {
