@@ -36,8 +36,7 @@ export type {
   PlannedEffect,
   StateMeta,
 } from "./chart.ts";
-export type { ActionBody } from "./xstate/chart-shape.ts";
-export type { PromiseCreator, PromiseScope } from "./xstate/actor-logic.ts";
+export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
 export { ActRefused } from "./inspected.ts";
 export type { Acting, GivenAct, Inspected, InspectedStorage, OfferedAct } from "./inspected.ts";
 export { StateNotReached } from "./reading/waiting.ts";

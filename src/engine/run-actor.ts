@@ -1,12 +1,11 @@
 /** Runs what stands in the chart itself: the creator of a promise actor, the body of an action. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
+import type { ActionBody, PromiseCreator } from "./chart-interpreter.ts";
 import { withinRun } from "./current-run.ts";
 import type { Invocation } from "./invocation-task.ts";
 import { eventFromJson, fromJson } from "./values.ts";
 import type { EffectRun } from "./workflow.ts";
-import type { PromiseCreator } from "./xstate/actor-logic.ts";
-import type { ActionBody } from "./xstate/chart-shape.ts";
 
 /** How a promise ended. */
 export type PromiseEnd =

@@ -9,13 +9,18 @@ import type {
 } from "xstate";
 import type { Lane, Write } from "../../storage/storage.ts";
 import type { AnyActorOptions, ActorsOf } from "./actor-options.ts";
+import type {
+  ActionBody,
+  ChartInterpreter,
+  ChartParts,
+  ChartSource,
+  PromiseCreator,
+} from "./chart-interpreter.ts";
 import type { Chart, PlannedEffect, StateMeta } from "./chart.ts";
 import { migrationProblems, type AnyMigration, type Migrations } from "./migrations.ts";
+import { chartHash } from "./chart-hash.ts";
 import { workflowKey } from "./workflow-key.ts";
-import type { PromiseCreator } from "./xstate/actor-logic.ts";
-import { readChartShape, type ActionBody, type ChartShape } from "./xstate/chart-shape.ts";
-import { chartHash, chartText } from "./xstate/chart-text.ts";
-import { openChart } from "./xstate/open-chart.ts";
+import { xstate5 } from "./xstate/interpreter.ts";
 
 /** What an effect handler gets besides its params. */
 export interface EffectRun {
@@ -147,6 +152,7 @@ export type AnyEffect = LanedEffect<unknown, never, never> | EffectHandler<unkno
 
 /** A workflow with its types laid aside, as the engine runs it. */
 export interface AnyWorkflow {
+  /** For those who draw it; the engine itself steps `chart`. */
   readonly machine: AnyStateMachine;
   readonly name: string;
   readonly version: number;
@@ -225,7 +231,7 @@ export function workflow<M extends AnyStateMachine>(
       actors,
       watches,
     };
-    const registered = register(machine, parts, []);
+    const registered = register(machine, parts, { interpreter: xstate5, within: [] });
     return { ...registered, machine, project: project as unknown as AnyWorkflow["project"] };
   };
 }
@@ -240,25 +246,44 @@ interface WorkflowParts {
   readonly watches: AnyWorkflow["watches"];
 }
 
-/** `within` are the machines around this one, outermost first: a chart that holds itself would never end. */
-function register(
-  machine: AnyStateMachine,
+/**
+ * Registers a chart that another library has made, or another version of XState, with the bodies and actors that stand in
+ * it. Throws as `workflow` does.
+ */
+export function workflowOf<Source extends ChartSource>(
+  interpreter: ChartInterpreter<Source>,
+  source: Source,
+  { version }: Pick<WorkflowParts, "version">,
+): AnyWorkflow {
+  const parts = { name: source.id, version, migrate: {}, effects: undefined, actors: {}, watches: {} };
+  return register(source, parts, { interpreter, within: [] });
+}
+
+interface Reading<Source extends ChartSource> {
+  readonly interpreter: ChartInterpreter<Source>;
+  /** The charts around this one, outermost first: a chart that holds itself would never end. */
+  readonly within: readonly Source[];
+}
+
+function register<Source extends ChartSource>(
+  source: Source,
   parts: WorkflowParts,
-  within: readonly AnyStateMachine[],
+  { interpreter, within }: Reading<Source>,
 ): AnyWorkflow {
   const { name, version, migrate, watches } = parts;
-  const shape = readChartShape(machine);
+  const read = interpreter.read(source);
+  const { parts: shape } = read;
   const effects = new Map(Object.entries(parts.effects ?? {}));
   const problems = registrationProblems(shape, parts);
-  if (within.includes(machine)) problems.push("it has itself among its actors");
+  if (within.includes(source)) problems.push("it has itself among its actors");
   if (problems.length > 0) {
     throw new TypeError(`workflow "${name}" cannot be registered:\n- ${problems.join("\n- ")}`);
   }
   const actors = new Map<string, WorkflowActor>();
-  for (const [src, source] of shape.actors) {
+  for (const [src, actor] of shape.actors) {
     const { retries = 0, lane, migrate: ofChild } = parts.actors[src] ?? {};
-    if (source.kind === "promise") {
-      actors.set(src, { kind: "promise", create: source.create, retries, lane });
+    if (actor.kind === "promise") {
+      actors.set(src, { kind: "promise", create: actor.create, retries, lane });
       continue;
     }
     // A child has the version of its parent, so it is migrated from each version that its parent is.
@@ -271,17 +296,18 @@ function register(
       actors: {},
       watches: {},
     };
-    actors.set(src, { kind: "machine", workflow: register(source.machine, child, [...within, machine]) });
+    const inside = { interpreter, within: [...within, source] };
+    actors.set(src, { kind: "machine", workflow: register(actor.machine, child, inside) });
   }
   const key = workflowKey(name, version);
-  const text = chartText(machine);
+  const text = read.text();
   const migrations = new Map(Object.entries(migrate).map(([from, migration]) => [Number(from), migration]));
   const older = [...migrations.keys()].map((from) => workflowKey(name, from));
   const inner = [...actors.values()].flatMap((actor) =>
     actor.kind === "machine" ? actor.workflow.claims : [],
   );
   return {
-    machine,
+    machine: source as unknown as AnyStateMachine,
     name,
     version,
     key,
@@ -289,7 +315,7 @@ function register(
     hash: chartHash(text),
     claims: [key, name, ...older, ...inner],
     migrations,
-    chart: openChart(machine, shape),
+    chart: read.open(),
     effects: new Map([...effects].filter((entry): entry is [string, AnyEffect] => entry[1] !== "setup")),
     bodies: new Map([...bodiesOf(shape, parts.effects), ...shape.inline]),
     actors,
@@ -304,14 +330,14 @@ function register(
  * "setup"; `start` and `tell` are the engine's own then.
  */
 function bodiesOf(
-  { bodies }: ChartShape,
+  { bodies }: ChartParts<ChartSource>,
   effects: WorkflowParts["effects"],
 ): readonly (readonly [string, ActionBody])[] {
   return [...bodies].filter(([name]) => effects === undefined || effects[name] === "setup");
 }
 
 function registrationProblems(
-  shape: ChartShape,
+  shape: ChartParts<ChartSource>,
   { version, migrate, effects, actors, watches }: WorkflowParts,
 ): string[] {
   const named = [...shape.effects].filter((name) => name !== "start" && name !== "tell");

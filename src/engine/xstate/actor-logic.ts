@@ -1,22 +1,9 @@
 /** What kind of actor a logic makes, and why some cannot be durable. */
 import { StateMachine, type AnyStateMachine } from "xstate";
-
-/** What a promise's creator is called with. */
-export interface PromiseScope {
-  readonly input: unknown;
-  readonly signal: AbortSignal;
-  readonly self: unknown;
-  readonly system: unknown;
-  readonly emit: (event: unknown) => void;
-}
-
-/** Begins the work of a promise actor. */
-export type PromiseCreator = (scope: PromiseScope) => unknown;
+import type { ActorSource as ActorSourceOf, PromiseCreator } from "../chart-interpreter.ts";
 
 /** An actor that a chart may invoke or spawn. */
-export type ActorSource =
-  | { readonly kind: "promise"; readonly create: PromiseCreator }
-  | { readonly kind: "machine"; readonly machine: AnyStateMachine };
+export type ActorSource = ActorSourceOf<AnyStateMachine>;
 
 interface AnyLogic {
   readonly config?: unknown;

@@ -1,5 +1,4 @@
 /** A chart as text: everything in it that decides how a stored snapshot is read on, so that two can be compared. */
-import { createHash } from "node:crypto";
 import type { AnyStateMachine } from "xstate";
 
 /** How a function stands in the text: by presence, and a built-in action by its type. */
@@ -19,9 +18,4 @@ export function chartText(machine: AnyStateMachine): string {
     if (typeof value === "function") return FUNCTION + ((value as { readonly type?: string }).type ?? "");
     return typeof value === "bigint" ? `${value}n` : value;
   });
-}
-
-/** Equal for charts of equal text. */
-export function chartHash(text: string): string {
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -1,0 +1,60 @@
+/**
+ * The port to a statechart library as a whole: what the engine reads of a chart when it is registered. What it does with
+ * the chart from then on is the port `Chart`. `xstate/interpreter.ts` implements both for XState 5.
+ */
+import type { Chart } from "./chart.ts";
+
+/** A chart as its library made it. */
+export interface ChartSource {
+  readonly id: string;
+}
+
+/** What a promise's creator is called with. */
+export interface PromiseScope {
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  readonly self: unknown;
+  readonly system: unknown;
+  readonly emit: (event: unknown) => void;
+}
+
+/** Begins the work of a promise actor. */
+export type PromiseCreator = (scope: PromiseScope) => unknown;
+
+/** An actor that a chart may invoke or spawn. */
+export type ActorSource<Source extends ChartSource> =
+  | { readonly kind: "promise"; readonly create: PromiseCreator }
+  | { readonly kind: "machine"; readonly machine: Source };
+
+/** An action with a body of its own, as `setup({ actions })` and inline functions are. */
+export type ActionBody = (scope: never, params: never) => unknown;
+
+/** The parts of a chart, by the names that are stored. */
+export interface ChartParts<Source extends ChartSource> {
+  /** Named actions that are effects, whether the chart gives them a body or not. */
+  readonly effects: ReadonlySet<string>;
+  /** The bodies that the chart gives to named actions. */
+  readonly bodies: ReadonlyMap<string, ActionBody>;
+  /** The bodies written inline, each named by its place in the chart. */
+  readonly inline: ReadonlyMap<string, ActionBody>;
+  readonly actors: ReadonlyMap<string, ActorSource<Source>>;
+  readonly watches: ReadonlySet<string>;
+  /** Whether timers of an instance may outlast the states that have armed them. */
+  readonly delaysEvents: boolean;
+  /** Why it cannot be durable: one sentence per fault, each naming the state. Empty for a chart that can be registered. */
+  readonly faults: readonly string[];
+}
+
+/** A chart that has been read. */
+export interface ReadChart<Source extends ChartSource> {
+  readonly parts: ChartParts<Source>;
+  /** Everything that decides how a stored snapshot is read on. */
+  text(): string;
+  /** To be called for a chart without faults. */
+  open(): Chart;
+}
+
+/** How charts of one library are read. */
+export interface ChartInterpreter<Source extends ChartSource> {
+  read(source: Source): ReadChart<Source>;
+}
