@@ -62,6 +62,13 @@ export default {
       "^storage/(storage|table|with-tables|task-queues|share-places)\\.ts$",
       npm("xstate", "p-retry", "zod", "devalue"),
     ),
+    {
+      name: "charts-stand-behind-a-port",
+      comment: "Only one folder of the engine runs XState; the others may name its types.",
+      severity: "error",
+      from: { path: "^src/engine/", pathNot: "^src/engine/xstate/" },
+      to: { path: "node_modules/xstate/", dependencyTypesNot: ["type-only"] },
+    },
     never(
       "payments-use-ports",
       "Use cases know the ports and not who stands behind or before them.",
