@@ -63,7 +63,7 @@ export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
 export { SettleRefused } from "./payments/wallet/settle-transaction.ts";
 export type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
-export type { Operator } from "./payments/operator/operator.ts";
+export type { OperatedInstances, Operator } from "./payments/operator/operator.ts";
 export type { ActedBy } from "./payments/acted-by.ts";
 export type { ActName } from "./payments/operator/act.ts";
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";

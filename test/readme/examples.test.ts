@@ -9,6 +9,7 @@ import { makeScratchFolder, removeScratchFolder } from "./scratch-folder.ts";
 /** Errors that are thrown by the package and made by no one else: the docstring of what throws them shows them. */
 const ONLY_THROWN: ReadonlySet<string> = new Set([
   "ApiError",
+  "ChangedChart",
   "InvalidOptions",
   "MigrationFailed",
   "NoAnswer",
