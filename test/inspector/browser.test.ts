@@ -1,6 +1,7 @@
 /** The inspector in a real browser: it follows an instance live, loads nothing from elsewhere, and outlives its server. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
+import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,6 +26,15 @@ const closed = (server: Server): Promise<unknown> => {
     server.close(resolve);
   });
 };
+
+/** What axe has found. */
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
@@ -103,6 +113,91 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
         expect(await page.locator("details[id^=step-]").count()).toBe(2);
         await page.close();
         await closed(second);
+      }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a person goes back in time, tries an event on a copy and sends it, by keyboard alone",
+    () =>
+      withParcels(async ({ engine, workflow, clock }) => {
+        const server = await listening(createInspector({ engine, clock, acts: true }));
+        const origin = `http://127.0.0.1:${portOf(server)}`;
+        try {
+          await engine.start(workflow, { id: "p1", input: { note: "x" } });
+          await engine.send(workflow, "p1", { type: "PAUSE" });
+          const { page, complaints } = await openPage(origin);
+          await page.goto(`${origin}/_inspector`);
+          await page.keyboard.press("/");
+          await page.keyboard.type("p1");
+          await page.keyboard.press("Enter");
+          await page.getByText("Its timer “after 15 min” fires at").waitFor();
+          // The slider moves by the arrow keys; the page of the past is shown in place.
+          await page.locator("#step").focus();
+          await page.keyboard.press("ArrowLeft");
+          await page.getByText("As it stood after step 1").waitFor();
+          expect(await page.locator("svg .badge-text").count()).toBe(0);
+          expect(new URL(page.url()).searchParams.get("step")).toBe("1");
+          await page.locator("#live", { hasText: "stands still" }).waitFor();
+          await page.goto(`${origin}/_inspector/instance?id=p1`);
+          await page.locator("#what-if summary").focus();
+          await page.keyboard.press("Enter");
+          await page.keyboard.press("Tab");
+          await page.keyboard.type("RESUME");
+          await page.keyboard.press("Enter");
+          await page.getByText("Nothing is stored, nothing is carried out.").waitFor();
+          expect((await engine.read("p1"))?.steps).toBe(2);
+          await page.goto(`${origin}/_inspector/instance?id=p1`);
+          await page.getByRole("link", { name: "Send an event" }).focus();
+          await page.keyboard.press("Enter");
+          await page.getByText("The event is handed to the instance.").waitFor();
+          await page.getByLabel("Event, its type or JSON").focus();
+          for (const text of ["RESUME", "ada", "a test"]) {
+            await page.keyboard.type(text);
+            await page.keyboard.press("Tab");
+          }
+          await page.keyboard.press("Enter");
+          await page.getByText("The event made a step.").waitFor();
+          expect((await engine.read("p1"))?.value).toEqual({ packing: "weighing" });
+          expect(complaints).toEqual([]);
+          await page.close();
+        } finally {
+          await closed(server);
+        }
+      }),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "axe finds nothing serious on any page, wide and light or narrow and dark",
+    () =>
+      withParcels(async ({ engine, workflow, clock }) => {
+        const server = await listening(createInspector({ engine, clock, acts: true }));
+        await engine.start(workflow, { id: "p1", input: { note: "x" } });
+        await engine.send(workflow, "p1", { type: "PAUSE" });
+        const rules = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+        const looks = [
+          { viewport: { width: 1280, height: 900 }, colorScheme: "light" },
+          { viewport: { width: 390, height: 800 }, colorScheme: "dark", reducedMotion: "reduce" },
+        ] as const;
+        for (const look of looks) {
+          const page = await browser.newPage(look);
+          for (const path of [
+            "",
+            "/instance?id=p1",
+            "/what-if?id=p1&event=RESUME",
+            "/act?id=p1&do=send",
+            "/timers",
+          ]) {
+            await page.goto(`http://127.0.0.1:${portOf(server)}/_inspector${path}`);
+            await page.evaluate(rules);
+            const { violations } = await page.evaluate<AxeResult>("axe.run()");
+            const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+            expect(serious.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);
+          }
+          await page.close();
+        }
+        await closed(server);
       }),
     TIMEOUT_MS,
   );

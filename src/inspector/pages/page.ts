@@ -67,7 +67,7 @@ export function page(
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="referrer" content="no-referrer" />
+        <meta name="referrer" content="same-origin" />
         <title>${title} · paystate</title>
         <link rel="icon" href="${links.file("icon.svg")}" />
         <link rel="stylesheet" href="${links.file("style.css")}" />
