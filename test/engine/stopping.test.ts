@@ -115,7 +115,7 @@ describe.each(adapters)("stopping on $name", (adapter) => {
         workflows: [jobs],
         storage: {
           ...storage,
-          async commit(items) {
+          async commit(items: Parameters<typeof storage.commit>[0]) {
             const results = await storage.commit(items);
             if (!items.some(({ starts = [] }) => starts.length > 0)) return results;
             committed.open();
