@@ -57,7 +57,10 @@ export class Names {
   }
 }
 
-/** The same chart without what no chart can have, such as a final region or a history of nothing. */
+/**
+ * The same chart without what no chart can have, such as a final region or a history of nothing. A history right inside a
+ * parallel state is left out too: entered from within, it brings XState into states that exclude each other.
+ */
 function tidied(spec: StateSpec, within: StateSpec["type"] | null): StateSpec {
   const isLeaf =
     !isProper(spec) || (spec.type === "final" && within === "plain") || !spec.states.some(isProper);
@@ -65,7 +68,15 @@ function tidied(spec: StateSpec, within: StateSpec["type"] | null): StateSpec {
     (spec.type === "final" && within !== "plain") || (isLeaf && spec.type === "parallel")
       ? "plain"
       : spec.type;
-  return { ...spec, type, states: isLeaf ? [] : spec.states.map((inner) => tidied(inner, type)) };
+  return {
+    ...spec,
+    type,
+    states: isLeaf
+      ? []
+      : spec.states
+          .filter((inner) => type !== "parallel" || isProper(inner))
+          .map((inner) => tidied(inner, type)),
+  };
 }
 
 /** `begun` is called whenever a chart begins, and may throw to end a life that never rests. */

@@ -107,6 +107,7 @@ export async function referenceLife(
   };
   actor.start();
   await look();
+  if (!isLegal(actor.getSnapshot() as SnapshotInside)) return null;
   for (const each of happenings) {
     if ((actor.getSnapshot() as Partial<Sight>).status !== "active") break;
     const happening = resolved(each, clock, outside);
