@@ -56,7 +56,8 @@ export class Commits {
     // Conflicts are rare and savepoints cost a tenth of a commit: at first nobody has one, and the first conflict takes
     // the whole attempt back.
     const unhindered = await this.#connection.write(
-      () => this.#applyAll(batch, (item) => this.#apply(item)),
+      // What a refused item has left is still there, so no other is judged beside it.
+      () => this.#applyAll(batch, (item) => this.#apply(item), isOk),
       (results) => results.every(isOk),
     );
     if (unhindered.every(isOk)) return unhindered;
@@ -65,13 +66,18 @@ export class Commits {
     );
   }
 
-  /** One after another, until the time is up that one transaction may take. */
-  #applyAll(batch: readonly AnyCommit[], apply: (item: AnyCommit) => CommitResult): CommitResult[] {
+  /** One after another, until the time is up that one transaction may take, or a result is one not to go on after. */
+  #applyAll(
+    batch: readonly AnyCommit[],
+    apply: (item: AnyCommit) => CommitResult,
+    goesOn: (result: CommitResult) => boolean = () => true,
+  ): CommitResult[] {
     const results: CommitResult[] = [];
     const end = this.#elapsed() + TRANSACTION.milliseconds;
     for (const item of batch) {
-      results.push(apply(item));
-      if (this.#elapsed() >= end) break;
+      const result = apply(item);
+      results.push(result);
+      if (!goesOn(result) || this.#elapsed() >= end) break;
     }
     return results;
   }

@@ -17,6 +17,7 @@ import {
   put,
   range,
   startOf,
+  stepOf,
   taskOf,
   watchOf,
   WORKFLOW,
@@ -288,4 +289,20 @@ test("a database in memory is one of its own", async () => {
   expect((await claim(one, 0)).length).toBe(1);
   await one.close();
   await two.close();
+});
+
+test("G8: an item is not judged beside what a refused item of its batch has left for a moment", async () => {
+  const storage = await sqliteStorage(":memory:");
+  await arm(storage, taskOf("t"));
+  const refused = {
+    starts: [startOf("j")],
+    writes: [{ table: "facts" as const, id: "f", set: { value: "" } }],
+  };
+  // Beside the instance it would be a mistake: the id of its task is taken.
+  const late = { step: stepOf("j", 1), arms: [{ task: taskOf("t") }] };
+  expect(await storage.commit([refused, late])).toEqual([
+    { ok: false, conflict: "write", index: 0 },
+    { ok: false, conflict: "version" },
+  ]);
+  await storage.close();
 });
