@@ -29,6 +29,14 @@ export function fromNative(account: NativeAccount | null): AccountState | null {
   };
 }
 
+/** Copies all but the data. */
+export function withoutData(account: NativeAccount): AccountState | null {
+  const lamports = account.lamports();
+  if (lamports === 0n) return null;
+  const owner = bs58.encode(account.owner());
+  return { lamports, data: new Uint8Array(), owner, executable: account.executable() };
+}
+
 /** The form litesvm takes. `null` becomes an account of 0 lamports, which litesvm treats as removal. */
 export function toNative(litesvm: Litesvm, state: AccountState | null): NativeAccount {
   const { lamports, data, owner, executable } = state ?? ABSENT;

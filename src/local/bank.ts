@@ -2,7 +2,7 @@
 import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
-import { type AccountState, addressBytes, fromNative, toNative } from "./account-state.ts";
+import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
 import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
@@ -25,11 +25,20 @@ export interface RunReport {
   readonly err: TransactionErrorJson | null;
   readonly logs: readonly string[];
   readonly computeUnits: bigint;
-  readonly innerInstructions: readonly (readonly NativeInnerInstruction[])[];
+  /** By the index of the instruction that caused them. */
+  readonly innerInstructions: readonly (readonly InnerInstruction[])[];
   readonly returnData: { readonly program: string; readonly data: Uint8Array } | null;
 }
 
-/** An account of a transaction, before and after it. */
+/** One instruction that a program called; accounts are named by their indices. */
+export interface InnerInstruction {
+  readonly programIdIndex: number;
+  readonly accounts: Uint8Array;
+  readonly data: Uint8Array;
+  readonly stackHeight: number;
+}
+
+/** An account of a transaction, before and after it; of a program that is only called, without its data. */
 export interface AccountChange {
   readonly address: string;
   readonly isWritable: boolean;
@@ -58,6 +67,8 @@ export class Bank {
   readonly #svm: NativeSvm;
   /** Those that nothing has touched yet. */
   readonly #late: Map<string, LateProgram>;
+  /** Programs that transactions have named, without their data. */
+  readonly #programs = new Map<string, AccountState>();
 
   constructor(litesvm: Litesvm) {
     const { bytes, late } = genesisOf(litesvm);
@@ -79,6 +90,22 @@ export class Bank {
     return fromNative(this.#svm.getAccount(addressBytes(address)));
   }
 
+  /**
+   * An account of a transaction before it runs. Programs are large and each transaction names some: litesvm copies one
+   * whenever it is asked for, and the copy lies outside of what the garbage collector counts.
+   */
+  #accountOf(address: string, isWritable: boolean): AccountState | null {
+    this.#touch(address);
+    if (isWritable) this.#programs.delete(address);
+    const known = this.#programs.get(address);
+    if (known !== undefined) return known;
+    const account = isWritable ? null : this.#svm.getAccount(addressBytes(address));
+    if (account?.executable() !== true) return this.account(address);
+    const program = withoutData(account);
+    if (program !== null) this.#programs.set(address, program);
+    return program;
+  }
+
   /** The addresses of all accounts that the program owns now. */
   accountsOwnedBy(program: string): string[] {
     if (program === UPGRADEABLE_LOADER) for (const address of [...this.#late.keys()]) this.#touch(address);
@@ -89,6 +116,7 @@ export class Bank {
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
     for (const [address, state] of states) {
       this.#touch(address);
+      this.#programs.delete(address);
       this.#svm.setAccount(addressBytes(address), toNative(this.#litesvm, state));
     }
   }
@@ -124,7 +152,7 @@ export class Bank {
     this.#enter(transaction, environment);
     this.#svm.setSigverify(sigverify);
     const keys = accountKeysOf(transaction, (address) => this.account(address));
-    const before = keys.all.map(({ address }) => this.account(address));
+    const before = keys.all.map(({ address, isWritable }) => this.#accountOf(address, isWritable));
     const result = this.#svm.sendVersionedTransaction(transaction.bytes);
     const accounts = keys.all.map(({ address, isWritable }, index) => {
       const held = before[index] ?? null;
@@ -205,7 +233,7 @@ export class Bank {
       err: failed ? transactionErrorJson(result.err()) : null,
       logs: meta.logs(),
       computeUnits: meta.computeUnitsConsumed(),
-      innerInstructions: meta.innerInstructions(),
+      innerInstructions: meta.innerInstructions().map((called) => called.map(plainInstruction)),
       returnData: hasReturned ? { program: bs58.encode(returned.programId()), data: returned.data() } : null,
     };
   }
@@ -213,6 +241,17 @@ export class Bank {
   #isFailure(result: object): result is NativeFailure {
     return result instanceof this.#litesvm.FailedTransactionMetadata;
   }
+}
+
+/** litesvm's own objects hold on to memory of its own. */
+function plainInstruction(called: NativeInnerInstruction): InnerInstruction {
+  const instruction = called.instruction();
+  return {
+    programIdIndex: instruction.programIdIndex(),
+    accounts: Uint8Array.from(instruction.accounts()),
+    data: Uint8Array.from(instruction.data()),
+    stackHeight: called.stackHeight(),
+  };
 }
 
 function readsSlotHashes({ staticKeys, transaction }: DecodedTransaction): boolean {

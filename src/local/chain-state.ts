@@ -1,7 +1,7 @@
 /** The chain itself: what landed, in which slot, seen from which commitment, and written to the journal first. */
 import { AccountHistory } from "./account-history.ts";
 import type { AccountState } from "./account-state.ts";
-import { Bank, type Simulation, type SlotEnvironment } from "./bank.ts";
+import { Bank, type Execution, type Simulation, type SlotEnvironment } from "./bank.ts";
 import { Blockhashes } from "./blockhashes.ts";
 import { CLOCK_SYSVAR } from "../solana/programs.ts";
 import { clockSysvar } from "./clock-sysvar.ts";
@@ -44,6 +44,9 @@ export interface ChainStateOptions extends JournaledSlotsOptions {
   readonly depths: CommitmentDepths;
 }
 
+/** A transaction at its landing, when its accounts are still at hand. */
+type JustLanded = LandedTransaction & Pick<Execution, "accounts">;
+
 /** Executes transactions in slots and answers what the chain knows. */
 export class ChainState {
   readonly genesis: GenesisEntry;
@@ -71,7 +74,7 @@ export class ChainState {
     this.#bank.overwrite(genesisAccounts(this.keys, (length) => this.#bank.rentFor(length)));
     this.#slots = new JournaledSlots(options);
     this.#depths = options.depths;
-    for (const entry of journal.entries) this.#replay(entry);
+    for (const entry of journal.takeEntries()) this.#replay(entry);
     this.#slots.start(genesis);
   }
 
@@ -155,7 +158,8 @@ export class ChainState {
     try {
       this.#slots.append({ kind: "transaction", slot, bytes, ...(wallet === undefined ? {} : { wallet }) });
     } catch (error) {
-      this.#bank.overwrite(new Map(execution.accounts.map(({ address, before }) => [address, before])));
+      const changed = execution.accounts.filter(({ isWritable }) => isWritable);
+      this.#bank.overwrite(new Map(changed.map(({ address, before }) => [address, before])));
       throw error;
     }
     this.#landed({ ...transaction, ...execution, ...this.#placement(slot, execution) }, wallet);
@@ -203,8 +207,9 @@ export class ChainState {
     this.#bank.setRent(lamportsPerByte);
   }
 
-  /** Closes the journal. */
+  /** Closes the journal and the history. */
   close(): void {
+    this.log.close();
     this.#slots.close();
   }
 
@@ -222,8 +227,8 @@ export class ChainState {
 
   #placement(
     slot: number,
-    { accounts }: Pick<LandedTransaction, "accounts">,
-  ): Pick<LandedTransaction, "slot" | "time" | "position" | "tokenBalances"> {
+    { accounts }: Pick<Execution, "accounts">,
+  ): Pick<LandedTransaction, "slot" | "time" | "position" | "balances" | "tokenBalances"> {
     const mint = (address: string): AccountState | null => this.#bank.account(address);
     const before = tokenBalances(
       accounts.map((change) => change.before),
@@ -237,12 +242,16 @@ export class ChainState {
       slot,
       time: this.#slots.timeOf(slot),
       position: this.log.length,
+      balances: {
+        before: accounts.map((change) => change.before?.lamports ?? 0n),
+        after: accounts.map((change) => change.after?.lamports ?? 0n),
+      },
       tokenBalances: { before, after },
     };
   }
 
-  #landed(landed: LandedTransaction, wallet: string | undefined): void {
-    for (const { address, isWritable, before, after } of landed.accounts) {
+  #landed({ accounts, ...landed }: JustLanded, wallet: string | undefined): void {
+    for (const { address, isWritable, before, after } of accounts) {
       if (!isWritable) continue;
       this.#history.note(landed.slot, address, before);
       this.tokenOwners.note(address, after);

@@ -26,13 +26,14 @@ export type JournalEntry =
 /** Where a chain remembers. `append` returns once the entry survives the death of the process, or throws. */
 export interface Journal {
   readonly genesis: GenesisEntry | undefined;
-  readonly entries: readonly JournalEntry[];
+  /** What the file held when it was opened: given out once, so that memory holds it no longer than needed. */
+  takeEntries(): readonly JournalEntry[];
   append(entry: GenesisEntry | JournalEntry): void;
   close(): void;
 }
 
 /** A journal that remembers nothing: the chain ends with the process. */
-export const noJournal: Journal = { genesis: undefined, entries: [], append() {}, close() {} };
+export const noJournal: Journal = { genesis: undefined, takeEntries: () => [], append() {}, close() {} };
 
 /**
  * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
@@ -102,7 +103,8 @@ function parseLine(line: string): GenesisEntry | JournalEntry | undefined {
 }
 
 /** What was found in a file when it was opened. */
-interface OpenedFile extends Pick<Journal, "genesis" | "entries"> {
+interface OpenedFile extends Pick<Journal, "genesis"> {
+  readonly entries: readonly JournalEntry[];
   readonly path: string;
   /** Its file descriptor. */
   readonly file: number;
@@ -112,17 +114,23 @@ interface OpenedFile extends Pick<Journal, "genesis" | "entries"> {
 
 class JournalFile implements Journal {
   readonly genesis: GenesisEntry | undefined;
-  readonly entries: readonly JournalEntry[];
   readonly #path: string;
   readonly #file: number;
   #length: number;
+  #entries: readonly JournalEntry[];
 
   constructor({ path, file, length, genesis, entries }: OpenedFile) {
     this.#path = path;
     this.#file = file;
     this.#length = length;
     this.genesis = genesis;
-    this.entries = entries;
+    this.#entries = entries;
+  }
+
+  takeEntries(): readonly JournalEntry[] {
+    const entries = this.#entries;
+    this.#entries = [];
+    return entries;
   }
 
   append(entry: GenesisEntry | JournalEntry): void {

@@ -1,27 +1,46 @@
 /** The transactions that landed, found by signature, by message and by account. */
 import type { Execution } from "./bank.ts";
-import type { DecodedTransaction } from "./transaction-bytes.ts";
+import { memosOf } from "./memo.ts";
+import { HistoryFile } from "./history-file.ts";
 import type { TokenBalance } from "./token-balances.ts";
+import { decodeTransaction, type DecodedTransaction } from "./transaction-bytes.ts";
 
 /** A landed transaction and everything a node tells about it. */
-export interface LandedTransaction extends DecodedTransaction, Execution {
+export interface LandedTransaction extends DecodedTransaction, Omit<Execution, "accounts"> {
   readonly slot: number;
   /** Unix milliseconds at which its slot began. */
   readonly time: number;
   /** Its place among all transactions of the chain: 0 for the first. */
   readonly position: number;
+  /** Lamports, in the order of the transaction's account indices. */
+  readonly balances: { readonly before: readonly bigint[]; readonly after: readonly bigint[] };
   readonly tokenBalances: {
     readonly before: readonly TokenBalance[];
     readonly after: readonly TokenBalance[];
   };
 }
 
-/** Remembers every landed transaction. */
+/** What is written to the history; the rest follows from the bytes. */
+type Told = Pick<
+  LandedTransaction,
+  | "bytes"
+  | "logs"
+  | "computeUnits"
+  | "innerInstructions"
+  | "returnData"
+  | "keys"
+  | "fee"
+  | "balances"
+  | "tokenBalances"
+>;
+
+/** Remembers every landed transaction: a short note of each in memory, and what else is told of it on disk. */
 export class TransactionLog {
-  readonly #all: LandedTransaction[] = [];
-  readonly #bySignature = new Map<string, LandedTransaction>();
-  readonly #byMessage = new Map<string, LandedTransaction>();
-  readonly #byAddress = new Map<string, LandedTransaction[]>();
+  readonly #all: RecordedTransaction[] = [];
+  readonly #bySignature = new Map<string, RecordedTransaction>();
+  readonly #byMessage = new Map<string, RecordedTransaction>();
+  readonly #byAddress = new Map<string, RecordedTransaction[]>();
+  readonly #history = new HistoryFile<Told>();
 
   /** How many transactions landed so far. */
   get length(): number {
@@ -30,13 +49,16 @@ export class TransactionLog {
 
   /** Adds the newest transaction. */
   add(landed: LandedTransaction): void {
-    this.#all.push(landed);
-    this.#bySignature.set(landed.signature, landed);
-    this.#byMessage.set(landed.messageHash, landed);
-    for (const { address } of landed.keys.all) {
+    const { position, keys } = landed;
+    this.#history.set(position, toldOf(landed));
+    const recorded = new RecordedTransaction(landed, this.#history);
+    this.#all.push(recorded);
+    this.#bySignature.set(recorded.signature, recorded);
+    this.#byMessage.set(recorded.messageHash, recorded);
+    for (const { address } of keys.all) {
       const known = this.#byAddress.get(address);
-      if (known === undefined) this.#byAddress.set(address, [landed]);
-      else known.push(landed);
+      if (known === undefined) this.#byAddress.set(address, [recorded]);
+      else known.push(recorded);
     }
   }
 
@@ -51,7 +73,7 @@ export class TransactionLog {
   }
 
   /** The transactions that name the address, oldest first. */
-  naming(address: string): readonly LandedTransaction[] {
+  naming(address: string): readonly RecordedTransaction[] {
     return this.#byAddress.get(address) ?? [];
   }
 
@@ -83,6 +105,95 @@ export class TransactionLog {
       this.#bySignature.delete(last.signature);
       this.#byMessage.delete(last.messageHash);
       for (const { address } of last.keys.all) this.#byAddress.get(address)?.pop();
+      this.#history.delete(last.position);
     }
   }
+
+  /** Ends the history; what is only noted can still be asked for. */
+  close(): void {
+    this.#history.close();
+  }
+}
+
+/** A landed transaction whose bulk is read when somebody asks for it. */
+export class RecordedTransaction implements LandedTransaction {
+  readonly signature: string;
+  readonly messageHash: string;
+  readonly slot: number;
+  readonly time: number;
+  readonly position: number;
+  readonly err: LandedTransaction["err"];
+  /** All its memos as nodes list them; kept, because long lists show them. */
+  readonly memo: string | null;
+  readonly #history: HistoryFile<Told>;
+
+  constructor(landed: LandedTransaction, history: HistoryFile<Told>) {
+    const { signature, messageHash, slot, time, position, err } = landed;
+    this.signature = signature;
+    this.messageHash = messageHash;
+    this.slot = slot;
+    this.time = time;
+    this.position = position;
+    this.err = err;
+    this.memo = memosOf(landed);
+    this.#history = history;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#told.bytes;
+  }
+
+  get transaction(): LandedTransaction["transaction"] {
+    return decodeTransaction(this.bytes).transaction;
+  }
+
+  get version(): LandedTransaction["version"] {
+    return decodeTransaction(this.bytes).version;
+  }
+
+  get staticKeys(): LandedTransaction["staticKeys"] {
+    return decodeTransaction(this.bytes).staticKeys;
+  }
+
+  get logs(): LandedTransaction["logs"] {
+    return this.#told.logs;
+  }
+
+  get computeUnits(): bigint {
+    return this.#told.computeUnits;
+  }
+
+  get innerInstructions(): LandedTransaction["innerInstructions"] {
+    return this.#told.innerInstructions;
+  }
+
+  get returnData(): LandedTransaction["returnData"] {
+    return this.#told.returnData;
+  }
+
+  get keys(): LandedTransaction["keys"] {
+    return this.#told.keys;
+  }
+
+  get fee(): bigint {
+    return this.#told.fee;
+  }
+
+  get balances(): LandedTransaction["balances"] {
+    return this.#told.balances;
+  }
+
+  get tokenBalances(): LandedTransaction["tokenBalances"] {
+    return this.#told.tokenBalances;
+  }
+
+  get #told(): Told {
+    return this.#history.get(this.position);
+  }
+}
+
+function toldOf(landed: LandedTransaction): Told {
+  const { bytes, logs, computeUnits, innerInstructions, returnData, keys, fee, balances, tokenBalances } =
+    landed;
+  return { bytes, logs, computeUnits, innerInstructions, returnData, keys, fee, balances, tokenBalances };
 }

@@ -1,5 +1,6 @@
 /** `npm run bench [-- NAME …] [--json]`: measures the figures of test/bench/README.md, each beside a reference in the same run. */
 import { parseArgs } from "node:util";
+import { benchDevChain } from "./dev-chain.ts";
 import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";
 import { benchGrowth } from "./growth.ts";
@@ -33,6 +34,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   tarpit: benchTarpit,
   idle: benchIdle,
   import: benchImport,
+  "dev-chain": benchDevChain,
 };
 
 const { values, positionals } = parseArgs({

@@ -157,3 +157,30 @@ test("a block is told with as much detail as was asked for", async () => {
   expect((await rpc(chain, "getBlocks", 1000, 1001, { commitment: "processed" })).error?.code).toBe(-32602);
   expect((await rpc(chain, "getBlocks", 1002, 1001)).result).toEqual([]);
 });
+
+test("what is told of a transaction stays the same when hundreds have landed after it, and after a fork", async () => {
+  const { chain, alice, run } = await alicesChain();
+  const address = alice.publicKey.toBase58();
+  const first = await run(transfer(alice, somebody(), SOL), memo("first"));
+  const told = async (signature: string): Promise<unknown[]> => {
+    const config = { commitment: "confirmed", encoding: "json", maxSupportedTransactionVersion: 0 };
+    const { result: whole } = await rpc(chain, "getTransaction", signature, config);
+    const { slot } = whole as { readonly slot: number };
+    const { result: block } = await rpc(chain, "getBlock", slot, config);
+    return [whole, block, await memoOf(chain, signature, address)];
+  };
+  const before = await told(first);
+  expect(before[2]).toBe("[5] first");
+  for (let n = 0; n < 600; n++) chain.fund(address, { usdc: BigInt(n + 1) });
+  expect(await told(first)).toEqual(before);
+
+  chain.advance(1);
+  const fork = chain.slot();
+  const lost = await run(transfer(alice, somebody(), SOL), memo("lost"));
+  chain.rollback(fork);
+  const next = await run(transfer(alice, somebody(), 2n * SOL), memo("next"));
+  const { result } = await rpc(chain, "getTransaction", lost, { commitment: "confirmed" });
+  expect(result).toBeNull();
+  expect((await told(next))[2]).toBe("[4] next");
+  expect(await told(first)).toEqual(before);
+});

@@ -1,7 +1,6 @@
 /** Methods about transactions that landed, one by one or by block. */
 import { blockHeightOf } from "../blockhashes.ts";
 import { refuseCleanedUp } from "./block-methods.ts";
-import { memosOf } from "../memo.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import {
   type CallConfig,
@@ -76,7 +75,7 @@ function getSignaturesForAddress(call: RpcCall): unknown {
       signature: landed.signature,
       slot: landed.slot,
       err: landed.err,
-      memo: memosOf(landed),
+      memo: landed.memo,
       blockTime: Math.floor(landed.time / 1000),
       confirmationStatus: commitmentOf(call, landed.slot),
     }));

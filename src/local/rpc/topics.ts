@@ -45,8 +45,8 @@ function programTopic(call: RpcCall): Topic {
 
 /** The accounts that the transactions wrote; of one that failed, only who paid its fee. */
 function changedBy(transactions: readonly LandedTransaction[]): Set<string> {
-  const written = transactions.flatMap(({ err, accounts }) =>
-    (err === null ? accounts : accounts.slice(0, 1)).filter(({ isWritable }) => isWritable),
+  const written = transactions.flatMap(({ err, keys: { all } }) =>
+    (err === null ? all : all.slice(0, 1)).filter(({ isWritable }) => isWritable),
   );
   return new Set(written.map(({ address }) => address));
 }

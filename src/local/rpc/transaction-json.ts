@@ -1,7 +1,7 @@
 /** A landed transaction with its meta, in the encodings a caller may ask for. */
 import bs58 from "bs58";
 import type { AccountKeys } from "../account-keys.ts";
-import type { NativeInnerInstruction } from "../litesvm.ts";
+import type { InnerInstruction } from "../bank.ts";
 import type { LandedTransaction } from "../transaction-log.ts";
 import { type CallConfig, readCount } from "./call.ts";
 import { invalidParams, RPC_CODE, RpcError } from "./errors.ts";
@@ -138,13 +138,13 @@ function lookups({ transaction }: Pick<LandedTransaction, "transaction">): unkno
 }
 
 function transactionMeta(landed: LandedTransaction, config: CallConfig) {
-  const { err, fee, accounts, tokenBalances, logs, computeUnits, keys, returnData } = landed;
+  const { err, fee, balances, tokenBalances, logs, computeUnits, keys, returnData } = landed;
   return {
     err,
     status: err === null ? { Ok: null } : { Err: err },
     fee,
-    preBalances: accounts.map(({ before }) => before?.lamports ?? 0n),
-    postBalances: accounts.map(({ after }) => after?.lamports ?? 0n),
+    preBalances: balances.before,
+    postBalances: balances.after,
     preTokenBalances: tokenBalances.before,
     postTokenBalances: tokenBalances.after,
     innerInstructions:
@@ -160,37 +160,26 @@ function transactionMeta(landed: LandedTransaction, config: CallConfig) {
 }
 
 /** Inner instructions by the index of the instruction that caused them; instructions without any are left out. */
-function encodeInnerInstructions(groups: readonly (readonly NativeInnerInstruction[])[]): unknown[] {
-  return groupInnerInstructions(groups, (called) => {
-    const instruction = called.instruction();
-    return {
-      programIdIndex: instruction.programIdIndex(),
-      accounts: [...instruction.accounts()],
-      data: bs58.encode(instruction.data()),
-      stackHeight: called.stackHeight(),
-    };
-  });
+function encodeInnerInstructions(groups: readonly (readonly InnerInstruction[])[]): unknown[] {
+  return groupInnerInstructions(groups, ({ programIdIndex, accounts, data, stackHeight }) => ({
+    programIdIndex,
+    accounts: [...accounts],
+    data: bs58.encode(data),
+    stackHeight,
+  }));
 }
 
 /** The same in words. */
 export function describeInnerInstructions(
-  groups: readonly (readonly NativeInnerInstruction[])[],
+  groups: readonly (readonly InnerInstruction[])[],
   keys: AccountKeys,
 ): unknown[] {
-  return groupInnerInstructions(groups, (called) => {
-    const instruction = called.instruction();
-    const compiled = {
-      programIdIndex: instruction.programIdIndex(),
-      accounts: instruction.accounts(),
-      data: instruction.data(),
-    };
-    return describeCompiled(compiled, keys, called.stackHeight());
-  });
+  return groupInnerInstructions(groups, (called) => describeCompiled(called, keys, called.stackHeight));
 }
 
 function groupInnerInstructions(
-  groups: readonly (readonly NativeInnerInstruction[])[],
-  encode: (called: NativeInnerInstruction) => unknown,
+  groups: readonly (readonly InnerInstruction[])[],
+  encode: (called: InnerInstruction) => unknown,
 ): unknown[] {
   return groups.flatMap((inner, index) =>
     inner.length === 0 ? [] : [{ index, instructions: inner.map(encode) }],
