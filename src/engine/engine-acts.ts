@@ -52,8 +52,9 @@ export class EngineActs implements Acting {
     if (key === STOP_IT.key) return stopWords(await stop(instance));
     const [verb, task] = partsOf(key);
     const isDone = verb === "retry" ? await commands.retry(task) : await commands.drop(task);
-    if (!isDone)
+    if (!isDone) {
       throw new ActRefused("The task is done, in hand, or no longer failing: nothing was changed.");
+    }
     return verb === "retry" ? "The task is due now." : "The task was dropped.";
   }
 
@@ -117,8 +118,9 @@ function givenEvent(text: string): EventObject {
   if (trimmed === "") throw new ActRefused("Expected an event: its type, or JSON with a type.");
   const event = trimmed.startsWith("{") ? parsed(trimmed) : { type: trimmed };
   // Events of the engine's own tell of ends and delays: from outside they would be lies.
-  if (/^(xstate\.|\$)/.test(event.type))
+  if (/^(xstate\.|\$)/.test(event.type)) {
     throw new ActRefused("Events that begin with xstate. or $ are the engine's own.");
+  }
   return event;
 }
 

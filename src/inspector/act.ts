@@ -54,10 +54,12 @@ async function bodyOf(request: Request): Promise<string> {
 
 function givenIn(form: URLSearchParams): GivenAct {
   const [actor, reason] = ["actor", "reason"].map((name) => form.get(name)?.trim() ?? "");
-  if (actor === undefined || actor === "")
+  if (actor === undefined || actor === "") {
     throw new ActRefused("Expected your name: it stands in the record of the act.");
-  if (reason === undefined || reason === "")
+  }
+  if (reason === undefined || reason === "") {
     throw new ActRefused("Expected a reason: it stands in the record of the act.");
+  }
   const event = form.get("event");
   return { actor, reason, ...(event === null ? {} : { event }) };
 }

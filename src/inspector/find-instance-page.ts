@@ -145,7 +145,7 @@ function stepIn(query: URLSearchParams): number | null {
 }
 
 /** An event as a person types it: its type alone, or JSON. */
-export function eventOf(text: string): EventObject | null {
+function eventOf(text: string): EventObject | null {
   const trimmed = text.trim();
   if (trimmed === "") return null;
   if (!trimmed.startsWith("{")) return { type: trimmed };

@@ -81,8 +81,9 @@ export class Pages {
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
     const { payments, storage } = this.#inspected;
-    if (payments === undefined)
+    if (payments === undefined) {
       return absent(links, "There are no webhooks: this is an engine without payments.");
+    }
     if (id === null) return present(webhooksPage(links, await readWebhooks(payments), this.#redact));
     const webhook = await payments.reads.webhook(id);
     if (webhook === null) return absent(links, `No webhook has the id “${id}”.`);

@@ -56,7 +56,7 @@ export interface QueueStanding {
 const PAGE_SIZE = 50;
 // A filter may pass over many rows: this many are looked at for one page, and the next page goes on from there.
 const MAX_LOOKED_AT = 2_000;
-const MAX_STEPS = 200;
+const MAX_STEPS = 100;
 const STEPS_BEYOND = 20;
 const MAX_PENDING = 100;
 const MAX_TROUBLED = 50;

@@ -20,6 +20,13 @@ export interface ServiceActsParts extends ServiceContext {
   readonly workflows: readonly AnyWorkflow[];
 }
 
+/** A task of an instance is put right. */
+interface Repair {
+  readonly instance: string;
+  readonly act: ActName;
+  readonly by: GivenAct;
+}
+
 const MAX_TASKS = 100;
 
 const CANCEL: OfferedAct = {
@@ -82,17 +89,17 @@ export class ServiceActs implements Acting {
   }
 
   async #perform(instance: string, key: string, by: GivenAct): Promise<string> {
-    const { clock, service } = this.#parts;
+    const { clock } = this.#parts;
     const [verb, task] = partsOf(key);
     switch (verb) {
       case "retry":
-        await this.#repair(instance, "retry", by, { retries: [{ task, dueAt: clock.now() }] });
+        await this.#repair({ instance, act: "retry", by }, { retries: [{ task, dueAt: clock.now() }] });
         return "The task is due now.";
       case "drop":
-        await this.#repair(instance, "drop", by, { drops: [task] });
+        await this.#repair({ instance, act: "drop", by }, { drops: [task] });
         return "The task was dropped.";
       case "release":
-        await service.operator.resolve(`held:${instance}`, { action: "release" }, by);
+        await this.#release(instance, by);
         return "The address is released. A service at work settles it.";
       case "cancel":
         return this.#cancel(instance, by);
@@ -101,11 +108,17 @@ export class ServiceActs implements Acting {
     }
   }
 
+  async #release(address: string, by: GivenAct): Promise<void> {
+    const { operator } = this.#parts.service;
+    const matters = await operator.attention();
+    const held = matters.find(({ id, actions }) => id.endsWith(`:${address}`) && actions.includes("release"));
+    if (held === undefined) throw new ActRefused("The address is not held, or is not to be released.");
+    await operator.resolve(held.id, { action: "release" }, by);
+  }
+
   /** One commit with its row of the audit log. */
   async #repair(
-    instance: string,
-    act: ActName,
-    by: GivenAct,
+    { instance, act, by }: Repair,
     parts: Pick<Commit<PaymentTables>, "retries" | "drops">,
   ): Promise<void> {
     const what = { instance, ...parts };

@@ -6,6 +6,7 @@ import { benchEngine } from "./engine.ts";
 import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable, type Report } from "./figures.ts";
 import { benchIdle } from "./idle.ts";
+import { benchInspector } from "./inspector.ts";
 import { benchImport } from "./import.ts";
 import { benchLandings } from "./landings.ts";
 import { benchPostgres } from "./postgres.ts";
@@ -35,6 +36,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   idle: benchIdle,
   import: benchImport,
   "dev-chain": benchDevChain,
+  inspector: benchInspector,
 };
 
 const { values, positionals } = parseArgs({

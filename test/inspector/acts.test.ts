@@ -1,6 +1,6 @@
 /** Acts: asked before, carried out once, recorded with who and why; refused from elsewhere, and where viewers only look. */
 import { expect, test } from "vitest";
-import { createInspector, type InspectorOptions } from "../../src/index.ts";
+import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import type { Logger } from "../../src/runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
@@ -10,7 +10,7 @@ import { parcels } from "./parcel.ts";
 const AT = "http://127.0.0.1:3210/_inspector";
 const SAME = { origin: "http://127.0.0.1:3210", "content-type": "application/x-www-form-urlencoded" };
 
-const opened = (options: Partial<InspectorOptions> = { acts: true } as Partial<InspectorOptions>) => {
+const opened = (options: { readonly acts?: boolean } = { acts: true }) => {
   const lines: unknown[] = [];
   const silent = (): void => {};
   const logger: Logger = {
@@ -22,7 +22,7 @@ const opened = (options: Partial<InspectorOptions> = { acts: true } as Partial<I
   const workflow = parcels({ label: async () => Promise.reject(new Error("out of paper")) });
   const clock = virtualClock();
   const engine = createEngine({ storage: memoryStorage(), workflows: [workflow], clock, logger });
-  const { fetch } = createInspector({ engine, clock, ...options } as InspectorOptions);
+  const { fetch } = createInspector({ engine, clock, ...options });
   const get = async (path: string): Promise<string> => (await fetch(new Request(AT + path))).text();
   const post = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = SAME) =>
     fetch(

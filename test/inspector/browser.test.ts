@@ -1,8 +1,8 @@
 /** The inspector in a real browser: it follows an instance live, loads nothing from elsewhere, and outlives its server. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
+import axe from "axe-core";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createInspector, type HttpHandler } from "../../src/index.ts";
@@ -175,7 +175,6 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
         const server = await listening(createInspector({ engine, clock, acts: true }));
         await engine.start(workflow, { id: "p1", input: { note: "x" } });
         await engine.send(workflow, "p1", { type: "PAUSE" });
-        const rules = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
         const looks = [
           { viewport: { width: 1280, height: 900 }, colorScheme: "light" },
           { viewport: { width: 390, height: 800 }, colorScheme: "dark", reducedMotion: "reduce" },
@@ -190,7 +189,7 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
             "/timers",
           ]) {
             await page.goto(`http://127.0.0.1:${portOf(server)}/_inspector${path}`);
-            await page.evaluate(rules);
+            await page.evaluate(axe.source);
             const { violations } = await page.evaluate<AxeResult>("axe.run()");
             const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
             expect(serious.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);

@@ -260,3 +260,22 @@ test("an edited chart under the same version is pointed out", async () => {
     expect(page).toContain("was edited without a new version");
   });
 });
+
+test("a bundle and a file of a chart hold no secret", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow } = world;
+    const secret = "ps_live_0011223344556677_8899aabbccddeeff";
+    await engine.start(workflow, { id: "p1", input: { note: `key ${secret}` } });
+    await engine.send(workflow, "p1", { type: "ASK", apiKey: "correct horse battery" });
+    const ask = inspect(world);
+    const bundle = await (await ask("/bundle?id=p1")).text();
+    expect(JSON.parse(bundle)).toMatchObject({ format: "paystate bundle", content: { instance: { id: "p1" } } });
+    expect(bundle).not.toContain("8899aabbccddeeff");
+    expect(bundle).not.toContain("correct horse");
+    for (const as of ["svg", "mermaid", "json"]) {
+      const file = await ask(`/chart-file?key=parcel%401&as=${as}`);
+      expect(file.headers.get("content-disposition")).toContain("attachment");
+      expect(await file.text()).toContain("paused");
+    }
+  });
+});

@@ -1,9 +1,8 @@
 /** A payment service in the inspector: its money sums to zero, everything is found, no secret is shown, acts are audited. */
 import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
-import { orderedAs } from "../payments/private/scene.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
-import type { Scene } from "../payments/private/scene.ts";
+import { orderedAs, type Scene } from "../payments/private/scene.ts";
 import { units } from "../kit/private-fixture.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";

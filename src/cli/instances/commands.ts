@@ -77,9 +77,11 @@ const show: Command = async (args, print) => {
     const instance = await reads.read(id);
     if (instance === null) throw noInstance(id, open);
     const pending = await reads.pending(id);
-    if (values.json) return print(plainJson({ instance, pending }));
-    const told = await tellInstance(open.storage, id, values.charts);
-    print(instancePage(instance, pending, told));
+    if (values.json) {
+      print(plainJson({ instance, pending }));
+    } else {
+      print(instancePage(instance, pending, await tellInstance(open.storage, id, values.charts)));
+    }
   });
 };
 

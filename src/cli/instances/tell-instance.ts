@@ -39,8 +39,9 @@ export async function tellInstance(
 /** Null for a database of a host's own engine. Nothing is made that is not there. */
 async function serviceIn(storage: EngineStorage): Promise<InspectedService | null> {
   const workflows = await storage.instanceWorkflows();
-  if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key)))
+  if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key))) {
     return null;
+  }
   try {
     await storage.install(Object.values(paymentTables));
     return paymentCharts(storage);

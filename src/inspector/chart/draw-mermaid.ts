@@ -7,8 +7,9 @@ export function mermaidText({ name, root, transitions }: ReadChart): string {
     const id = nameOf(state.id, root.id);
     const inner = state.states.flatMap((child) => states(child, `${indent}  `));
     const first = state.initial === null ? [] : [`${indent}  [*] --> ${nameOf(state.initial, root.id)}`];
-    if (state.states.length > 0)
+    if (state.states.length > 0) {
       return [`${indent}state "${state.name}" as ${id} {`, ...first, ...inner, `${indent}}`];
+    }
     const title = [state.name, ...state.notes].join(" | ").replaceAll('"', "'");
     return [
       `${indent}state "${title}" as ${id}`,

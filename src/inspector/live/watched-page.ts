@@ -26,8 +26,8 @@ export interface WatchedPageParts {
 const LOOK_EVERY_MS = 50;
 /** Between two looks while commits of this process rain down. */
 const MIN_PAUSE_MS = 20;
-/** A page that takes long to make is made less often: at most a fifth of a core is spent on it. */
-const PAUSE_PER_WORK = 4;
+/** A page that takes long to make is made less often: at most half of a core is spent on it. */
+const PAUSE_PER_WORK = 1;
 
 export class WatchedPage {
   readonly #parts: WatchedPageParts;

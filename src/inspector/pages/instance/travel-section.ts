@@ -62,7 +62,7 @@ function whatIfForm(links: Links, { instance, known, step }: ShownInstance): Htm
 }
 
 /** What a field suggests. */
-export function eventList(events: readonly string[]): Html {
+function eventList(events: readonly string[]): Html {
   return html`<datalist id="events">
     ${events.map((event) => html`<option value="${event}"></option>`)}
   </datalist>`;
