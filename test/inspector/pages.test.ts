@@ -269,7 +269,10 @@ test("a bundle and a file of a chart hold no secret", async () => {
     await engine.send(workflow, "p1", { type: "ASK", apiKey: "correct horse battery" });
     const ask = inspect(world);
     const bundle = await (await ask("/bundle?id=p1")).text();
-    expect(JSON.parse(bundle)).toMatchObject({ format: "paystate bundle", content: { instance: { id: "p1" } } });
+    expect(JSON.parse(bundle)).toMatchObject({
+      format: "paystate bundle",
+      content: { instance: { id: "p1" } },
+    });
     expect(bundle).not.toContain("8899aabbccddeeff");
     expect(bundle).not.toContain("correct horse");
     for (const as of ["svg", "mermaid", "json"]) {

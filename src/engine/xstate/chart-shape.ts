@@ -1,5 +1,6 @@
 /** What a chart is made of: its effects, actors and watches, and what keeps it from being durable. Read once. */
 import type { AnyStateMachine, StateNode } from "xstate";
+import type { ActionBody } from "../chart-interpreter.ts";
 import { fieldsToJson } from "../values.ts";
 import { actorSource, type ActorSource } from "./actor-logic.ts";
 
@@ -19,9 +20,6 @@ interface InvokeLike {
   readonly src: string;
   readonly onSnapshot?: unknown;
 }
-
-/** An action with a body of its own, as `setup({ actions })` and inline functions are. */
-export type ActionBody = (scope: never, params: never) => unknown;
 
 /** The parts of a chart, by the names that are stored. */
 export interface ChartShape {
