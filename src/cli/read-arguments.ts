@@ -23,11 +23,21 @@ export function readArguments<O extends Options>(args: readonly string[], option
   }
 }
 
+/** Whose service a command is about. */
+export const WHOSE = {
+  data: { type: "string" },
+  service: { type: "string" },
+  debug: { type: "boolean", default: false },
+} as const;
+
 /** What a number may be, both ends included. */
 export interface Bounds {
   readonly least: number;
   readonly most: number;
 }
+
+/** What a port may be; 0 is any that is free. */
+export const PORTS: Bounds = { least: 0, most: 65_535 };
 
 /** The number that an option's text stands for. Throws `UsageError` outside the bounds. */
 export function wholeNumber(option: string, text: string, { least, most }: Bounds): number {

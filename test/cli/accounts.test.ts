@@ -8,6 +8,7 @@ import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { silentLogger, systemClock, systemRandom } from "../../src/runtime.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
+import { wrongCall } from "./wrong-call.ts";
 
 let file: string;
 
@@ -138,23 +139,12 @@ test.concurrent.each([
 });
 
 test.concurrent.each([
-  [
-    "keys create a --allow 203.0.113.0/33",
-    /^paystate: --allow 203.0.113.0\/33: expected addresses or networks/,
-  ],
-  [
-    "keys rotate a --overlap 1",
-    /^paystate: --overlap 1: expected a time such as 90s, 30m, 24h or 7d, at most 2160h/,
-  ],
-  ["keys rotate a --overlap 91d", /^paystate: --overlap 91d: expected a time/],
-  ["keys rotate", /^paystate: keys rotate expects the id of a key/],
+  ["keys create a --allow 203.0.113.0/33", /^--allow 203.0.113.0\/33: expected addresses or networks/],
+  ["keys rotate a --overlap 1", /^--overlap 1: expected a time such as 90s, 30m, 24h or 7d, at most 2160h/],
+  ["keys rotate a --overlap 91d", /^--overlap 91d: expected a time/],
+  ["keys rotate", /^keys rotate expects the id of a key/],
 ])("`paystate %s` is refused before the database is opened", async (line, sentence) => {
-  const { code, stdout, stderr } = await runCommand(line.split(" "));
-  expect({ code, stdout, stderr }).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: expect.stringMatching(sentence) as string,
-  });
+  expect(await wrongCall(line.split(" "))).toMatch(sentence);
 });
 
 test("an unknown scope is refused with those there are, and a mistyped file is not made", async () => {

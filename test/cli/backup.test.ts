@@ -8,6 +8,7 @@ import { backupSqlite } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { fullRows } from "../contracts/storage/rows.ts";
 import { leaveNothing, newDataFolder, runCommand, withBrokenBinary } from "./command.ts";
+import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
 
@@ -126,9 +127,7 @@ test.concurrent.each([
     "this database is PostgreSQL: take pg_dump, or the continuous archiving of its server",
   ],
 ])("`paystate %s` is refused", async (args, sentence) => {
-  const { code, stdout, stderr } = await runCommand(args);
-  const told = `paystate: ${sentence}\nRun \`paystate --help\` for what it takes.\n`;
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: told });
+  expect(await wrongCall(args)).toBe(sentence);
 });
 
 test("a driver that does not load is said in a sentence, and nothing is left", async () => {

@@ -11,6 +11,7 @@ import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { leaveNothing, runCommand, type Ended } from "./command.ts";
+import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
 
@@ -180,12 +181,7 @@ test.each([
   [["ps", "--limit", "0"], "--limit 0: expected a whole number from 1 to 1000"],
   [["ps", "--data", "d"], "expected --data or --database, not both"],
 ])("`paystate %j` is refused in one sentence", async (args, sentence) => {
-  const { code, stdout, stderr } = await paystate(...args);
-  expect({ code, stdout, stderr: stderr.split("\n")[0] }).toEqual({
-    code: 1,
-    stdout: "",
-    stderr: `paystate: ${sentence}`,
-  });
+  expect(await wrongCall(args)).toBe(sentence);
 });
 
 test("an unknown id, a file that is not there, an empty one and a foreign one are refused, and no file is made", async () => {

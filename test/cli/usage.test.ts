@@ -1,6 +1,7 @@
 /** What the command prints and what it refuses: one sentence that names the thing and what would be right. */
 import { afterAll, expect, test } from "vitest";
 import { leaveNothing, runCommand } from "./command.ts";
+import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
 
@@ -8,11 +9,11 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, listen, machines, inspect, reconcile, release, accounts, keys, trigger, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
+  "dev, listen, machines, inspect, reconcile, release, accounts, keys, trigger, backup, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
 
-test.concurrent.each([
+test.each([
   ["", `expected a command: ${COMMANDS}`],
   ["pay", `there is no command "pay": expected ${COMMANDS}`],
   ["dev now", 'dev takes no argument "now"'],
@@ -68,9 +69,19 @@ test.concurrent.each([
   ],
   ["machines --format svg", "--format svg draws one machine: name it, such as machines wallet-transfer"],
 ])("`paystate %s` is refused: %s", async (line, sentence) => {
-  const { code, stdout, stderr } = await runCommand(line.split(" ").filter(Boolean));
-  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: `paystate: ${sentence}\n${HINT}` });
+  expect(await wrongCall(line.split(" ").filter(Boolean))).toBe(sentence);
 });
+
+test.concurrent.each([
+  ["pay", 1, `there is no command "pay": expected ${COMMANDS}`],
+  ["reconcile now", 2, 'reconcile takes no argument "now"'],
+])(
+  "`paystate %s` ends with %i, its sentence on stderr, and where to read on",
+  async (line, code, sentence) => {
+    const ended = await runCommand(line.split(" "));
+    expect(ended).toEqual({ code, signal: null, stdout: "", stderr: `paystate: ${sentence}\n${HINT}` });
+  },
+);
 
 test("with --debug a refusal shows where it comes from", async () => {
   const { code, stderr } = await runCommand(["machines", "order", "--debug"]);

@@ -102,29 +102,24 @@ const history: Command = async (args, print) => {
 };
 
 /** A command that puts one instance right. */
-function puttingRight(
-  name: string,
-  act: (open: OpenDatabase, id: string) => Promise<PutRight>,
-): Readonly<Record<string, Command>> {
-  return {
-    async [name](args, print) {
-      const { values, positionals } = readArguments(args, WHERE);
-      const id = onlyId(name, positionals);
-      await withDatabase(values, async (open) => {
-        const { done, said } = await act(open, id);
-        print(values.json ? plainJson(done) : said);
-      });
-    },
+function puttingRight(name: string, act: (open: OpenDatabase, id: string) => Promise<PutRight>): Command {
+  return async (args, print) => {
+    const { values, positionals } = readArguments(args, WHERE);
+    const id = onlyId(name, positionals);
+    await withDatabase(values, async (open) => {
+      const { done, said } = await act(open, id);
+      print(values.json ? plainJson(done) : said);
+    });
   };
 }
 
 /** By their names. */
-export const INSTANCE_COMMANDS: Readonly<Record<string, Command>> = {
+export const INSTANCE_COMMANDS = {
   ps,
   show,
   history,
-  ...puttingRight("retry", retryTasks),
-  ...puttingRight("drop", dropTasks),
-  ...puttingRight("stop", stopInstance),
-  ...puttingRight("remove", removeEnded),
-};
+  retry: puttingRight("retry", retryTasks),
+  drop: puttingRight("drop", dropTasks),
+  stop: puttingRight("stop", stopInstance),
+  remove: puttingRight("remove", removeEnded),
+} satisfies Readonly<Record<string, Command>>;

@@ -6,7 +6,7 @@ import { approve, attention, resolve } from "./decide.ts";
 import { recover } from "./recover.ts";
 import { witnesses } from "./witnesses.ts";
 
-export const OPERATOR_COMMANDS: Readonly<Record<string, Command>> = {
+export const OPERATOR_COMMANDS = {
   attention,
   resolve,
   approve,
@@ -19,4 +19,4 @@ export const OPERATOR_COMMANDS: Readonly<Record<string, Command>> = {
   witnesses,
   audit,
   recover,
-};
+} satisfies Readonly<Record<string, Command>>;

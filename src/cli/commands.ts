@@ -1,0 +1,69 @@
+/** Every command by its name. Each loads only what it needs; what cannot be loaded is reported like any other problem. */
+import { end } from "./end.ts";
+import type { Command, Print } from "./print.ts";
+import { USAGE } from "./usage.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Load = () => Promise<Command>;
+
+/** On the instances of a database file. */
+const INSTANCE_COMMANDS = ["ps", "show", "history", "retry", "drop", "stop", "remove"] as const;
+/** On a service. */
+const OPERATOR_COMMANDS = [
+  "attention",
+  "resolve",
+  "approve",
+  "pause",
+  "resume",
+  "paused",
+  "limits",
+  "suspend",
+  "restore",
+  "witnesses",
+  "audit",
+  "recover",
+] as const;
+
+const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ["dev", async () => (await import("./commands/dev.ts")).dev],
+  ["listen", async () => (await import("./commands/listen.ts")).listen],
+  ["machines", async () => (await import("./commands/machines.ts")).machines],
+  ["inspect", async () => (await import("./commands/inspect.ts")).inspect],
+  ["reconcile", async () => (await import("./commands/reconcile.ts")).reconcile],
+  ["release", async () => (await import("./commands/release.ts")).release],
+  ["accounts", async () => (await import("./accounts.ts")).accounts],
+  ["keys", async () => (await import("./accounts.ts")).keys],
+  ["trigger", async () => (await import("./commands/trigger.ts")).trigger],
+  ["backup", async () => (await import("./commands/backup.ts")).backup],
+  ...INSTANCE_COMMANDS.map((name): [string, Load] => [name, () => instanceCommand(name)]),
+  ...OPERATOR_COMMANDS.map((name): [string, Load] => [name, () => operatorCommand(name)]),
+]);
+
+async function instanceCommand(name: (typeof INSTANCE_COMMANDS)[number]): Promise<Command> {
+  const { INSTANCE_COMMANDS: commands } = await import("./instances/commands.ts");
+  return commands[name];
+}
+
+async function operatorCommand(name: (typeof OPERATOR_COMMANDS)[number]): Promise<Command> {
+  const { OPERATOR_COMMANDS: commands } = await import("./operator/commands.ts");
+  return async (args, print) => {
+    await commands[name](args, print);
+    await end(0);
+  };
+}
+
+/** Runs what `args` ask for. Throws `UsageError`, before anything is opened, for what they may not be. */
+export async function runCommand(args: readonly string[], print: Print): Promise<void> {
+  const [name, ...rest] = args;
+  if (name === "help" || args.includes("--help") || args.includes("-h")) {
+    print(USAGE);
+    return;
+  }
+  const names = [...COMMANDS.keys()];
+  const all = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  if (name === undefined) throw new UsageError(`expected a command: ${all}`);
+  const load = COMMANDS.get(name);
+  if (load === undefined) throw new UsageError(`there is no command "${name}": expected ${all}`);
+  const command = await load();
+  await command(rest, print);
+}
