@@ -14,6 +14,17 @@ export interface Standing {
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
+  /** Active instances that will tell it when they are done. */
+  readonly others?: readonly WaitedFor[];
+}
+
+/** An instance that another one waits for. */
+export interface WaitedFor {
+  readonly id: string;
+  /** What it is to the other, such as `child`. */
+  readonly is: string;
+  /** Where it stands, in words. */
+  readonly state: string;
 }
 
 /** The sentences, the most important one first. Never empty. */
@@ -36,7 +47,8 @@ export function explainWaiting({ pending, ...standing }: Standing, redact: Redac
     .filter((task) => task.kind === "timer" && task.deadAt === null && task.failures === 0)
     .toSorted((a, b) => a.dueAt - b.dueAt)
     .map(timer);
-  const waits = [...told, ...watched(watches), ...timers];
+  const others = (standing.others ?? []).slice(0, MAX_KEYS).map(waitedFor);
+  const waits = [...told, ...watched(watches), ...timers, ...others];
   return [...waits, ...forEvents(standing, waits.length > 0)];
 }
 
@@ -98,6 +110,10 @@ function watched(watches: readonly WatchRecord[]): Html[] {
       .map((key, index) => html`${index > 0 ? ", " : ""}<code>${key}</code>`);
     return html`It waits for news of ${shown}${more}; ${kind} is polled.`;
   });
+}
+
+function waitedFor({ id, is, state }: WaitedFor): Html {
+  return html`It waits for its ${is} <code>${id}</code>, which is in ${state}.`;
 }
 
 function timer({ name, dueAt }: PendingTask): Html {

@@ -1,8 +1,13 @@
 /** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
-import type { HistoryRecord, InstanceRecord, PendingRecords, TroubledTask } from "../../storage/storage.ts";
+import type {
+  HistoryRecord,
+  InstanceRecord,
+  PendingRecords,
+  PendingTask,
+  TroubledTask,
+} from "../../storage/storage.ts";
 import type { Charts } from "./charts.ts";
-import type { UpcomingTimers } from "./pages/timers-page.ts";
 
 /** Which instances are listed. Absent fields do not narrow it. */
 export interface ListQuery {
@@ -41,6 +46,12 @@ export interface FoundInstance {
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
+}
+
+/** The next timers, and whether there are more. */
+export interface UpcomingTimers {
+  readonly timers: readonly PendingTask[];
+  readonly isAll: boolean;
 }
 
 /** Finds instances that need a person, each with a sentence. */

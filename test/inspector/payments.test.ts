@@ -41,7 +41,9 @@ test("a payroll with one bad payee: its money sums to zero, its payments are one
   if (bad === undefined || good === undefined) throw new Error("there are four");
   await world.freeze(bad, "USDC");
   const look = inspect(world);
-  expect(await look.text(`/instance?id=${order.id}`)).toContain("Nothing has come in yet.");
+  const opened = await look.text(`/instance?id=${order.id}`);
+  expect(opened).toContain("Nothing has come in yet.");
+  expect(opened).toContain(`It waits for its deposit address ${order.address} , which is in waiting.`);
   await world.deposit(order.address, { usdc: units(body.depositAmount, 6) });
   await world.settle(24);
   await world.sweep();

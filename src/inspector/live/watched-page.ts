@@ -1,4 +1,4 @@
-/** One page that is kept fresh for as long as somebody watches it, made once for all who do. */
+/** One page that is kept fresh for as long as it is watched, made once for all who do. */
 import { Alarm } from "./alarm.ts";
 import type { Clock } from "../../runtime.ts";
 
@@ -41,7 +41,7 @@ export class WatchedPage {
     this.#alarm = new Alarm(parts.pace);
   }
 
-  /** Whether anybody watches. */
+  /** Whether any viewer watches. */
   get isWatched(): boolean {
     return this.#listeners.size > 0;
   }
@@ -73,7 +73,8 @@ export class WatchedPage {
         this.#last = await make();
         for (const tell of this.#listeners) tell(this.#last);
       } catch (error) {
-        onError(error);
+        // What was being made when the last viewer left is shown to no one.
+        if (this.isWatched) onError(error);
       }
       const rest = Math.max(MIN_PAUSE_MS, PAUSE_PER_WORK * (pace.now() - began));
       await this.#alarm.rest(rest);

@@ -49,7 +49,10 @@ function section(id: string, heading: string, body: Html): Html {
   </section>`;
 }
 
-function why({ instance, known, pending, redact }: ShownInstance): Html {
+/** Deliveries tell an order nothing, and its parent waits for it. */
+const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
+
+function why({ instance, known, pending, related, redact }: ShownInstance): Html {
   const { value } = snapshotOf(instance);
   const active = known?.active(value) ?? [];
   const sentences = explainWaiting(
@@ -59,6 +62,9 @@ function why({ instance, known, pending, redact }: ShownInstance): Html {
       since: instance.updatedAt,
       events: known === undefined ? null : known.events(active),
       pending,
+      others: related
+        .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
+        .map((other) => ({ ...other, state: stateWords(other.value) })),
     },
     redact,
   );

@@ -1,15 +1,9 @@
 /** All timers that are pending, the next one first, counting down. */
-import type { PendingTask } from "../../../storage/storage.ts";
 import { html } from "../html.ts";
+import type { UpcomingTimers } from "../read-instances.ts";
 import { dueMoment, rowKey } from "../show-values.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
-
-/** The next timers, and whether there are more. */
-export interface UpcomingTimers {
-  readonly timers: readonly PendingTask[];
-  readonly isAll: boolean;
-}
 
 export function timersPage(links: Links, { timers, isAll }: UpcomingTimers): PageParts {
   const main = html`<h1>Timers</h1>
