@@ -166,3 +166,24 @@ test("a chart that was edited, or that asks chance, is told apart from what is r
     "Step 3 comes out differently than it was recorded",
   );
 });
+
+test("rows that would be written are shown without their bytes", async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  const chart = createMachine({ id: "signer", initial: "a", states: { a: { on: { SIGN: "b" } }, b: {} } });
+  const registered = workflow(chart)<{ signed: { id: string; bytes: Uint8Array; amount: bigint } }>({
+    version: 1,
+    project: ({ id, event }) =>
+      event === null
+        ? []
+        : [{ table: "signed", insert: { id, bytes: Uint8Array.from([211, 17, 99]), amount: 5n } }],
+  });
+  const engine = createEngine<never>({ storage, workflows: [registered], clock, logger: silentLogger });
+  await engine.start(registered, { id: "s", input: undefined });
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const page = await read(fetch(new Request(`${AT}/what-if?id=s&event=SIGN`)));
+  expect(page).toContain("insert into signed");
+  expect(page).toContain('"3 bytes"');
+  expect(page).toContain('"5"');
+  expect(page).not.toContain("211");
+});

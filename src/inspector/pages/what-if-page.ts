@@ -109,10 +109,14 @@ function armed({ kind, name, instance, dueAt, payload }: TaskRecord, redact: Red
 }
 
 function written({ table, ...rest }: PlannedWrite, redact: Redact): Html {
-  const text = JSON.stringify(rest, (_key, value: unknown) =>
-    typeof value === "bigint" ? value.toString() : value,
-  );
+  const text = JSON.stringify(rest, (_key, value: unknown) => shownValue(value));
   const verb = "insert" in rest ? "insert into" : "set" in rest ? "change" : "expect in";
   return html`${verb} <code>${table}</code>
     <pre>${shownJson(text, redact)}</pre>`;
+}
+
+/** JSON has no bigints; bytes, which may be signed, are told by their number alone. */
+function shownValue(value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  return ArrayBuffer.isView(value) ? `${value.byteLength} bytes` : value;
 }
