@@ -5,6 +5,7 @@ import { snapshotFromText } from "../engine/snapshot-text.ts";
 import { eventFromText } from "../engine/values.ts";
 import type { InspectedPayments } from "../payments/inspected-payments.ts";
 import type { Clock } from "../runtime.ts";
+import type { Health } from "../service/read-health.ts";
 import type { Charts, KnownChart } from "./charts.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
@@ -23,6 +24,8 @@ import type { Redact } from "./show-values.ts";
 /** What is inspected: an engine, and of a payment service its payments too. */
 export interface InspectedParts extends Inspected {
   readonly payments?: InspectedPayments;
+  /** Absent where no service runs. */
+  readonly health?: () => Promise<Health>;
 }
 
 /** What these pages are made of. */

@@ -65,7 +65,7 @@ export class Pages {
       case "/webhook":
         return this.#webhooks(links, query.get("id"));
       case "/health":
-        return { status: 200, parts: healthPage(links, await this.#reads.queue(), this.#redact) };
+        return this.#health(links);
       default:
         return absent(links, "There is no such page.");
     }
@@ -77,6 +77,11 @@ export class Pages {
     const [only, another] = hits;
     const page = present(searchPage(links, text, hits));
     return only === undefined || another !== undefined ? page : { ...page, to: links.instance(only[0]) };
+  }
+
+  async #health(links: Links): Promise<FoundPage> {
+    const service = (await this.#inspected.health?.()) ?? null;
+    return present(healthPage(links, { ...(await this.#reads.queue()), service }, this.#redact));
   }
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {

@@ -29,6 +29,7 @@ import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-ser
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
+import { RecentHealth, type HealthSource } from "./recent-health.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCases } from "./use-cases.ts";
@@ -131,9 +132,10 @@ function lifeOf(
 /** What an inspector sees and does. */
 function inspectedOf(
   { context, engine, workflows, chain }: ServiceParts,
-  service: ServiceActsParts["service"],
+  service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
-  const { storage, assets } = context;
+  const { storage, assets, clock } = context;
+  const recent = new RecentHealth(service, clock);
   return {
     workflows,
     storage,
@@ -141,6 +143,7 @@ function inspectedOf(
     onCommit: (listener) => engine.subscribe(listener),
     acting: new ServiceActs({ ...context, engine, service, workflows }),
     payments: { reads: storage, assets },
+    health: () => recent.read(),
   };
 }
 

@@ -16,17 +16,21 @@ const AT = "http://127.0.0.1:3210/_inspector";
 async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string; readonly main: string }> {
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  for (;;) {
-    const next = await reader?.read();
-    if (next === undefined || next.done) return;
-    text += next.value;
-    let end = text.indexOf("\n\n");
-    while (end >= 0) {
-      const [, id = "", data = ""] = /^id: (.*)\nevent: page\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
-      if (id !== "") yield { id, main: (JSON.parse(data) as { readonly main: string }).main };
-      text = text.slice(end + 2);
-      end = text.indexOf("\n\n");
+  try {
+    for (;;) {
+      const next = await reader?.read();
+      if (next === undefined || next.done) return;
+      text += next.value;
+      let end = text.indexOf("\n\n");
+      while (end >= 0) {
+        const [, id = "", data = ""] = /^id: (.*)\nevent: page\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
+        if (id !== "") yield { id, main: (JSON.parse(data) as { readonly main: string }).main };
+        text = text.slice(end + 2);
+        end = text.indexOf("\n\n");
+      }
     }
+  } finally {
+    await reader?.cancel();
   }
 }
 

@@ -55,6 +55,7 @@ test("a payroll with one bad payee: its money sums to zero, its payments are one
   expect(payments.length).toBeGreaterThan(1);
   const html = await look.html(`/instance?id=${order.id}`);
   for (const { id } of payments) expect(html).toContain(`/_inspector/instance?id=${id}`);
+  expect(await look.text("/health")).toMatch(/Newest final slot \d+, of .* Endpoints 1 answer, 1 must agree/);
   // Found by what a person has at hand; exactly one hit is gone to at once.
   const signature = payments.find(({ signature: signed }) => signed !== null)?.signature ?? "";
   for (const known of [order.address, good.address]) {

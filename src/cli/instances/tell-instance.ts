@@ -14,7 +14,6 @@ import { stateWords } from "../../inspector/show-values.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
 import { silentLogger } from "../../runtime.ts";
-import type { InspectedService } from "../../service/inspected-service.ts";
 import { workflowsIn } from "../charts-file.ts";
 import { paymentCharts } from "../payment-charts.ts";
 
@@ -37,7 +36,7 @@ export async function tellInstance(
 }
 
 /** Null for a database of a host's own engine. Nothing is made that is not there. */
-async function serviceIn(storage: EngineStorage): Promise<InspectedService | null> {
+async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paymentCharts> | null> {
   const workflows = await storage.instanceWorkflows();
   if (!workflows.some((key) => /^(wallet-transfer|private-transfer|webhook-delivery)@/.test(key))) {
     return null;
@@ -66,7 +65,7 @@ function sentences({ instance, pending }: FoundInstance, known: KnownChart | und
   return told.map(textOf).join("\n");
 }
 
-async function progressOf({ payments }: InspectedService, id: string): Promise<string[]> {
+async function progressOf({ payments }: ReturnType<typeof paymentCharts>, id: string): Promise<string[]> {
   const order = await orderOf(payments, id);
   if (order === null || order.recipients.length < 2) return [];
   const { paid, recipients } = await readMoney(payments, order);

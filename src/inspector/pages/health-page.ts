@@ -1,18 +1,26 @@
 /** How the queue stands: what was set aside, what fails, and what is due first. */
 import type { TroubledTask } from "../../../storage/storage.ts";
+import type { Health } from "../../service/read-health.ts";
+import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import type { QueueStanding } from "../read-instances.ts";
 import { dueMoment, moment, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 
+/** What the page shows; `service` is null for an engine without payments. */
+export interface HealthPage extends QueueStanding {
+  readonly service: Health | null;
+}
+
 export function healthPage(
   links: Links,
-  { deadLetters, failing, earliest }: QueueStanding,
+  { deadLetters, failing, earliest, service }: HealthPage,
   redact: Redact,
 ): PageParts {
   return {
     title: "Health",
     main: html`<h1>Health</h1>
+      ${service === null ? null : serviceList(service, redact)}
       <h2>Set aside</h2>
       ${troubled(deadLetters, "No task was set aside.", { links, redact })}
       <h2>Failing</h2>
@@ -81,4 +89,37 @@ function troubled(tasks: readonly TroubledTask[], none: string, { links, redact 
       </tbody>
     </table>
   </div>`;
+}
+
+function serviceList(health: Health, redact: Redact): Html {
+  const { status, storage, ledger, witnesses, overdueMs, watches, attention } = health;
+  const facts: readonly (readonly [string, string])[] = [
+    ["Service", status === "ok" ? "ok" : `⚠ ${status}`],
+    ["Storage", storage],
+    [
+      "Newest final slot",
+      ledger === null ? "⚠ no endpoint answers" : `${ledger.slot}, of ${redact(ledger.endpoint)}`,
+    ],
+    [
+      "Endpoints",
+      witnesses === null ? "⚠ not counted" : `${witnesses.answering} answer, ${witnesses.needed} must agree`,
+    ],
+    ["Overdue", overdueMs === 0 ? "nothing" : `for ${durationWords(overdueMs)}`],
+    ["Matters for a person", String(attention)],
+    ...Object.entries(watches).map(
+      ([kind, { watched, oldestMs }]) =>
+        [`Watch ${kind}`, `${watched} followed, the last look ${durationWords(oldestMs)} ago`] as const,
+    ),
+  ];
+  return html`<table>
+    <tbody>
+      ${facts.map(
+        ([name, value]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            <td>${value}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
 }
