@@ -61,7 +61,7 @@ function parsed(text: string): Written {
   }
 }
 
-/** It tells what was edited by mistake; whoever forges one can sum it up again. */
+/** It tells what was edited by mistake. A forger can compute it too. */
 function sumOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

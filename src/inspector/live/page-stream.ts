@@ -10,7 +10,7 @@ export interface PageStreamsParts extends Omit<WatchedPageParts, "make"> {
   readonly clock: Clock;
 }
 
-/** Browsers ask again when a stream ends; then it is judged anew who may look. */
+/** Browsers ask again when a stream ends. Then it is judged again who may look. */
 const MAX_STREAM_MS = 60_000;
 const RETRY_MS = 250;
 const MAX_STREAMS = 200;
