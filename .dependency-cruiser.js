@@ -89,7 +89,7 @@ export default {
       "One attempt to send a webhook is bytes, addresses and a deadline.",
       "^src/payments/webhooks/sending/",
       "^src/payments/webhooks/sending/",
-      "^src/(runtime|options|diagnostics|networks)\\.ts$",
+      "^src/(runtime|options|diagnostics|networks|parse-url)\\.ts$",
       npm("undici", "ipaddr\\.js"),
     ),
     never(

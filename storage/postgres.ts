@@ -1,6 +1,4 @@
 /** PostgreSQL 13 and newer: any number of processes, on any number of machines. */
-import { finishedValues } from "./sql/finished-values.ts";
-import { instanceStatements } from "./sql/instance-statements.ts";
 import type { AnyCommit, EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
 import { Commits } from "./postgres/commits.ts";
@@ -9,12 +7,11 @@ import { Database } from "./postgres/database.ts";
 import { callersClock, databaseClock } from "./postgres/database-clock.ts";
 import type { PostgresPool } from "./postgres/driver.ts";
 import { explained } from "./postgres/explain.ts";
-import { instanceWorkflows } from "./postgres/instance-workflows.ts";
+import { instanceReads } from "./postgres/instance-reads.ts";
 import { openConnections, pause } from "./postgres/open.ts";
 import { assertWritten, prepareSchema } from "./postgres/prepare-schema.ts";
 import { Tables } from "./postgres/tables.ts";
 import { TaskQueue } from "./postgres/task-queue.ts";
-import { usedBytes } from "./postgres/used-bytes.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
 import { WatchList } from "./postgres/watch-list.ts";
 
@@ -112,7 +109,6 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
   const watches = new WatchList(database, db, clock);
   const tables = new Tables(database, db);
   const commits = new Commits(database, tables.given, clock);
-  const instances = instanceStatements(db);
   return {
     install: (wanted) => tables.install(wanted),
     get: <R extends object>(table: Table<R>, key: string) => tables.get(table, key) as Promise<R | null>,
@@ -130,24 +126,12 @@ function storageOn(database: Database, wakes: WakeCalls, parts: StorageParts): P
       if (isReleased) wakes.tell();
       return isReleased;
     },
-    load: async (id) => (await database.read(instances.load, { id }))[0] ?? null,
     nextDue: (...asked) => tasks.nextDue(...asked),
-    history: (instance, { after, limit }) => database.read(instances.history, { instance, after, limit }),
     claimShards: (request) => watches.claim(request),
     releaseShards: (holder) => watches.release(holder),
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
-    instanceWorkflows: async () =>
-      (await database.read(instanceWorkflows, {})).map(({ workflow }) => workflow),
-    instances: (page) => database.read(instances.page, page),
-    newestInstances: ({ before, limit }) =>
-      database.read(instances.newest, {
-        createdAt: before?.createdAt ?? Number.MAX_SAFE_INTEGER,
-        id: before?.id ?? "",
-        limit,
-      }),
-    finishedInstances: (page) => database.read(instances.finished, finishedValues(page)),
-    size: async () => (await database.read(usedBytes, {}))[0]?.bytes ?? null,
+    ...instanceReads(database, db),
     async pending(instance, limit, except) {
       // Asked for in one turn, so of one moment.
       const both = [tasks.of(instance, limit, except), watches.ofInstance(instance, limit)] as const;

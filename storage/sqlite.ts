@@ -1,10 +1,10 @@
 /** SQLite: one file, any number of processes on one machine, durable when a commit resolves. */
-import { instanceStatements } from "./sql/instance-statements.ts";
 import type { EngineStorage, Find } from "./storage.ts";
 import type { Table } from "./table.ts";
 import { Commits } from "./sqlite/commits.ts";
 import { Connection } from "./sqlite/connection.ts";
 import type { SqliteDatabase } from "./sqlite/driver.ts";
+import { instanceReads } from "./sqlite/instance-reads.ts";
 import { openDatabase, prepareDatabase } from "./sqlite/open.ts";
 import { retentionReads } from "./sqlite/retention-reads.ts";
 import { openReadOnly } from "./sqlite/open-read-only.ts";
@@ -102,7 +102,6 @@ function storageOn(
   const watches = new WatchList(connection, db);
   const tables = new Tables(connection, db);
   const commits = new Commits(connection, db, { tasks, watches, tables, elapsed });
-  const instances = connection.prepareAll(instanceStatements(db));
   return {
     install: (wanted) => tables.install(wanted),
     get: <R extends object>(table: Table<R>, key: string) =>
@@ -113,33 +112,12 @@ function storageOn(
     claim: (request) => tasks.claim(request),
     heartbeat: (request) => tasks.heartbeat(request),
     release: (request) => tasks.release(request),
-    load: (id) => connection.read(() => instances.load.get({ id }) ?? null),
     nextDue: (...asked) => tasks.nextDue(...asked),
-    history: (instance, { after, limit }) =>
-      connection.read(() => instances.history.all({ instance, after, limit })),
     claimShards: (request) => watches.claim(request),
     releaseShards: (holder) => watches.release(holder),
     watches: ({ kind, shards }) => watches.of(kind, shards),
     watchedKinds: () => watches.kinds(),
-    instanceWorkflows: () =>
-      connection.read(() => {
-        const workflows: string[] = [];
-        let next = instances.workflowAfter.get({ after: "" });
-        while (next !== undefined) {
-          workflows.push(next.workflow);
-          next = instances.workflowAfter.get({ after: next.workflow });
-        }
-        return workflows;
-      }),
-    instances: (page) => connection.read(() => instances.page.all(page)),
-    newestInstances: ({ before, limit }) =>
-      connection.read(() =>
-        instances.newest.all({
-          createdAt: before?.createdAt ?? Number.MAX_SAFE_INTEGER,
-          id: before?.id ?? "",
-          limit,
-        }),
-      ),
+    ...instanceReads(connection, db),
     ...retentionReads(connection, db),
     pending: (instance, limit, except) =>
       connection.snapshot(() => ({

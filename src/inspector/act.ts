@@ -1,5 +1,6 @@
 /** Acts of viewers: a page that says what will happen, and the request that carries it out. */
 import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
+import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";
@@ -12,7 +13,7 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin") return false;
   const origin = headers.get("origin");
-  return origin !== null && URL.canParse(origin) && new URL(origin).host === new URL(url).host;
+  return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
 export class Acts {

@@ -266,7 +266,8 @@ describe("the database", () => {
       const steps = database.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[];
       return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
     });
-    const slow = plans.filter(({ plan }) => /^SCAN|; SCAN|TEMP B-TREE/.test(plan));
+    // Pragmas that are asked like tables, for the size of the file, have one row each.
+    const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_)|TEMP B-TREE/.test(plan));
     // A holder gives up its shards once, when it stops, and there are as many rows as shards.
     expect(slow.map(({ sql }) => sql)).toEqual([
       expect.stringContaining(`from "paystateMigrations"`),
