@@ -24,7 +24,10 @@ export async function quoteAndPost(
   step("quote", `${quote.quoteId}, to deposit ${money(`${inputAmount} USDC`)}`);
   step("", `of which fee ${fee} USDC: network ${fees.network}, routing ${fees.routing}, rent ${fees.rent}`);
   const order = await client.create({
-    ...{ type, mode: "private", quoteId: quote.quoteId, recipients },
+    type,
+    mode: "private",
+    quoteId: quote.quoteId,
+    recipients,
     sender: chain.alice.address,
   });
   assert(order.mode === "private", "the service took it for a wallet transaction");

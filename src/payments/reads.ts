@@ -142,7 +142,11 @@ function noticeReads(read: Read): Pick<PaymentReads, "notice" | "notices" | "ann
       read.find({ table: tables.notices, index: "ofTransaction", equals: { transactionId } }),
     announcements: (accountId, { order, beyond, limit }) =>
       read.find({
-        ...{ table: tables.announcements, index: "ofAccount", equals: { accountId }, order, limit },
+        table: tables.announcements,
+        index: "ofAccount",
+        equals: { accountId },
+        order,
+        limit,
         ...(beyond === null ? {} : { beyond }),
       }),
   };
@@ -209,7 +213,10 @@ function limitReads(read: Read): Pick<PaymentReads, "limitWindow" | "volume" | "
   return {
     async limitWindow(accountId, scope, since) {
       const window = {
-        ...{ table: tables.limitHits, index: "ofScope", equals: { accountId, scope }, after: [since] },
+        table: tables.limitHits,
+        index: "ofScope",
+        equals: { accountId, scope },
+        after: [since],
       };
       const [{ count }, [oldest]] = await Promise.all([
         read.tally(window),
@@ -220,7 +227,11 @@ function limitReads(read: Read): Pick<PaymentReads, "limitWindow" | "volume" | "
     volume: async (scope, since) =>
       (
         await read.tally({
-          ...{ table: tables.volumes, index: "ofScope", equals: { scope }, after: [since], sum: "amount" },
+          table: tables.volumes,
+          index: "ofScope",
+          equals: { scope },
+          after: [since],
+          sum: "amount",
         })
       ).total,
     reservations: (resource) =>

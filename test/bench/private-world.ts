@@ -100,8 +100,11 @@ export async function privateWorld({
         recipients: to,
       });
       return post<TakenOrder>("/v1/transactions", {
-        ...{ type: to.length === 1 ? "send" : "payroll", mode: "private", quoteId: quote.quoteId },
-        ...{ sender: chain.wallets.sender.address, recipients: to },
+        type: to.length === 1 ? "send" : "payroll",
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: chain.wallets.sender.address,
+        recipients: to,
       });
     },
     deposit: (orders) =>

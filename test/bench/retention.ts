@@ -52,7 +52,10 @@ async function benchWorkflows(path: string, report: Report): Promise<void> {
   const other = await sqliteStorage(path);
   const clock = virtualClock();
   const engine = createEngine({
-    ...{ storage, workflows: [jobs], clock, logger: silentLogger },
+    storage,
+    workflows: [jobs],
+    clock,
+    logger: silentLogger,
     keep: { finished: "90d" },
   });
   const empty = await bytesOf(storage);
@@ -69,8 +72,14 @@ async function benchWorkflows(path: string, report: Report): Promise<void> {
   const claim = async (): Promise<void> => {
     const { seconds } = await timed(() =>
       other.claim({
-        ...{ holder: "bench", now: clock.now(), leaseMs: 15_000, workflows: ["none@1"], maxCrashes: 5 },
-        ...{ steps: 64, free: 64, laned: 64 },
+        holder: "bench",
+        now: clock.now(),
+        leaseMs: 15_000,
+        workflows: ["none@1"],
+        maxCrashes: 5,
+        steps: 64,
+        free: 64,
+        laned: 64,
       }),
     );
     waits.push(seconds * 1_000);

@@ -111,7 +111,10 @@ export async function benchWatch(report: Report): Promise<void> {
       const file = join(folder, `${size}.db`);
       await fill(file, chain, size);
       const { looks, heap, resident, heapAtMost, lost } = await measure({
-        ...{ chain, file, addresses: size, rounds },
+        chain,
+        file,
+        addresses: size,
+        rounds,
       });
       const [first] = looks;
       const calls = looks.map((look) => look.calls);

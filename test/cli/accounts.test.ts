@@ -58,7 +58,8 @@ test("an account is opened, its key is shown once and opens the service, is list
 
   // Which keys are right is known once the database belongs to a chain.
   expect(await on("keys", "create", accountId)).toMatchObject({
-    ...{ code: 1, stdout: "" },
+    code: 1,
+    stdout: "",
     stderr: "paystate: this database belongs to no chain yet: start the service on it once, then make keys\n",
   });
   await bindTo(MAINNET_GENESIS);
@@ -82,13 +83,16 @@ test("an account is opened, its key is shown once and opens the service, is list
   const listed = JSON.parse((await on("keys", "list", accountId, "--json")).stdout) as object[];
   expect(listed).toEqual([
     {
-      ...{ id: keyId, accountId, environment: "live", scopes: ["tokens:read", "quotes:write"] },
-      ...{ allowedAddresses: null, replaces: null, lastUsedAt: expect.any(Number) as number },
-      ...{
-        createdAt: expect.any(Number) as number,
-        expiresAt: expect.any(Number) as number,
-        revokedAt: null,
-      },
+      id: keyId,
+      accountId,
+      environment: "live",
+      scopes: ["tokens:read", "quotes:write"],
+      allowedAddresses: null,
+      replaces: null,
+      lastUsedAt: expect.any(Number) as number,
+      createdAt: expect.any(Number) as number,
+      expiresAt: expect.any(Number) as number,
+      revokedAt: null,
     },
   ]);
   const page = (await on("keys", "list", accountId)).stdout;

@@ -106,7 +106,9 @@ test("the notices of a payment reach the program as they were signed, and each i
   expect(told.toSorted()).toEqual(expected.map((event) => `${event} of ${id}`).toSorted());
   expect(new Set(forwarded.map(({ path }) => path))).toEqual(new Set(["/hook?from=listen"]));
   expect(forwarded[0]?.headers).toMatchObject({
-    ...{ host: targetUrl().host, "user-agent": "paystate", "content-type": "application/json" },
+    host: targetUrl().host,
+    "user-agent": "paystate",
+    "content-type": "application/json",
     "x-service-signature": expect.stringMatching(/^sha256=/) as string,
   });
   await expect.poll(() => printed.length).toBe(5);

@@ -46,7 +46,11 @@ async function order(): Promise<{ readonly due: number }> {
   const priced = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5", mode: "private", recipients };
   const { body: quote } = await call(dev, "/quotes", priced);
   const created = await call(dev, "/transactions", {
-    ...{ type: "send", mode: "private", quoteId: quote["quoteId"], sender: alice?.address, recipients },
+    type: "send",
+    mode: "private",
+    quoteId: quote["quoteId"],
+    sender: alice?.address,
+    recipients,
   });
   expect(created.status).toBe(201);
   transactionId = String(created.body["transactionId"]);

@@ -38,17 +38,21 @@ test(
     expect((await quote()).status).toBe(201);
     const paused = await room("pause", "--asset", "USDC", "--mode", "wallet", ...BY);
     expect(paused).toMatchObject({
-      ...{ code: 0, stderr: "" },
+      code: 0,
+      stderr: "",
       stdout: "Paused: wallet, USDC. Nothing new is taken; what is under way goes on.\n",
     });
     expect((await quote()).status).toBe(503);
     const { stdout } = await room("paused");
     expect(stdout).toMatch(/^since +what +whom +actor +reason\n\S+ +paused +wallet, USDC +ann +a drill\n$/);
     expect(await room("pause", "--asset", "USDC", "--mode", "wallet", ...BY)).toMatchObject({
-      ...{ code: 1, stdout: "", stderr: "paystate: mode wallet, asset USDC is paused already\n" },
+      code: 1,
+      stdout: "",
+      stderr: "paystate: mode wallet, asset USDC is paused already\n",
     });
     expect(await room("resume", "--asset", "USDC", "--mode", "wallet", ...BY)).toMatchObject({
-      ...{ code: 0, stdout: "Resumed: wallet, USDC.\n" },
+      code: 0,
+      stdout: "Resumed: wallet, USDC.\n",
     });
     expect((await quote()).status).toBe(201);
     expect((await room("paused")).stdout).toBe("Nothing is paused, and no account is suspended.\n");
@@ -81,11 +85,14 @@ test(
     );
     expect((await room("attention")).stdout).toBe("Nothing needs a person.\n");
     expect(await room("witnesses", "--lower", "1", "--minutes", "5", ...BY)).toMatchObject({
-      ...{ code: 1, stdout: "" },
+      code: 1,
+      stdout: "",
       stderr: "paystate: witnesses: as many endpoints answer as must agree (1): none is missing\n",
     });
     expect(await room("witnesses", "--restore", ...BY)).toMatchObject({
-      ...{ code: 1, stdout: "", stderr: "paystate: the number of witnesses is not lowered\n" },
+      code: 1,
+      stdout: "",
+      stderr: "paystate: the number of witnesses is not lowered\n",
     });
   },
 );
@@ -99,7 +106,11 @@ test(
     const priced = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5", mode: "private", recipients };
     const { body: quoted } = await call(dev, "/quotes", priced);
     const { body: created } = await call(dev, "/transactions", {
-      ...{ type: "send", mode: "private", quoteId: quoted["quoteId"], sender: alice?.address, recipients },
+      type: "send",
+      mode: "private",
+      quoteId: quoted["quoteId"],
+      sender: alice?.address,
+      recipients,
     });
     const address = String(created["ephemeralAddress"]);
     const payer = Keypair.fromSecretKey(bs58.decode(alice?.secretKey ?? ""));
@@ -136,7 +147,8 @@ test(
       { timeout: 60_000, interval: 500 },
     );
     expect(await room("recover", join(folder, "nowhere"), ...BY)).toMatchObject({
-      ...{ code: 1, stdout: "" },
+      code: 1,
+      stdout: "",
       stderr: `paystate: ${join(folder, "nowhere")} cannot be read (ENOENT): name a file with one id in a line\n`,
     });
   },

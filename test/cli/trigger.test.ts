@@ -37,13 +37,16 @@ afterAll(leaveNothing);
 test("a URL gets one notice of the event, which its secret verifies", async () => {
   const ended = await runCommand(["trigger", "transaction.completed", "--to", url, "--secret", SECRET]);
   expect(ended).toEqual({
-    ...{ code: 0, signal: null, stderr: "" },
+    code: 0,
+    signal: null,
+    stderr: "",
     stdout: `transaction.completed was sent to ${url}, which answered 200: taken.\n`,
   });
   expect(received).toHaveLength(1);
   const [{ headers, body }] = received as [(typeof received)[0]];
   expect(JSON.parse(body)).toMatchObject({
-    ...{ event: "transaction.completed", transactionId: expect.stringMatching(/^tx_test_/) as string },
+    event: "transaction.completed",
+    transactionId: expect.stringMatching(/^tx_test_/) as string,
   });
   expect(verifyServiceSignature(body, String(headers["x-service-signature"]), SECRET)).toBe(true);
   expect(await verifyWebhook(body, headers, SECRET)).toMatchObject({ event: "transaction.completed" });
@@ -53,7 +56,8 @@ test("without a secret nothing is signed; what is not 200 is not taken, and no r
   for (status of [302, 500]) {
     const ended = await runCommand(["trigger", "transaction.pending", "--to", url]);
     expect(ended).toMatchObject({
-      ...{ code: 1, stderr: "" },
+      code: 1,
+      stderr: "",
       stdout: `transaction.pending was sent to ${url}, which answered ${status}: not taken, 200 is expected.\n`,
     });
   }
@@ -66,7 +70,8 @@ test("a receiver that is not there is said in a sentence", async () => {
   const { code, stdout, stderr } = await runCommand(["trigger", "transaction.failed", "--to", url]);
   const origin = new URL(url).origin;
   expect({ code, stdout, stderr }).toEqual({
-    ...{ code: 1, stdout: "" },
+    code: 1,
+    stdout: "",
     stderr: `paystate: ${origin} did not answer (ECONNREFUSED): is the receiver running?\n`,
   });
 });
@@ -87,7 +92,8 @@ test("a registered webhook is tried out by its service", async () => {
   const trigger = (id: string) =>
     runCommand(["trigger", "transaction.failed", "--webhook", id, "--account", "acct_1", "--service", own]);
   expect(await trigger("wh_1")).toMatchObject({
-    ...{ code: 0, stderr: "acct_1 wh_1 transaction.failed" },
+    code: 0,
+    stderr: "acct_1 wh_1 transaction.failed",
     stdout: "transaction.failed was sent to wh_1, which answered 200: taken.\n",
   });
   expect(await trigger("wh_2")).toMatchObject({

@@ -14,15 +14,15 @@ test("the bundle for browsers is small, and has nothing of Node, of the schemas 
   const folder = await mkdtemp(join(cache, "paystate-client-"));
   try {
     await build({
-      ...{ entry: { client: join(ROOT, "src/client/index.ts") }, outDir: folder, config: false },
-      ...{
-        format: "esm",
-        platform: "browser",
-        noExternal: [/./],
-        minify: true,
-        splitting: false,
-        silent: true,
-      },
+      entry: { client: join(ROOT, "src/client/index.ts") },
+      outDir: folder,
+      config: false,
+      format: "esm",
+      platform: "browser",
+      noExternal: [/./],
+      minify: true,
+      splitting: false,
+      silent: true,
     });
     const bundle = await readFile(join(folder, "client.js"), "utf8");
     expect(bundle.match(/(?:\bfrom|\bimport|\brequire\()\s*["'][^"']+["']/g)).toBeNull();

@@ -53,10 +53,17 @@ export async function clientWorld(options: ClientWorldOptions = {}): Promise<Cli
       clock.advance(1_000);
       const recipients = [{ address: recipient.address, amount: "1" }];
       const quote = await client.createQuote({
-        ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "1", sender: sender.address, recipients },
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: "1",
+        sender: sender.address,
+        recipients,
       });
       const { transactionId } = await client.createTransaction({
-        ...{ type: "send", quoteId: quote.quoteId, sender: sender.address, recipients },
+        type: "send",
+        quoteId: quote.quoteId,
+        sender: sender.address,
+        recipients,
         signedTransaction: fixture.sign(quote.transaction ?? "", sender),
       });
       return transactionId;

@@ -18,7 +18,9 @@ function clientOf(
   const clock = virtualClock();
   const asked: Request[] = [];
   const client = createClient({
-    ...{ baseUrl: `${BASE_URL}/`, apiKey: API_KEY, clock },
+    baseUrl: `${BASE_URL}/`,
+    apiKey: API_KEY,
+    clock,
     async fetch(request) {
       asked.push(request);
       return answer(request);

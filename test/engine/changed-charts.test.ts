@@ -94,7 +94,9 @@ function listening(): { readonly logger: Logger; readonly errors: string[] } {
   const errors: string[] = [];
   const nothing = (): void => {};
   const logger: Logger = {
-    ...{ debug: nothing, info: nothing, warn: nothing },
+    debug: nothing,
+    info: nothing,
+    warn: nothing,
     error: (_fields, message) => void errors.push(message),
   };
   return { logger, errors };

@@ -83,7 +83,9 @@ describe.each(adapters)("looks on $name", (adapter) => {
       };
       const logged = recorder();
       const { run, start, read, watching } = await engine({
-        ...{ workflows: [harbour], watchers: { horizon: broken }, logger: logged.logger },
+        workflows: [harbour],
+        watchers: { horizon: broken },
+        logger: logged.logger,
       });
       for (const ship of ["a", "b", "c"]) await start(harbour, { id: ship, input: { ship } });
       run();
@@ -110,7 +112,8 @@ describe.each(adapters)("looks on $name", (adapter) => {
       const hold = gate();
       const turnsOf = new Map<string, number>();
       const watcher: Watcher = {
-        ...{ intervalMs: 1_000, batchSize: 2 },
+        intervalMs: 1_000,
+        batchSize: 2,
         poll: async (watches) => {
           for (const { key } of watches) turnsOf.set(key, (turnsOf.get(key) ?? 0) + 1);
           if (watches.some(({ key }) => key === "s00")) await hold.opened;
@@ -140,7 +143,8 @@ describe.each(adapters)("looks on $name", (adapter) => {
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
       const order: string[] = [];
       const watcher: Watcher = {
-        ...{ intervalMs: 100, batchSize: 1 },
+        intervalMs: 100,
+        batchSize: 1,
         poll: async ([watch]) => {
           order.push(watch?.key ?? "");
           await clock.sleep(200);
@@ -240,7 +244,9 @@ describe.each(adapters)("looks on $name", (adapter) => {
         },
       };
       const { run, start, read } = await engine({
-        ...{ workflows: [harbour], watchers: { horizon: watcher }, storage: failing },
+        workflows: [harbour],
+        watchers: { horizon: watcher },
+        storage: failing,
       });
       await start(harbour, { id: "s", input: { ship: "s" } });
       run();

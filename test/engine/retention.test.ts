@@ -159,8 +159,14 @@ describe.each(adapters)("retention on $name", (adapter) => {
       ]);
       for (const now of [0, 20_000, 40_000]) {
         await storage.claim({
-          ...{ holder: "x", now: clock.now() + now, leaseMs: 10_000, workflows: ["gone@1"] },
-          ...{ steps: 0, free: 1, laned: 0, maxCrashes: 1 },
+          holder: "x",
+          now: clock.now() + now,
+          leaseMs: 10_000,
+          workflows: ["gone@1"],
+          steps: 0,
+          free: 1,
+          laned: 0,
+          maxCrashes: 1,
         });
       }
       expect(await keeping.deadLetters()).toHaveLength(1);

@@ -95,11 +95,9 @@ describe.each(adapters)("shards on $name", (adapter) => {
         return await storage.claimShards(claim);
       };
       const victim = await engine({
-        ...{
-          workflows: [harbour],
-          watchers: { horizon: there.watcher },
-          storage: { ...storage, claimShards },
-        },
+        workflows: [harbour],
+        watchers: { horizon: there.watcher },
+        storage: { ...storage, claimShards },
       });
       first.run();
       victim.run();
@@ -168,7 +166,8 @@ describe.each(adapters)("shards on $name", (adapter) => {
     inWorld(adapter, async ({ engine, clock, awaitsOutside }) => {
       const { watcher, asked } = lookout();
       const bell = workflow(withBell)({
-        ...{ version: 1, watches: { horizon: () => "bell" } },
+        version: 1,
+        watches: { horizon: () => "bell" },
         effects: { ring: async () => undefined },
       });
       const polling = await engine({ workflows: [bell], watchers: { horizon: watcher } });

@@ -111,7 +111,9 @@ describe.each(adapters)("watches on $name", (adapter) => {
       };
       const logged = recorder();
       const { run, start, read, watching } = await engine({
-        ...{ workflows: [voyage], watchers: { sky: silent }, logger: logged.logger },
+        workflows: [voyage],
+        watchers: { sky: silent },
+        logger: logged.logger,
       });
       run();
       await start(voyage, { id: "v", input: { place: "east" } });

@@ -68,7 +68,10 @@ export async function httpFixture(
   const fixture = await serviceFixture(serviceOptions);
   const { service, clock } = fixture;
   const handler = createHttpHandler({
-    ...{ service, clock, basePath: way.basePath, logger: silentLogger },
+    service,
+    clock,
+    basePath: way.basePath,
+    logger: silentLogger,
     ...handlerOptions,
   });
   const opened = await way.open(handler);

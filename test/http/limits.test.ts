@@ -277,7 +277,8 @@ test("a key with allowed addresses goes by the socket where no proxy is named, a
     const { accountId } = await http.caller();
     for (const address of ["127.0.0.0/8", "203.0.113.7"]) {
       const { key } = await http.service.issueKey({
-        ...{ accountId, environment: "test" },
+        accountId,
+        environment: "test",
         allowedAddresses: [address],
       });
       const headers = { authorization: `Bearer ${key}`, "x-forwarded-for": "203.0.113.7" };

@@ -172,7 +172,10 @@ describe.each(COMBINATIONS)("$mode $type", ({ mode, type }) => {
     }));
     const isSwap = type === "swap";
     const { body: quote } = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
-      ...{ inputAsset: "USDC", outputAsset: isSwap ? "USDT" : "USDC", mode, sender: alice.address },
+      inputAsset: "USDC",
+      outputAsset: isSwap ? "USDT" : "USDC",
+      mode,
+      sender: alice.address,
       ...(isSwap ? { amount: "5" } : { amount: type === "send" ? "2" : "4", recipients }),
     });
     const quoteId = String(quote["quoteId"]);
@@ -246,7 +249,8 @@ test("what changes a webhook, tries it out and sends again answers what is descr
   const { receiver, alice, bob } = scene;
   const url = receiver.url;
   const { body: made } = await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", {
-    ...{ url, events: ["transaction.pending", "transaction.completed"] },
+    url,
+    events: ["transaction.pending", "transaction.completed"],
   });
   const one = `/v1/webhooks/${String(made["webhookId"])}`;
   const described = "/v1/webhooks/{webhookId}";
@@ -263,11 +267,18 @@ test("what changes a webhook, tries it out and sends again answers what is descr
   });
   expect((await asked(scene, "POST", `${one}/test`, `${described}/test`, { event: "x" })).status).toBe(400);
   const { body: quote } = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
-    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
+    inputAsset: "USDC",
+    outputAsset: "USDC",
+    amount: "2",
+    mode: "private",
   });
   const { body: order } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
-    ...{ type: "send", mode: "private", quoteId: quote["quoteId"], sender: alice.address },
-    ...{ recipients: [{ address: bob.address, amount: "2" }], reference: "seven" },
+    type: "send",
+    mode: "private",
+    quoteId: quote["quoteId"],
+    sender: alice.address,
+    recipients: [{ address: bob.address, amount: "2" }],
+    reference: "seven",
   });
   await scene.service.settled();
   const deliveries = await asked(scene, "GET", `${one}/deliveries`, `${described}/deliveries`);
@@ -311,7 +322,9 @@ test("the parameters of queries are described as they are checked", ({ scene }) 
     ...["limit", "startingAfter"],
   ]);
   expect(parameters.find(({ name }) => name === "limit")).toMatchObject({
-    ...{ in: "query", required: false, schema: { type: "integer", minimum: 1, maximum: 100, default: 20 } },
+    in: "query",
+    required: false,
+    schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
   });
   const again = document.paths["/v1/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver"]?.["post"];
   expect(again?.parameters?.map((each) => [each.name, each.in, each.required])).toEqual([
@@ -331,10 +344,16 @@ test("the other endpoints answer what is described", async ({ scene }) => {
   await asked(scene, "POST", "/v1/webhooks", "/v1/webhooks", { url: "http://plain.example", events: [] });
   await asked(scene, "GET", "/v1/transactions/tx_0", "/v1/transactions/{transactionId}");
   const open = await asked(scene, "POST", "/v1/quotes", "/v1/quotes", {
-    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "2", mode: "private" },
+    inputAsset: "USDC",
+    outputAsset: "USDC",
+    amount: "2",
+    mode: "private",
   });
   const { body: order } = await asked(scene, "POST", "/v1/transactions", "/v1/transactions", {
-    ...{ type: "send", mode: "private", quoteId: open.body["quoteId"], sender: alice.address },
+    type: "send",
+    mode: "private",
+    quoteId: open.body["quoteId"],
+    sender: alice.address,
     recipients: [{ address: bob.address, amount: "2" }],
   });
   const path = `/v1/transactions/${String(order["transactionId"])}`;

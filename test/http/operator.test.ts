@@ -38,7 +38,8 @@ test("an account that is suspended is answered 403 before its body is looked at,
   const reader = await http.client({ caller: client.caller, scopes: ["transactions:read"] });
   await http.service.operator.suspendAccount(client.caller.accountId, BY);
   expect(await client.post("/v1/transactions", "{}")).toMatchObject({
-    ...{ status: 403, code: "ACCOUNT_SUSPENDED" },
+    status: 403,
+    code: "ACCOUNT_SUSPENDED",
   });
   expect(await client.post("/v1/transactions", "{")).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
   expect(await reader.post("/v1/transactions", "{}")).toMatchObject({

@@ -59,8 +59,10 @@ async function belongings(scene: Pick<Scene, "http" | "receiver">, client: Clien
   const { body: listed } = await client.get(`/v1/webhooks/${webhooks}/deliveries`);
   const [delivery] = listed["data"] as { deliveryId: string }[];
   return {
-    ...{ quotes: String(quote.body["quoteId"]), transactions: String(sent.body["transactionId"]) },
-    ...{ webhooks, deliveryId: delivery?.deliveryId ?? "" },
+    quotes: String(quote.body["quoteId"]),
+    transactions: String(sent.body["transactionId"]),
+    webhooks,
+    deliveryId: delivery?.deliveryId ?? "",
   };
 }
 
@@ -176,7 +178,9 @@ test("GET /v1/account tells any key what it may do and what is left, and counts 
   const { status, body, headers } = await client.get("/v1/account");
   expect(status).toBe(200);
   expect(body).toEqual({
-    ...{ accountId: client.caller.accountId, tier: "free", scopes: ["webhooks:write"] },
+    accountId: client.caller.accountId,
+    tier: "free",
+    scopes: ["webhooks:write"],
     limits: [
       { scope: "reads", limit: 120, windowSeconds: 60, remaining: 119, resetSeconds: 60 },
       { scope: "quotes", limit: 60, windowSeconds: 60, remaining: 60, resetSeconds: 60 },

@@ -45,7 +45,12 @@ describe.each(WAYS)("POST /v1/webhooks/{webhookId}/test, $name", (way) => {
       expect(tested.status).toBe(200);
       expect(tested.body).toEqual({
         deliveryId: expect.stringMatching(/^dlv_[0-9a-f]{32}$/) as string,
-        ...{ webhookId, event, delivered: true, httpStatus: 200, durationMs: 0, error: null },
+        webhookId,
+        event,
+        delivered: true,
+        httpStatus: 200,
+        durationMs: 0,
+        error: null,
       });
       const [sent, ...more] = posts().slice(before);
       expect(more).toEqual([]);

@@ -64,7 +64,9 @@ export async function inWorld(
       open,
       async engine(options) {
         const engine = createEngine<PaymentTables>({
-          ...{ storage: await open(), clock, logger: silentLogger },
+          storage: await open(),
+          clock,
+          logger: silentLogger,
           ...options,
         });
         engines.push(engine);

@@ -48,7 +48,11 @@ function receiptOf(signature: string): object {
 export function landingNode(clock: Clock, latencyMs: number | null): LandingNode {
   let atOnce = 0;
   const node: LandingNode = {
-    ...{ latencyMs, chain: new Map(), asked: [], mostAtOnce: 0, onSend: () => undefined },
+    latencyMs,
+    chain: new Map(),
+    asked: [],
+    mostAtOnce: 0,
+    onSend: () => undefined,
     async fetch(_input, init) {
       const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as Call;
       const isOut = node.latencyMs === null && call.method !== "sendTransaction";

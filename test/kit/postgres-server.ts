@@ -75,7 +75,9 @@ export async function startPostgres(
 
   const run = async (): Promise<ChildProcess> => {
     const server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port)], {
-      ...{ ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] },
+      ...user,
+      cwd: folder,
+      stdio: ["ignore", "ignore", "pipe"],
     });
     let said = "";
     server.stderr?.on("data", (text: Buffer) => (said = `${said}${text.toString()}`.slice(-4_000)));

@@ -94,12 +94,18 @@ export async function privateFixture(
       const sum = to.reduce((total, { amount }) => total + units(amount, decimals), 0n);
       const recipients = to.map((share) => ({ ...share }));
       const { body: quote } = await service.createQuote(caller, {
-        ...{ inputAsset: asset, outputAsset: asset, amount: formatAmount(sum, decimals), mode: "private" },
+        inputAsset: asset,
+        outputAsset: asset,
+        amount: formatAmount(sum, decimals),
+        mode: "private",
         recipients,
       });
       const { body } = await service.createTransaction(caller, {
         type: to.length === 1 ? "send" : "payroll",
-        ...{ mode: "private", quoteId: quote.quoteId, sender: sender.address, recipients },
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: sender.address,
+        recipients,
       });
       return { quote, body: body as CreatedOrderBody };
     },

@@ -109,7 +109,10 @@ export async function swapFixture({
 
   const quote: SwapFixture["quote"] = async (caller, { sender, give, get, amount, slippageBps }) => {
     const { body } = await service.createQuote(caller, {
-      ...{ inputAsset: give, outputAsset: get, amount, sender: sender.address },
+      inputAsset: give,
+      outputAsset: get,
+      amount,
+      sender: sender.address,
       ...(slippageBps === undefined ? {} : { slippageBps }),
     });
     return body;
@@ -147,11 +150,18 @@ export async function swapFixture({
     },
     async orderSwap(caller, { sender, give, get, amount, slippageBps }) {
       const { body: quoted } = await service.createQuote(caller, {
-        ...{ inputAsset: give, outputAsset: get, amount, mode: "private", sender: sender.address },
+        inputAsset: give,
+        outputAsset: get,
+        amount,
+        mode: "private",
+        sender: sender.address,
         ...(slippageBps === undefined ? {} : { slippageBps }),
       });
       const { body } = await service.createTransaction(caller, {
-        ...{ type: "swap", mode: "private", quoteId: quoted.quoteId, sender: sender.address },
+        type: "swap",
+        mode: "private",
+        quoteId: quoted.quoteId,
+        sender: sender.address,
         recipients: [{ address: sender.address, amount: quoted.outputAmount }],
       });
       return { quote: quoted, body: body as CreatedOrderBody };

@@ -40,30 +40,40 @@ function rowsOf(index: number, now: number): { transaction: TransactionRecord; a
   const signed = signatureOf(index);
   const [id, signature] = [`tx_${index}`, bs58.encode(signed)];
   const transaction: TransactionRecord = {
-    ...{
-      id,
-      accountId: "account",
-      quoteId: `quote_${index}`,
-      type: "send",
-      mode: "wallet",
-      sender: SOL_MINT,
-    },
-    ...{
-      mint: "mint",
-      feeMint: "mint",
-      depositAddress: null,
-      reference: null,
-      requestHash: id,
-      status: "pending",
-      reason: null,
-    },
-    ...{ signature, blockTime: null, fee: null, landedAfterCancel: false, broadcastAt: null },
-    ...{ cancelledAt: null, createdAt: now, attention: null, landedSignature: null },
+    id,
+    accountId: "account",
+    quoteId: `quote_${index}`,
+    type: "send",
+    mode: "wallet",
+    sender: SOL_MINT,
+    mint: "mint",
+    feeMint: "mint",
+    depositAddress: null,
+    reference: null,
+    requestHash: id,
+    status: "pending",
+    reason: null,
+    signature,
+    blockTime: null,
+    fee: null,
+    landedAfterCancel: false,
+    broadcastAt: null,
+    cancelledAt: null,
+    createdAt: now,
+    attention: null,
+    landedSignature: null,
   };
   const bytes = Uint8Array.from([1, ...signed, 9]);
   const attempt: AttemptRecord = {
-    ...{ id: signature, messageHash: id, transactionId: id, bytes, blockhash: "blockhash" },
-    ...{ lastValidBlockHeight: LAST_VALID_HEIGHT, createdAt: now, firstSlot: 0, reference: null },
+    id: signature,
+    messageHash: id,
+    transactionId: id,
+    bytes,
+    blockhash: "blockhash",
+    lastValidBlockHeight: LAST_VALID_HEIGHT,
+    createdAt: now,
+    firstSlot: 0,
+    reference: null,
   };
   return { transaction, attempt };
 }
@@ -75,13 +85,18 @@ export async function transfersInFlight(
 ): Promise<TransfersInFlight> {
   const log = silentLogger;
   const transfers = walletTransferWorkflow({
-    ...{ storage, ledger, log },
+    storage,
+    ledger,
+    log,
     announce: async () => undefined,
     completeSwap: async () => null,
   });
   const watching = { storage, ledger, clock, log, intervalMs: 1_000 };
   const engine = createEngine<PaymentTables>({
-    ...{ storage, clock, logger: log, workflows: [transfers] },
+    storage,
+    clock,
+    logger: log,
+    workflows: [transfers],
     watchers: {
       landing: watchLanding(watching),
       strayLanding: watchStrayLanding(watching),

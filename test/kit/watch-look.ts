@@ -16,7 +16,10 @@ export function notedLook(signal: AbortSignal = new AbortController().signal): N
   const left: WatchRecord[] = [];
   const deaf = new Set<string>();
   return {
-    ...{ told, left, deaf, signal },
+    told,
+    left,
+    deaf,
+    signal,
     tell: async (events) => {
       told.push(...events.filter(({ instance }) => !deaf.has(instance)));
       return events.filter(({ instance }) => deaf.has(instance));

@@ -60,6 +60,18 @@ const noExportAll = {
   }),
 };
 
+/** Properties are written one by one: a literal spread into a literal says nothing but where lines should break. */
+const noLiteralSpread = {
+  create: (context) => ({
+    ObjectExpression({ properties }) {
+      for (const property of properties) {
+        if (property.type !== "SpreadElement" || property.argument.type !== "ObjectExpression") continue;
+        context.report({ node: property, message: "Write the properties without `...{ }` around them." });
+      }
+    },
+  }),
+};
+
 const SILENCED = new Set(["only", "skip", "todo"]);
 const EXPECTING = /\b(expect|assert|run)\w*\(/;
 
@@ -96,5 +108,10 @@ const extendedTests = {
 
 export default {
   meta: { name: "paystate" },
-  rules: { "extended-tests": extendedTests, "no-ambient": noAmbient, "no-export-all": noExportAll },
+  rules: {
+    "extended-tests": extendedTests,
+    "no-ambient": noAmbient,
+    "no-export-all": noExportAll,
+    "no-literal-spread": noLiteralSpread,
+  },
 };

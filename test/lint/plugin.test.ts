@@ -52,6 +52,11 @@ test("`export *` is refused", () => {
   expect(objections('export * from "./other.ts";')).toEqual(["paystate(no-export-all)"]);
 });
 
+test("a literal spread into a literal is refused, and a conditional one is not", () => {
+  expect(objections("export const made = { ...{ a: 1 }, b: 2 };")).toEqual(["paystate(no-literal-spread)"]);
+  expect(objections("export const made = (a?: object) => ({ ...(a ?? {}), b: 2 });")).toEqual([]);
+});
+
 describe("what vitest's rules check of `test` holds for an extended test", () => {
   const refused = ["paystate(extended-tests)"];
 

@@ -20,8 +20,13 @@ const input = {
 const plan = { ...input, role: "plan", indexes: [], recipients: 5, movements: [] } as const;
 const own = { ...input, role: "own", indexes: [], recipients: 0 } as const;
 const rival = {
-  ...{ payment: "pay_0", indexes: [0], unpaid: 1, movements: input.movements },
-  ...{ signature: "zero", slot: 5, blockTime: 1_699_999_999 },
+  payment: "pay_0",
+  indexes: [0],
+  unpaid: 1,
+  movements: input.movements,
+  signature: "zero",
+  slot: 5,
+  blockTime: 1_699_999_999,
 } as const;
 const events = {
   SIGNED: { type: "SIGNED", signature: "one" },
@@ -83,8 +88,13 @@ const lost = (fault: object): string =>
 const overtaken = (role: string, wasConfirmed = false): string =>
   tell("private-transfer", "tx_1", {
     type: "PAYOUT_OVERTAKEN",
-    ...{ role, wasConfirmed, hasLeaves: false, paid: 1, unpaid: 1 },
-    ...{ signature: "zero", blockTime: 1_699_999_999 },
+    role,
+    wasConfirmed,
+    hasLeaves: false,
+    paid: 1,
+    unpaid: 1,
+    signature: "zero",
+    blockTime: 1_699_999_999,
   });
 
 const sign = (attempt: number): string => `sign {"paymentId":"pay_1","attempt":${attempt}}`;

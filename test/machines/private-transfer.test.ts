@@ -35,8 +35,13 @@ const events = {
   PAYOUT_FAILED_AFTER: { ...news, type: "PAYOUT_FAILED", wasConfirmed: true, fault: null },
   PAYOUT_OVERTAKEN: {
     type: "PAYOUT_OVERTAKEN",
-    ...{ role: "payout", wasConfirmed: false, hasLeaves: false, paid: 1, unpaid: 0 },
-    ...{ signature: "zero", blockTime: 1_700_000_000 },
+    role: "payout",
+    wasConfirmed: false,
+    hasLeaves: false,
+    paid: 1,
+    unpaid: 0,
+    signature: "zero",
+    blockTime: 1_700_000_000,
   },
   SETTLED: { type: "SETTLED" },
 } as const satisfies Record<string, Event>;

@@ -24,7 +24,10 @@ async function keysOnMemory() {
     },
   };
   const keys = new StoredApiKeys({
-    ...{ storage: counting, clock, random: systemRandom, log: silentLogger },
+    storage: counting,
+    clock,
+    random: systemRandom,
+    log: silentLogger,
     environments: () => ["test"],
   });
   const { accountId } = await keys.createAccount({ name: "a", tier: "free" });
@@ -120,7 +123,9 @@ test("a rotated key works for its overlap beside the one that replaces it, which
   const next = await keys.rotateKey(old.keyId, { overlapMs: 2 * HOUR });
   expect(next).toMatchObject({ replaces: old.keyId, previousUntil: clock.now() + 2 * HOUR });
   expect(await listed(next.keyId)).toMatchObject({
-    ...{ accountId, replaces: old.keyId, ...bound },
+    accountId,
+    replaces: old.keyId,
+    ...bound,
     expiresAt: clock.now() + 30 * DAY,
   });
   const opens = async ({ key }: { readonly key: string }): Promise<boolean> =>

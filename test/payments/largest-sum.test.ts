@@ -52,7 +52,10 @@ function insertedSince(world: Logged, commits: number): string[] {
 const decimal = (amount: bigint): string => formatAmount(amount, 6);
 
 const request = (amount: bigint, more: Partial<QuoteRequest> = {}): QuoteRequest => ({
-  ...{ inputAsset: "USDC", outputAsset: "USDC", amount: decimal(amount), mode: "private" },
+  inputAsset: "USDC",
+  outputAsset: "USDC",
+  amount: decimal(amount),
+  mode: "private",
   ...more,
 });
 
@@ -206,7 +209,11 @@ swapTest.for(["wallet", "private"] as const)(
     const alice = swaps.wallet("alice", { lamports: 10_000_000_000n });
     const quoting = (): Promise<{ body: { quoteId: string } }> =>
       swaps.service.createQuote(customer, {
-        ...{ inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode, sender: alice.address },
+        inputAsset: "SOL",
+        outputAsset: "USDC",
+        amount: "1",
+        mode,
+        sender: alice.address,
       });
     const { body: quote } = await quoting();
     desk.isGenerous = true;
@@ -234,7 +241,8 @@ swapTest(
     await swaps.pass(6 * 60_000);
     await swaps.settle(8);
     expect(await swaps.service.transaction(customer, body.transactionId)).toMatchObject({
-      ...{ status: "failed", reason: "LIQUIDITY_UNAVAILABLE" },
+      status: "failed",
+      reason: "LIQUIDITY_UNAVAILABLE",
       refunds: [{ asset: "SOL", status: "paid" }],
     });
   },
@@ -252,8 +260,11 @@ test("M11: a deposit beyond 2^64 − 1 cannot come about: the token program refu
     signers: [chain.faucet, first, second],
     instructions: [first, second].flatMap(({ publicKey }) => [
       SystemProgram.createAccount({
-        ...{ fromPubkey: issuer, newAccountPubkey: publicKey, lamports: 3_000_000 },
-        ...{ space: AccountLayout.span, programId: TOKEN_PROGRAM_ID },
+        fromPubkey: issuer,
+        newAccountPubkey: publicKey,
+        lamports: 3_000_000,
+        space: AccountLayout.span,
+        programId: TOKEN_PROGRAM_ID,
       }),
       createInitializeAccount3Instruction(publicKey, mint, new PublicKey(bob.address)),
     ]),

@@ -53,7 +53,10 @@ test("M3: nothing is found where every status is what the chain says", async ({ 
   await land(world);
   expect(await world.service.reconcile()).toEqual(
     expect.objectContaining({
-      ...{ isExplained: true, addresses: 0, findings: [], purses: [] },
+      isExplained: true,
+      addresses: 0,
+      findings: [],
+      purses: [],
       wallet: { transactions: 3, unproven: 0, findings: [] },
     }),
   );

@@ -78,8 +78,13 @@ async function prepared(
   const recipients = shares(world, type, last);
   const sum = recipients.reduce((total, { amount }) => total + Number(amount), 0);
   const { body: quote } = await world.service.createQuote(world.customer, {
-    ...{ inputAsset: "USDC", outputAsset: type === "swap" ? "USDT" : "USDC", amount: String(sum), mode },
-    ...{ sender, ...(type === "swap" ? {} : { recipients }), ...more },
+    inputAsset: "USDC",
+    outputAsset: type === "swap" ? "USDT" : "USDC",
+    amount: String(sum),
+    mode,
+    sender,
+    ...(type === "swap" ? {} : { recipients }),
+    ...more,
   });
   const { quoteId, outputAmount, transaction } = quote;
   const bytes = transaction ?? "";
@@ -88,7 +93,10 @@ async function prepared(
   return {
     quoteId,
     body: {
-      ...{ type, mode, quoteId, sender },
+      type,
+      mode,
+      quoteId,
+      sender,
       recipients: type === "swap" ? [{ address: sender, amount: outputAmount, ...last }] : recipients,
       ...(mode === "wallet" ? { signedTransaction: bytes === "" ? "AAAA" : signed() } : {}),
     },
@@ -280,14 +288,13 @@ describe.each(PRIVATE)("$mode $type", ({ mode, type }) => {
     });
     const [lamports] = await world.held(world.sponsor.address);
     await world.move(world.sponsor, {
-      ...{
-        does: "transfer",
-        mint: null,
-        decimals: 9,
-        from: world.sponsor.address,
-        to: world.treasury.address,
-      },
-      ...{ amount: lamports - 5_000_000n, accountPayer: null },
+      does: "transfer",
+      mint: null,
+      decimals: 9,
+      from: world.sponsor.address,
+      to: world.treasury.address,
+      amount: lamports - 5_000_000n,
+      accountPayer: null,
     });
     const later = await prepared(world, { mode, type });
     await expectRefusal(post(world, later.body), "ROUTING_UNAVAILABLE", { reason: "capacity" });
@@ -344,7 +351,11 @@ describe("private payroll", () => {
       { address: world.wallet("empty").address, amount: "0.0005" },
     ];
     const { body: quote } = await world.service.createQuote(world.customer, {
-      ...{ inputAsset: "SOL", outputAsset: "SOL", amount: "1.0006", mode: "private", recipients },
+      inputAsset: "SOL",
+      outputAsset: "SOL",
+      amount: "1.0006",
+      mode: "private",
+      recipients,
     });
     const body = {
       type: "payroll",

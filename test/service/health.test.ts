@@ -19,12 +19,18 @@ test("a service whose chain and storage answer is ok and names the newest finali
     failingTasks: 0,
     unknownInstances: 0,
     watches: {
-      ...{ landing: NOTHING_WATCHED, strayLanding: NOTHING_WATCHED },
-      ...{ unprovable: NOTHING_WATCHED, expired: NOTHING_WATCHED },
+      landing: NOTHING_WATCHED,
+      strayLanding: NOTHING_WATCHED,
+      unprovable: NOTHING_WATCHED,
+      expired: NOTHING_WATCHED,
     },
     attention: 0,
     retention: {
-      ...{ bytes: null, oldestTransactionMs: null, lastPassAt: null, removed: 0, error: null },
+      bytes: null,
+      oldestTransactionMs: null,
+      lastPassAt: null,
+      removed: 0,
+      error: null,
       keptForGood: ["transactions", "notices", "quotes"],
     },
   });

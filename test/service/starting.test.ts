@@ -29,7 +29,10 @@ async function mintOf(world: PrivateFixture, decimals: number, program = TOKEN_P
     signers: [world.chain.faucet, { secretKey }],
     instructions: [
       SystemProgram.createAccount({
-        ...{ fromPubkey: issuer, newAccountPubkey: publicKey, space, programId: program },
+        fromPubkey: issuer,
+        newAccountPubkey: publicKey,
+        space,
+        programId: program,
         lamports: 10_000_000,
       }),
       createInitializeMint2Instruction(publicKey, decimals, issuer, issuer, program),

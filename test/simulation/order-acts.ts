@@ -23,8 +23,11 @@ export function orderPrivately(payment: string, each: string, payees: readonly s
     const { body } = await service.createTransaction(
       world.caller,
       {
-        ...{ type: payees.length === 1 ? "send" : "payroll", mode: "private" },
-        ...{ quoteId: quote.quoteId, sender: world.wallet(CUSTOMER).address, recipients },
+        type: payees.length === 1 ? "send" : "payroll",
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: world.wallet(CUSTOMER).address,
+        recipients,
       },
       { idempotencyKey: `post-${payment}` },
     );

@@ -48,24 +48,33 @@ function flowOf({ holds, count, frozen, more = 0n, end }: Replacement): Flow {
 
 const SPLIT = flowOf({
   holds: "M7: of one payout with a payee that fails, the rest is one leaf of a plan, and is paid once",
-  ...{ count: 3, frozen: 1 },
+  count: 3,
+  frozen: 1,
   end: {
-    ...{ status: "failed", reason: "PARTIAL_PAYOUT", refunds: 1, told: FAILED },
-    ...{ paid: 500_000n, unpaid: [1] },
+    status: "failed",
+    reason: "PARTIAL_PAYOUT",
+    refunds: 1,
+    told: FAILED,
+    paid: 500_000n,
+    unpaid: [1],
   },
 });
 
 const FULL_REFUND = flowOf({
   holds: "M7: a payout whose only payee fails is replaced by a full refund, once",
-  ...{ count: 1, frozen: 0 },
+  count: 1,
+  frozen: 0,
   end: { status: "failed", reason: "PAYOUT_FAILED", paid: 0n, refunds: 1, told: FAILED },
 });
 
 const ROUTING_PLAN = flowOf({
   holds: "M7: the payouts of a routing plan are made once each, and the excess goes back once",
-  ...{ count: 8, more: EXCESS },
+  count: 8,
+  more: EXCESS,
   end: {
-    ...{ status: "completed", paid: 500_000n, refunds: 1 },
+    status: "completed",
+    paid: 500_000n,
+    refunds: 1,
     told: ["transaction.pending", "transaction.confirmed", "transaction.completed"],
   },
 });
@@ -73,10 +82,16 @@ const ROUTING_PLAN = flowOf({
 const SPLIT_OF_PLAN = flowOf({
   holds:
     "M7: in a routing plan one payout is replaced, and one refund brings back what is left and the excess",
-  ...{ count: 8, frozen: 6, more: EXCESS },
+  count: 8,
+  frozen: 6,
+  more: EXCESS,
   end: {
-    ...{ status: "failed", reason: "PARTIAL_PAYOUT", refunds: 1, told: FAILED },
-    ...{ paid: 500_000n, unpaid: [6] },
+    status: "failed",
+    reason: "PARTIAL_PAYOUT",
+    refunds: 1,
+    told: FAILED,
+    paid: 500_000n,
+    unpaid: [6],
   },
 });
 

@@ -205,7 +205,10 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     const workflows = [WORKFLOW];
     const take = (storage: typeof right, time: number) =>
       storage.claim({
-        ...{ holder: "h", now: time, leaseMs: LEASE * 60, workflows },
+        holder: "h",
+        now: time,
+        leaseMs: LEASE * 60,
+        workflows,
         steps: 9,
         free: 9,
         laned: 9,
@@ -238,8 +241,14 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     const now = Math.round(Number(at?.now));
     const take = (time: number) =>
       storage.claim({
-        ...{ holder: "h", now: time, leaseMs: 0, workflows: [WORKFLOW] },
-        ...{ steps: 9, free: 9, laned: 9, maxCrashes: 9 },
+        holder: "h",
+        now: time,
+        leaseMs: 0,
+        workflows: [WORKFLOW],
+        steps: 9,
+        free: 9,
+        laned: 9,
+        maxCrashes: 9,
       });
     await take(now + hour);
     await storage.commit([{ arms: [{ task: taskOf("t", { dueAt: now + hour }) }] }]);

@@ -149,7 +149,11 @@ export class StoredApiKeys implements ApiKeys {
     const problems = [...scopeProblems(scopes), ...addressProblems(allowedAddresses)];
     if (problems.length > 0) throw new InvalidOptions("issueKey", problems);
     const { record, issued } = this.#newKey({
-      ...{ accountId, environment, scopes, allowedAddresses, expiresAt },
+      accountId,
+      environment,
+      scopes,
+      allowedAddresses,
+      expiresAt,
       replaces: null,
     });
     await this.#insert({ table: "apiKeys", insert: record });
@@ -173,7 +177,10 @@ export class StoredApiKeys implements ApiKeys {
     const { accountId, environment, scopes, allowedAddresses, createdAt, expiresAt } = previous;
     if (hasEnded(previous, now)) throw new KeyRefused(`the key ${keyId} has ended: issue a new one`);
     const { record, issued } = this.#newKey({
-      ...{ accountId, environment, scopes, allowedAddresses },
+      accountId,
+      environment,
+      scopes,
+      allowedAddresses,
       expiresAt: expiresAt === null ? null : now + (expiresAt - createdAt),
       replaces: keyId,
     });

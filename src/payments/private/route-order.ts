@@ -103,7 +103,9 @@ export class PayoutRouting implements OrderRouting {
     const words = { words: proofOf(plan)?.words ?? ORDER_WORDS, follows: followedBy(plan) };
     const terms = await termsOf(this.#with, depositAddressOf(transaction));
     const { start, write } = this.#start(view, {
-      ...{ kind: "payout", role: "payout", mark: `${words.words} again ${payments.length}` },
+      kind: "payout",
+      role: "payout",
+      mark: `${words.words} again ${payments.length}`,
       legs: payees.map(({ address, amount }) => ({ address, amount })),
       plan: payoutPlan(terms, { asset: this.#with.assets.named(transaction.mint), payees }, words),
     });

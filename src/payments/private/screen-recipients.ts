@@ -39,7 +39,8 @@ export function recipientsScreening({
     const writes: PaymentWrite[] = [
       { table: "deposits", id: deposit.id, set: { heldReason: SCREENING } },
       ...unknown.map((id): PaymentWrite => ({
-        ...{ table: "facts", insert: { id, value: deposit.id } },
+        table: "facts",
+        insert: { id, value: deposit.id },
       })),
     ];
     await storage.commit([{ writes }]);

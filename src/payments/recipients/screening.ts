@@ -58,7 +58,9 @@ export async function screenParties(
   const parties = [
     { path: "sender", address: sender, role: "sender" as const },
     ...recipients.map((address, index) => ({
-      ...{ path: `recipients.${index}.address`, address, role: "recipient" as const },
+      path: `recipients.${index}.address`,
+      address,
+      role: "recipient" as const,
     })),
   ];
   const [first] = await refusedAmong(screen, parties, null).catch((cause: unknown) => {

@@ -51,7 +51,12 @@ export function follow({ payer }: Parties, plan: string): Move {
 /** The chain's own coin. */
 export function coin(from: Pick<WorldWallet, "address">, to: Address, amount: bigint): Move {
   return {
-    ...{ does: "transfer", mint: null, decimals: 9, from: from.address, to, amount },
+    does: "transfer",
+    mint: null,
+    decimals: 9,
+    from: from.address,
+    to,
+    amount,
     accountPayer: null,
   };
 }

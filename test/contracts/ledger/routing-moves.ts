@@ -275,7 +275,11 @@ export const routingMoveCases: readonly LedgerContractCase[] = [
       const { address } = await world.wallet({});
       const { mint, program } = others;
       const move: Move = {
-        ...{ does: "transfer", ...others, from: payer.address, to: address, amount: 9n },
+        does: "transfer",
+        ...others,
+        from: payer.address,
+        to: address,
+        amount: 9n,
         accountPayer: sponsor.address,
       };
       const close: Move = { does: "close", mint, program, owner: payer.address, to: sponsor.address };

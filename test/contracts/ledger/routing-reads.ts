@@ -224,8 +224,12 @@ export const routingReadCases: readonly LedgerContractCase[] = [
         paid.inflows.filter((each) => !known.has(each.signature)),
         [
           {
-            ...{ signature, mint: token.mint, amount: 20n, unattributed: 0n },
-            ...{ from: [{ payer: carol.address, amount: 20n }], feePayer: sponsor.address },
+            signature,
+            mint: token.mint,
+            amount: 20n,
+            unattributed: 0n,
+            from: [{ payer: carol.address, amount: 20n }],
+            feePayer: sponsor.address,
           },
         ],
       );

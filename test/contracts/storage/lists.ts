@@ -49,7 +49,11 @@ const transactions: readonly StorageContractCase[] = [
         table: "recipients",
         insert: {
           ...nullRows.recipients,
-          ...{ id: `${id}:${address}`, transactionId: id, accountId, createdAt, address: asAddress(address) },
+          id: `${id}:${address}`,
+          transactionId: id,
+          accountId,
+          createdAt,
+          address: asAddress(address),
         },
       });
       await put(storage, {

@@ -246,7 +246,10 @@ const reads: readonly StorageContractCase[] = [
 ];
 
 const volumeOf = (id: string, at: number, amount: bigint, scope = "s"): PaymentTables["volumes"] => ({
-  ...{ id, scope, at, amount },
+  id,
+  scope,
+  at,
+  amount,
 });
 
 const operating: readonly StorageContractCase[] = [

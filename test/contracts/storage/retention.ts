@@ -58,8 +58,14 @@ export const retentionCases: readonly StorageContractCase[] = [
       await put(storage, { arms: [{ task: taskOf("d", { instance: "dead" }) }] });
       for (const now of [0, 1_000, 2_000, 3_000]) {
         await storage.claim({
-          ...{ holder: `h${now}`, now, leaseMs: 1_000, workflows: ["sample@1"], maxCrashes: 1 },
-          ...{ steps: 0, free: 9, laned: 0 },
+          holder: `h${now}`,
+          now,
+          leaseMs: 1_000,
+          workflows: ["sample@1"],
+          maxCrashes: 1,
+          steps: 0,
+          free: 9,
+          laned: 0,
         });
       }
       assert.deepEqual(

@@ -275,11 +275,18 @@ export const nullRows: Rows = {
   deliveries: { ...fullRows.deliveries, deliveredAt: null, abandonedAt: null },
   deliveryAttempts: {
     ...fullRows.deliveryAttempts,
-    ...{ opening: null, firstByteMs: null, httpStatus: null, error: null, excerpt: null },
+    opening: null,
+    firstByteMs: null,
+    httpStatus: null,
+    error: null,
+    excerpt: null,
   },
   matters: {
     ...fullRows.matters,
-    ...{ transactionId: null, accountId: null, toldAt: null, tellingUntil: null },
+    transactionId: null,
+    accountId: null,
+    toldAt: null,
+    tellingUntil: null,
   },
   decisions: { ...fullRows.decisions, proposal: null },
 };

@@ -34,7 +34,13 @@ const ghost = async (
   maxCrashes = 9,
 ): Promise<readonly ClaimedTask[]> =>
   storage.claim({
-    ...{ holder: "ghost", now: clock.now(), leaseMs: 1_000, steps: 100, free: 100, laned: 100, maxCrashes },
+    holder: "ghost",
+    now: clock.now(),
+    leaseMs: 1_000,
+    steps: 100,
+    free: 100,
+    laned: 100,
+    maxCrashes,
     workflows: service.workflows.map(({ key }) => key),
   });
 
@@ -60,7 +66,10 @@ describe.each(adapters)("on $name", (adapter) => {
     const { operator } = world.service;
     const matters = await operator.attention();
     expect(matters[0]).toMatchObject({
-      ...{ kind: "dead_letter", transactionId, accountId, actions: ["retry", "drop"] },
+      kind: "dead_letter",
+      transactionId,
+      accountId,
+      actions: ["retry", "drop"],
       since: new Date(world.clock.now()).toISOString(),
     });
     expect(await world.service.health()).toMatchObject({ attention: matters.length });
@@ -115,7 +124,9 @@ describe.each(adapters)("on $name", (adapter) => {
     await failOnce();
     const matters = await world.service.operator.attention();
     expect(matters[0]).toMatchObject({
-      ...{ kind: "failing_task", accountId: caller.accountId, actions: ["retry"] },
+      kind: "failing_task",
+      accountId: caller.accountId,
+      actions: ["retry"],
       since: new Date(dueAt).toISOString(),
     });
     expect(matters[0]?.message).toMatch(/has failed 20 times, at last with: no route to the node$/);
@@ -149,7 +160,10 @@ describe.each(adapters)("on $name", (adapter) => {
     clock.advance(60_000);
     expect(await world.service.operator.attention()).toEqual([
       {
-        ...{ kind: "orphan", id: "orphan:future@9", since: new Date(dueAt).toISOString(), actions: [] },
+        kind: "orphan",
+        id: "orphan:future@9",
+        since: new Date(dueAt).toISOString(),
+        actions: [],
         message: "tasks of future@9 are due, and no process does them: start one that knows this workflow",
       },
     ]);
@@ -175,7 +189,9 @@ describe.each(adapters)("on $name", (adapter) => {
     );
     const [matter] = await operator.attention();
     expect(matter).toMatchObject({
-      ...{ kind: "abandoned_webhook", id: "abandoned_webhook:wh_1", accountId: caller.accountId },
+      kind: "abandoned_webhook",
+      id: "abandoned_webhook:wh_1",
+      accountId: caller.accountId,
       message: "webhook wh_1 did not take 2 of its notices, which are no longer sent",
     });
     await operator.resolve("abandoned_webhook:wh_1", { action: "drop" }, BY);
@@ -266,7 +282,10 @@ test("watches that nothing was found out about for five minutes are listed, and 
   const [source] = sourcesOfThisProcess(surroundings);
   expect(await source?.(9)).toEqual([
     {
-      ...{ kind: "stuck_watch", id: "stuck_watch:deposits", since: clock.now() - 301_000, actions: [] },
+      kind: "stuck_watch",
+      id: "stuck_watch:deposits",
+      since: clock.now() - 301_000,
+      actions: [],
       message: expect.stringContaining("3 watches (deposits)") as string,
     },
   ]);
@@ -283,7 +302,8 @@ test("a purse that is low is a matter of the room", async () => {
   const service = world.another({
     privateRouting: {
       sponsor: keypairSigner(poor.secretKey),
-      ...{ treasury: world.treasury.address, prices: solAt150(world) },
+      treasury: world.treasury.address,
+      prices: solAt150(world),
     },
   });
   expect(await service.operator.attention()).toMatchObject([{ kind: "low_purse", actions: [] }]);
@@ -298,13 +318,20 @@ async function reports(adapter: (typeof adapters)[number]) {
   const waiting = new Set<string>();
   const source: AttentionSource = async () =>
     [...waiting].map((key): FoundMatter => ({
-      ...{ kind: "orphan", id: `orphan:${key}`, since: null, message: key, actions: [] },
+      kind: "orphan",
+      id: `orphan:${key}`,
+      since: null,
+      message: key,
+      actions: [],
     }));
   const news: string[] = [];
   const onAttention: OnAttention = ({ state, matter }) => void news.push(`${state} ${matter.message}`);
   const report = (host: OnAttention = onAttention, on: PaymentStorage = storage) =>
     new MatterReport({
-      ...{ storage: on, clock, log: silentLogger, onAttention: host },
+      storage: on,
+      clock,
+      log: silentLogger,
+      onAttention: host,
       lookForMatters: createLookForMatters({ sources: [source], storage, clock }),
     });
   const close = async (): Promise<void> => {

@@ -91,7 +91,8 @@ describe.each(adapters)("on $name", (adapter) => {
       world.another().operator.setLimits({ asset: "USDC", perTransaction: "4" }, BY),
     );
     await expect(world.service.createTransaction(caller, body)).rejects.toMatchObject({
-      ...{ code: "AMOUNT_TOO_LARGE", details: { maximum: "4" } },
+      code: "AMOUNT_TOO_LARGE",
+      details: { maximum: "4" },
     });
   });
 

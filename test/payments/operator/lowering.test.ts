@@ -41,7 +41,13 @@ async function scene(): Promise<Scene> {
   const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
   const bob = fixture.wallet("bob", { lamports: 1_000_000n, usdc: 1n });
   return {
-    ...{ ...fixture, one, two, account, alice, bob, news },
+    ...fixture,
+    one,
+    two,
+    account,
+    alice,
+    bob,
+    news,
     async pay() {
       const { transactionId } = await fixture.send(account, { from: alice, to: bob.address, amount: "1" });
       await fixture.service.settled();

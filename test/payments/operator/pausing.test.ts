@@ -19,7 +19,10 @@ describe.each(adapters)("on $name", (adapter) => {
     const idle = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount: "4" }] });
     const { body } = await world.prepareSend(caller, send);
     const { body: quote } = await service.createQuote(caller, {
-      ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "5",
+      mode: "private",
     });
 
     await service.operator.pause({}, BY);
@@ -35,7 +38,10 @@ describe.each(adapters)("on $name", (adapter) => {
     ).rejects.toMatchObject(PRIVATE_PAUSED);
     await expect(
       service.createTransaction(caller, {
-        ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address },
+        type: "send",
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: alice.address,
         recipients: [{ address: bob.address, amount: "5" }],
       }),
     ).rejects.toMatchObject(PRIVATE_PAUSED);
@@ -124,7 +130,10 @@ describe.each(adapters)("on $name", (adapter) => {
     const { body: quote } = await service.createQuote(caller, open);
     await expect(
       service.createTransaction(caller, {
-        ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address },
+        type: "send",
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: alice.address,
         recipients: [{ address: bob.address, amount: "1" }],
       }),
     ).rejects.toMatchObject(PRIVATE_PAUSED);
@@ -151,7 +160,8 @@ describe.each(adapters)("on $name", (adapter) => {
 
     // Before the body is looked at: a suspended account learns nothing from it.
     await expect(service.createTransaction(caller, {} as never)).rejects.toMatchObject({
-      ...{ code: "ACCOUNT_SUSPENDED", details: {} },
+      code: "ACCOUNT_SUSPENDED",
+      details: {},
     });
     await expect(
       service.createTransaction(caller, { ...body, recipients: [...body.recipients] }),
@@ -180,7 +190,10 @@ describe.each(adapters)("on $name", (adapter) => {
     const since = new Date(world.clock.now()).toISOString();
     const bea = { actor: "bea", reason: "maintenance" };
     expect(await operator.pause({ asset: "SOL", type: "swap" }, BY)).toEqual({
-      ...{ asset: "SOL", type: "swap", ...BY, since },
+      asset: "SOL",
+      type: "swap",
+      ...BY,
+      since,
     });
     world.clock.advance(1);
     await operator.pause({ accountId: "service" }, bea);

@@ -31,12 +31,17 @@ const test = swapTest.extend("world", async ({ world }): Promise<Stage> => {
 
 function watchOf(world: Stage, more: Partial<WatchedPurses> = {}): PurseWatch {
   return new PurseWatch({
-    ...{ storage: world.storage, ledger: world.ledger, clock: world.clock, assets: assetsWith(world.mints) },
+    storage: world.storage,
+    ledger: world.ledger,
+    clock: world.clock,
+    assets: assetsWith(world.mints),
     purses: {
       sponsor: world.sponsor.address,
       treasury: world.treasury.address,
       desk: world.desk,
-      ...{ sponsorLowBelow: null, deskLowBelow: new Map(), ...more },
+      sponsorLowBelow: null,
+      deskLowBelow: new Map(),
+      ...more,
     },
   });
 }
@@ -55,8 +60,12 @@ test("every purse is told with its balance, before anything was spent", async ({
     ...["desk SOL", "desk USDC", "desk USDT"],
   ]);
   expect(of(purses, "sponsor", "SOL")).toMatchObject({
-    ...{ address: world.sponsor.address, balance: "10", reserved: "0", spentInADay: "0" },
-    ...{ lastsUntil: null, isLow: false },
+    address: world.sponsor.address,
+    balance: "10",
+    reserved: "0",
+    spentInADay: "0",
+    lastsUntil: null,
+    isLow: false,
   });
   expect(of(purses, "treasury", "SOL")).toMatchObject({ balance: "1", lowBelow: null, isLow: false });
   expect(of(purses, "desk", "USDC")).toMatchObject({ balance: "150000", lowBelow: "0.01", isLow: false });
@@ -100,7 +109,8 @@ test("what the desk gives is told as promised and then as given, in both modes, 
   await world.finalize();
   const given = units(quote.outputAmount, 6);
   expect(of(await watchOf(world).read(), "desk", "USDC")).toMatchObject({
-    ...{ reserved: "0", spentInADay: quote.outputAmount },
+    reserved: "0",
+    spentInADay: quote.outputAmount,
   });
 
   const { body } = await world.orderSwap(world.customer, {
@@ -157,8 +167,12 @@ test("without an option a sponsor is low when twenty sends at once do not fit an
   expect(await lowPurses(watchOf(world))(10)).toEqual([]);
   await world.move(world.sponsor, {
     does: "transfer",
-    ...{ mint: null, decimals: 9, amount: lamports - 10_000_000n, accountPayer: null },
-    ...{ from: world.sponsor.address, to: world.treasury.address },
+    mint: null,
+    decimals: 9,
+    amount: lamports - 10_000_000n,
+    accountPayer: null,
+    from: world.sponsor.address,
+    to: world.treasury.address,
   });
   expect(await lowPurses(watchOf(world))(10)).toMatchObject([{ id: "low_purse:sponsor SOL" }]);
 });

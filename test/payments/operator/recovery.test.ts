@@ -72,7 +72,10 @@ describe.each(adapters)("on $name", ({ make }) => {
     const recovered = await service.operator.recover(entries, BY);
     expect(recovered).toMatchObject([
       {
-        ...{ transactionId: paid.id, address: paid.address, masterVersion: 1, state: "restored" },
+        transactionId: paid.id,
+        address: paid.address,
+        masterVersion: 1,
+        state: "restored",
         heldReason: "recovered",
         holdings: [
           { asset: "SOL", amount: "0.005" },
@@ -238,7 +241,8 @@ test("an order whose address cannot be written down is refused, and nothing of i
     },
   });
   await expect(world.sendTo()).rejects.toMatchObject({
-    ...{ code: "ROUTING_UNAVAILABLE", details: { reason: "upstream", retryAfter: 30 } },
+    code: "ROUTING_UNAVAILABLE",
+    details: { reason: "upstream", retryAfter: 30 },
   });
   expect(await world.storage.depositsAfter("", 9)).toEqual([]);
   expect(await world.storage.reservations(`sponsor ${world.sponsor.address}`)).toEqual([]);
@@ -279,7 +283,9 @@ test("a journal in a file has one line for each order, survives a torn line, and
   const path = join(folder, "orders.jsonl");
   const journal = recoveryFile(path);
   const entry = (digit: string): RecoveryEntry => ({
-    ...{ id: `tx_${digit.repeat(32)}`, masterVersion: 1, createdAt: 5 },
+    id: `tx_${digit.repeat(32)}`,
+    masterVersion: 1,
+    createdAt: 5,
   });
   await Promise.all(["1", "2", "3"].map((digit) => journal(entry(digit))));
   const read = await readRecoveryFile(path);

@@ -60,7 +60,9 @@ async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOption
   screened.refused.add(carol.address);
   room = {
     ...world,
-    ...{ screened, carol, dave: world.wallet("dave", { lamports: SOL }) },
+    screened,
+    carol,
+    dave: world.wallet("dave", { lamports: SOL }),
     async heldOrder() {
       const order = await world.sendTo();
       await world.openAccount({ ...carol, address: order.address as never }, "USDC");
@@ -94,7 +96,10 @@ describe.each(adapters)("on $name", (adapter) => {
     const id = `held:${order.address}`;
     expect(await service.operator.attention()).toMatchObject([
       {
-        ...{ kind: "held", id, transactionId: order.id, accountId: room.customer.accountId },
+        kind: "held",
+        id,
+        transactionId: order.id,
+        accountId: room.customer.accountId,
         actions: ["release", "refundTo", "writeOff"],
       },
     ]);
@@ -107,7 +112,9 @@ describe.each(adapters)("on $name", (adapter) => {
     await room.settle(8);
     await room.sweep();
     expect(await room.shown(order)).toMatchObject({
-      ...{ status: "failed", reason: "REFUNDED_BY_OPERATOR", fee: "0" },
+      status: "failed",
+      reason: "REFUNDED_BY_OPERATOR",
+      fee: "0",
       refunds: [{ asset: "USDC", status: "paid" }],
     });
     expect(await usdcOf(bob)).toBe(0n);

@@ -25,7 +25,10 @@ export async function openBooks(life: LivedLife): Promise<Books> {
   const mintOf = (asset: Asset): string | null => (asset === "SOL" ? null : mints[asset]);
   const has: Books["has"] = (owner, asset) => possession(after, owner, mintOf(asset));
   return {
-    ...{ ...life, after, mintOf, has },
+    ...life,
+    after,
+    mintOf,
+    has,
     nameOf: (asset) => mintOf(asset) ?? SOL_MINT,
     gain: (owner, asset) => has(owner, asset) - possession(before, owner, mintOf(asset)),
   };

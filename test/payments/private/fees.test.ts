@@ -34,7 +34,10 @@ test("the routing fee is the smallest whole amount that is not less than its sha
   await fc.assert(
     fc.asyncProperty(amounts, async (amount) => {
       const { body } = await world.service.createQuote(world.customer, {
-        ...{ inputAsset: "USDC", outputAsset: "USDC", amount: formatAmount(amount, 6), mode: "private" },
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount: formatAmount(amount, 6),
+        mode: "private",
       });
       const fee = units(body.fees.routing, 6);
       expect(fee * 10_000n).toBeGreaterThanOrEqual(amount * 7n);

@@ -63,7 +63,8 @@ export async function copiedWorld(): Promise<CopiedWorld> {
     const prices = solAt(dollars);
     const desk = keypairSigner(world.deskWallet.secretKey);
     const service = world.another({
-      ...{ storage, ledger: world.ledger },
+      storage,
+      ledger: world.ledger,
       privateRouting: {
         sponsor: keypairSigner(world.sponsor.secretKey),
         treasury: world.treasury.address,

@@ -117,7 +117,15 @@ export async function liveThrough(life: Life): Promise<LivedLife> {
   await rememberWords(storage, orders);
   const service = processes.service();
   return {
-    ...{ world, caller, orders, payers: people.wallets, before, storage, service, wasRestored, dearestByte },
+    world,
+    caller,
+    orders,
+    payers: people.wallets,
+    before,
+    storage,
+    service,
+    wasRestored,
+    dearestByte,
   };
 }
 

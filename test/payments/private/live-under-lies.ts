@@ -102,7 +102,8 @@ export async function liveUnderLies({ orders: wanted, happenings }: LyingLife): 
   };
   const processes = await succession(
     {
-      ...{ ...world, ledger },
+      ...world,
+      ledger,
       clock: { ...clock, set: (time) => clock.set(Math.max(time, clock.now())) },
       another: (options) => patient(world.another(options)),
     },
@@ -124,8 +125,16 @@ export async function liveUnderLies({ orders: wanted, happenings }: LyingLife): 
   await rememberWords(processes.storage(), orders);
   const service = processes.service();
   return {
-    ...{ world, caller, orders, payers: people.wallets, before, service, storage: processes.storage() },
-    ...{ wasRestored: false, dearestByte: LAMPORTS_PER_BYTE, promised: placing.promised },
+    world,
+    caller,
+    orders,
+    payers: people.wallets,
+    before,
+    service,
+    storage: processes.storage(),
+    wasRestored: false,
+    dearestByte: LAMPORTS_PER_BYTE,
+    promised: placing.promised,
     async close() {
       await turning.await(service.stop());
       await ledger.close();
@@ -201,16 +210,27 @@ class Placing {
     return async (service) => {
       const { address } = parties.sender;
       const { body: quote } = await service.createQuote(this.#caller, {
-        ...{ inputAsset: "SOL", outputAsset: "USDC", amount: SWAPPED, mode: "private", sender: address },
+        inputAsset: "SOL",
+        outputAsset: "USDC",
+        amount: SWAPPED,
+        mode: "private",
+        sender: address,
       });
       const { body } = await service.createTransaction(this.#caller, {
-        ...{ type: "swap", mode: "private", quoteId: quote.quoteId, sender: address },
+        type: "swap",
+        mode: "private",
+        quoteId: quote.quoteId,
+        sender: address,
         recipients: [{ address, amount: quote.outputAmount }],
       });
       this.promised.set(address, units(quote.outputAmount, 6));
       return {
-        ...{ ...parties, ...orderedAs(body as CreatedOrderBody), fee: units(quote.fee, 9) },
-        ...{ sent: { SOL: 0n, USDC: 0n, USDT: 0n }, markerWords: new Set(), isRefused: false },
+        ...parties,
+        ...orderedAs(body as CreatedOrderBody),
+        fee: units(quote.fee, 9),
+        sent: { SOL: 0n, USDC: 0n, USDT: 0n },
+        markerWords: new Set(),
+        isRefused: false,
       };
     };
   }

@@ -62,12 +62,18 @@ export async function placeOrder(
   }));
   const sum = payees.reduce((total, { amount }) => total + amount, 0n);
   const { body: quote } = await service.createQuote(caller, {
-    ...{ inputAsset: asset, outputAsset: asset, amount: formatAmount(sum, decimalsOf(asset)) },
-    ...{ mode: "private", recipients },
+    inputAsset: asset,
+    outputAsset: asset,
+    amount: formatAmount(sum, decimalsOf(asset)),
+    mode: "private",
+    recipients,
   });
   const { body } = await service.createTransaction(caller, {
     type: payees.length === 1 ? "send" : "payroll",
-    ...{ mode: "private", quoteId: quote.quoteId, sender: sender.address, recipients },
+    mode: "private",
+    quoteId: quote.quoteId,
+    sender: sender.address,
+    recipients,
   });
   if (asset !== "SOL") {
     const bad = payees.filter((_, index) => words.payees[index]?.kind === "bad");
@@ -76,8 +82,12 @@ export async function placeOrder(
   }
   const ordered = orderedAs(body as CreatedOrderBody);
   return {
-    ...{ ...parties, ...ordered, fee: ordered.due - sum },
-    ...{ sent: { SOL: 0n, USDC: 0n, USDT: 0n }, markerWords: new Set(), isRefused: false },
+    ...parties,
+    ...ordered,
+    fee: ordered.due - sum,
+    sent: { SOL: 0n, USDC: 0n, USDT: 0n },
+    markerWords: new Set(),
+    isRefused: false,
   };
 }
 

@@ -38,7 +38,9 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
     cancelledAt: null,
     refunds: [],
     reason: null,
-    ...{ reference: null, attention: null, attentionMessage: null },
+    reference: null,
+    attention: null,
+    attentionMessage: null,
   };
   const bob = { address: world.bob.address, amount: "5" };
   const unpaid = [{ ...bob, status: "pending", signature: null }];
@@ -50,31 +52,46 @@ test("GET shows a private send at every stage: pending, processing, confirmed, c
   // A part of it changes nothing else that is shown.
   await world.deposit(order.address, { usdc: 2_000_000n });
   const came = (amount: bigint): object => ({
-    ...{ asset: "USDC", mint: world.mints.USDC, amount: formatAmount(amount, 6) },
-    ...{ signature: null, counted: true },
+    asset: "USDC",
+    mint: world.mints.USDC,
+    amount: formatAmount(amount, 6),
+    signature: null,
+    counted: true,
   });
   expect(await world.shown(order)).toEqual({
-    ...{ ...always, ...nothing, status: "pending" },
-    ...{ received: [came(2_000_000n)], remainingAmount: formatAmount(order.due - 2_000_000n, 6) },
+    ...always,
+    ...nothing,
+    status: "pending",
+    received: [came(2_000_000n)],
+    remainingAmount: formatAmount(order.due - 2_000_000n, 6),
   });
 
   await world.deposit(order.address, { usdc: order.due - 2_000_000n });
   const processing = await world.shown(order);
   const all = { received: [came(2_000_000n), came(order.due - 2_000_000n)], remainingAmount: "0" };
   expect(processing).toEqual({
-    ...{ ...always, ...nothing, ...all, status: "processing" },
+    ...always,
+    ...nothing,
+    ...all,
+    status: "processing",
     signatures: [expect.any(String)],
   });
   world.chain.advance(2);
   await world.service.settled();
   const [signature] = processing.signatures;
   expect(await world.shown(order)).toEqual({
-    ...{ ...always, ...nothing, ...all, status: "confirmed", signature, signatures: [signature] },
+    ...always,
+    ...nothing,
+    ...all,
+    status: "confirmed",
+    signature,
+    signatures: [signature],
     recipients: [{ ...bob, status: "confirmed", signature }],
   });
   await world.settle(10);
   expect(await world.shown(order)).toEqual({
-    ...{ ...always, ...all },
+    ...always,
+    ...all,
     status: "completed",
     signature,
     signatures: [signature],

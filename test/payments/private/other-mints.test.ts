@@ -54,8 +54,12 @@ test.for(["token", "token-2022"] as const)(
       found: [{ finding: "other_mint", mint, units: "7000000" }],
     });
     expect(await returned(world, order, mint)).toEqual({
-      ...{ transactionId: order.id, address: order.address, mint, to: world.alice.address },
-      ...{ amount: "7", left: "0" },
+      transactionId: order.id,
+      address: order.address,
+      mint,
+      to: world.alice.address,
+      amount: "7",
+      left: "0",
     });
     await world.settle(8);
     expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);

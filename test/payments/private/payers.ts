@@ -54,7 +54,12 @@ export function payers(world: ServiceFixture): Payers {
         feePayer: from,
         moves: [
           {
-            ...{ does: "transfer", mint, decimals: decimalsOf(asset), from, to, amount },
+            does: "transfer",
+            mint,
+            decimals: decimalsOf(asset),
+            from,
+            to,
+            amount,
             accountPayer: mint === null ? null : from,
             // Two equal payments over one blockhash would be one.
             reference: bs58.encode(new Uint8Array(32).fill(payments)) as Address,

@@ -189,10 +189,17 @@ test("P16: five hundred fresh accounts under a quote priced for one are not take
     amount: "0.01",
   }));
   const { body: quote } = await world.service.createQuote(world.customer, {
-    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+    inputAsset: "USDC",
+    outputAsset: "USDC",
+    amount: "5",
+    mode: "private",
   });
   const refused = world.service.createTransaction(world.customer, {
-    ...{ type: "payroll", mode: "private", quoteId: quote.quoteId, sender: world.alice.address, recipients },
+    type: "payroll",
+    mode: "private",
+    quoteId: quote.quoteId,
+    sender: world.alice.address,
+    recipients,
   });
   await expect(refused).rejects.toMatchObject({
     code: "INVALID_QUOTE",

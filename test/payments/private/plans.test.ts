@@ -17,16 +17,28 @@ const sender = "sender" as Address;
 const treasury = "treasury" as Address;
 const terms = { address, sponsor, rentMinimum: 890_880n };
 const usdc: Token = {
-  ...{ symbol: "USDC", name: "USD Coin", mint: MAINNET_STABLECOINS.USDC },
-  ...{ decimals: 6, logoUri: "" },
+  symbol: "USDC",
+  name: "USD Coin",
+  mint: MAINNET_STABLECOINS.USDC,
+  decimals: 6,
+  logoUri: "",
 };
 
 /** An address with so much to refund, after its order. */
 function facts(balance: bigint, more: Partial<Settlement> = {}): Settlement {
   const holding = { asset: usdc, balance, kept: 0n, lent: 0n, refundCost: 10n, hasAccount: true };
   return {
-    ...{ terms, receiver: sender, treasury, holdings: [holding], open: [], paidIn: usdc.mint },
-    ...{ markers: [], excesses: 0, planned: 1, mayRefund: true, mayClose: false },
+    terms,
+    receiver: sender,
+    treasury,
+    holdings: [holding],
+    open: [],
+    paidIn: usdc.mint,
+    markers: [],
+    excesses: 0,
+    planned: 1,
+    mayRefund: true,
+    mayClose: false,
     ...more,
   };
 }

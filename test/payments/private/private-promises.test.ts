@@ -30,8 +30,13 @@ async function spendElsewhere(world: Scene, { id, address }: Ordered, lamports =
     feePayer: sponsor.address,
     moves: [
       {
-        ...{ does: "transfer", mint: null, decimals: 9, from: address as never, to: sponsor.address },
-        ...{ amount: lamports, accountPayer: null },
+        does: "transfer",
+        mint: null,
+        decimals: 9,
+        from: address as never,
+        to: sponsor.address,
+        amount: lamports,
+        accountPayer: null,
       },
     ],
   });
@@ -46,7 +51,10 @@ test("E4: of two private orders of one quote at once exactly one is taken", asyn
   const { service, customer, alice, bob } = world;
   const recipients = [{ address: bob.address, amount: "5" }];
   const { body: quote } = await service.createQuote(customer, {
-    ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+    inputAsset: "USDC",
+    outputAsset: "USDC",
+    amount: "5",
+    mode: "private",
     recipients,
   });
   const order = { type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address } as const;

@@ -119,12 +119,12 @@ class MixedLife {
     const { from, asset, amount } = paid;
     this.paidIn.push(paid);
     await world.move(from, {
-      ...{
-        does: "transfer",
-        mint: asset === "SOL" ? null : world.mints[asset],
-        decimals: DECIMALS[asset] ?? 0,
-      },
-      ...{ from: from.address, to: address as Address, amount },
+      does: "transfer",
+      mint: asset === "SOL" ? null : world.mints[asset],
+      decimals: DECIMALS[asset] ?? 0,
+      from: from.address,
+      to: address as Address,
+      amount,
       accountPayer: asset === "SOL" ? null : from.address,
     });
     await world.settle(10);
@@ -234,7 +234,9 @@ test("E12: after sends, a payroll with a bad payee, swaps, refunds, a held order
 
   const reconciled = await world.service.reconcile();
   expect(reconciled).toMatchObject({
-    ...{ isExplained: true, addresses: 5, findings: [] },
+    isExplained: true,
+    addresses: 5,
+    findings: [],
     wallet: { transactions: 2, unproven: 0, findings: [] },
     purses: [
       { purse: "sponsor", address: sponsor.address, isWhole: true, unknownSignatures: [] },

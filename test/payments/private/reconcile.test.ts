@@ -32,7 +32,9 @@ async function orderFor(world: PrivateFixture, amount = "5"): Promise<Ordered> {
   const bob = world.wallet("bob", { lamports: 1_000_000_000n });
   const { body } = await world.order(caller, { sender: alice, to: [{ address: bob.address, amount }] });
   return {
-    ...{ caller, alice, bob },
+    caller,
+    alice,
+    bob,
     id: body.transactionId,
     address: body.ephemeralAddress as Address,
     due: units(body.depositAmount, 6),
@@ -53,7 +55,12 @@ async function spendElsewhere(
     feePayer: sponsor.address,
     moves: [
       {
-        ...{ does: "transfer", mint: mints.USDC, decimals: 6, from: address, to: bob.address, amount },
+        does: "transfer",
+        mint: mints.USDC,
+        decimals: 6,
+        from: address,
+        to: bob.address,
+        amount,
         accountPayer: sponsor.address,
       },
     ],
@@ -83,9 +90,19 @@ test("E12: a send is explained at every slot of its way, in flight as well, and 
   const fee = due - 5_000_000n;
   expect(sumsOf(reconciliation, "USDC")).toEqual({
     asset: "USDC",
-    ...{ deposits: `5.${fee}`, payouts: "5", fees: `0.${fee}` },
-    ...{ loans: "0", refunds: "0", dust: "0", repayments: "0" },
-    ...{ arriving: "0", leaving: "0", lending: "0", vouched: "0", missing: "0", held: "0" },
+    deposits: `5.${fee}`,
+    payouts: "5",
+    fees: `0.${fee}`,
+    loans: "0",
+    refunds: "0",
+    dust: "0",
+    repayments: "0",
+    arriving: "0",
+    leaving: "0",
+    lending: "0",
+    vouched: "0",
+    missing: "0",
+    held: "0",
   });
 });
 
@@ -100,7 +117,9 @@ test("money out of an address that the database does not know is said, not expla
     isExplained: false,
     findings: [
       {
-        ...{ transactionId: ordered.id, address: ordered.address, status: "pending" },
+        transactionId: ordered.id,
+        address: ordered.address,
+        status: "pending",
         findings: [
           { finding: "unknown_spending", signatures: [signature] },
           { finding: "missing", asset: "USDC", amount: "2" },
@@ -297,7 +316,8 @@ test(
           wallets.push({ address: sender.address, role: "refunds" });
           wallets.push(...to.map(({ address }) => ({ address, role: "payouts" as const })));
           const { body } = await world.order(caller, {
-            ...{ sender, asset },
+            sender,
+            asset,
             to: to.map(({ address }) => ({ address, amount })),
           });
           posted.push({

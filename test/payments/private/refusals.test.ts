@@ -96,7 +96,10 @@ test("P27: neither a deposit address of ours nor sponsor or treasury can be a re
       mode: "private",
     });
     const refused = world.service.createTransaction(world.customer, {
-      ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: world.alice.address },
+      type: "send",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: world.alice.address,
       recipients: [{ address, amount: "5" }],
     });
     await expect(refused).rejects.toMatchObject({
@@ -114,10 +117,16 @@ test("P32: refunds cannot go round: no address of ours is a sender, not even one
   const other = await world.caller();
   for (const sender of [order.address, world.sponsor.address, world.treasury.address]) {
     const { body: quote } = await world.service.createQuote(other, {
-      ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "5",
+      mode: "private",
     });
     const refused = world.service.createTransaction(other, {
-      ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender },
+      type: "send",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender,
       recipients: [{ address: world.bob.address, amount: "5" }],
     });
     await expect(refused).rejects.toMatchObject({

@@ -93,7 +93,10 @@ async function serve({ payees, deposits, afterwards }: Scenario): Promise<Served
   expect(await world.held(body.ephemeralAddress)).toEqual([0n, 0n, 0n]);
   await world.service.stop();
   return {
-    ...{ caller, due, recipients, ended: { status, reason } },
+    caller,
+    due,
+    recipients,
+    ended: { status, reason },
     transactionId: body.transactionId,
     address: body.ephemeralAddress,
     // The order itself is in the first of them at the latest.
@@ -130,7 +133,9 @@ async function goOnWith(
   };
   await pass(LEASE_OVER);
   return {
-    ...{ service, storage, pass },
+    service,
+    storage,
+    pass,
     isHeld: async () => (await storage.deposits([address]))[0]?.heldReason === "unknown_spending",
     close: async () => {
       await service.stop();

@@ -61,11 +61,18 @@ async function limited(world: Stage, lamports: bigint) {
   const take = async () => {
     const recipients = [{ address: bob.address, amount: "5" }];
     const { body: quote } = await service.createQuote(world.customer, {
-      ...{ inputAsset: "USDC", outputAsset: "USDC", amount: "5", mode: "private" },
+      inputAsset: "USDC",
+      outputAsset: "USDC",
+      amount: "5",
+      mode: "private",
       recipients,
     });
     const { body } = await service.createTransaction(world.customer, {
-      ...{ type: "send", mode: "private", quoteId: quote.quoteId, sender: alice.address, recipients },
+      type: "send",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
     });
     return body as Awaited<ReturnType<typeof order>>["body"];
   };

@@ -54,24 +54,34 @@ const STORIES: readonly Story[] = [
   {
     name: "a send and the refund of its excess",
     place: (sender) => orderTokens(sender, 1),
-    ...{ minutes: 14, commits: 40, ends: "completed" as const },
+    minutes: 14,
+    commits: 40,
+    ends: "completed" as const,
   },
   {
     name: "a payroll with a routing plan, one of whose payouts is replaced, and the refund of the rest",
     place: (sender) => orderTokens(sender, 8, 2),
-    ...{ minutes: 20, commits: 90, ends: "failed" as const },
+    minutes: 20,
+    commits: 90,
+    ends: "failed" as const,
   },
   {
     name: "a swap and the refund of its excess",
     async place(sender) {
       const { body } = await world.orderSwap(await world.caller(), {
-        ...{ sender, give: "SOL", get: "USDC", amount: "0.2", slippageBps: 500 },
+        sender,
+        give: "SOL",
+        get: "USDC",
+        amount: "0.2",
+        slippageBps: 500,
       });
       // What it may get at the better of the two prices, without the desk's share.
       const payees = [{ wallet: sender, least: 1n, most: 30_000_000n }];
       return { body, payees, asset: "SOL", excess: SOL / 10n };
     },
-    ...{ minutes: 14, commits: 40, ends: "completed" as const },
+    minutes: 14,
+    commits: 40,
+    ends: "completed" as const,
   },
 ];
 

@@ -30,7 +30,11 @@ class Stage {
       broadcast: async (bytes) => void this.sent.push(bytes.at(-1) === 0 ? "whole" : "half"),
     };
     this.watcher = watchAttempts({
-      ...{ storage, ledger: ledger as Ledger, clock: virtualClock(), log: silentLogger, intervalMs: 1_000 },
+      storage,
+      ledger: ledger as Ledger,
+      clock: virtualClock(),
+      log: silentLogger,
+      intervalMs: 1_000,
     });
   }
 }
@@ -38,9 +42,15 @@ class Stage {
 const test = vitestTest.extend("stage", async ({}) => {
   const storage = memoryStorage();
   const attempts = (["whole", "half"] as const).map((id, index): AttemptRecord => ({
-    ...{ id, messageHash: id, transactionId: `pay_${id}`, blockhash: "blockhash", firstSlot: 0 },
+    id,
+    messageHash: id,
+    transactionId: `pay_${id}`,
+    blockhash: "blockhash",
+    firstSlot: 0,
     bytes: Uint8Array.from([...(id === "whole" ? SIGNED : UNSIGNED), index]),
-    ...{ lastValidBlockHeight: LAST_VALID, reference: null, createdAt: 0 },
+    lastValidBlockHeight: LAST_VALID,
+    reference: null,
+    createdAt: 0,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return new Stage(storage);
@@ -53,7 +63,11 @@ async function look(
 ): Promise<{ readonly sent: readonly string[]; readonly told: unknown[] }> {
   const noted = notedLook();
   const watch: WatchRecord = {
-    ...{ kind: "attempts", key, instance: `pay_${key}`, workflow: "payment@1", shard: 0 },
+    kind: "attempts",
+    key,
+    instance: `pay_${key}`,
+    workflow: "payment@1",
+    shard: 0,
   };
   await stage.watcher.poll([watch], noted);
   return { sent: stage.sent.splice(0), told: noted.told.map(({ event }) => event) };

@@ -75,7 +75,9 @@ test("P9, P12: whichever account has changed, all of the address is told, by the
     {
       instance: one,
       event: {
-        ...{ type: "BALANCES_READ", slot: 1, blockTime: world.clock.now() - 13_000 },
+        type: "BALANCES_READ",
+        slot: 1,
+        blockTime: world.clock.now() - 13_000,
         balances: { [SOL_MINT]: "7", [MAINNET_STABLECOINS.USDC]: "5", [MAINNET_STABLECOINS.USDT]: "6" },
       },
     },

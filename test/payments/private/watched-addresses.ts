@@ -67,9 +67,17 @@ export async function watchedWorld(
     return { kind: "deposits", key, instance: key, workflow: "deposit-address@1", shard: 0 };
   });
   const inserts = watches.map(({ key }, index): DepositRecord => ({
-    ...{ id: knownAddress(key), transactionId: `tx_${index}`, accountId: "account", masterVersion: 1 },
-    ...{ mint: MAINNET_STABLECOINS.USDC, amount: 1n, expiresAt: clock.now() + WINDOW_MS },
-    ...{ waitEndedAt: null, heldReason: null, createdAt: 0, ...set },
+    id: knownAddress(key),
+    transactionId: `tx_${index}`,
+    accountId: "account",
+    masterVersion: 1,
+    mint: MAINNET_STABLECOINS.USDC,
+    amount: 1n,
+    expiresAt: clock.now() + WINDOW_MS,
+    waitEndedAt: null,
+    heldReason: null,
+    createdAt: 0,
+    ...set,
   }));
   await storage.commit([{ writes: inserts.map((insert) => ({ table: "deposits", insert })) }]);
   const { USDC, USDT } = MAINNET_STABLECOINS;
@@ -115,9 +123,19 @@ export async function watchedWorld(
     );
   let watcher = begin();
   const world: WatchedWorld = {
-    ...{ clock, storage, addresses: watches.map(({ key }) => key), holdings: new Map(), looks: [] },
-    ...{ readings: [], derived: 0, lookedAs: null, readAs: null, beforeCall: () => undefined, behindMs: 0 },
-    ...{ spentElsewhere: new Set(), unreadable: new Set() },
+    clock,
+    storage,
+    addresses: watches.map(({ key }) => key),
+    holdings: new Map(),
+    looks: [],
+    readings: [],
+    derived: 0,
+    lookedAs: null,
+    readAs: null,
+    beforeCall: () => undefined,
+    behindMs: 0,
+    spentElsewhere: new Set(),
+    unreadable: new Set(),
     async poll(look = notedLook()) {
       const size = watcher.batchSize ?? watches.length;
       const batches: WatchRecord[][] = [];

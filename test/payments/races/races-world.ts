@@ -69,7 +69,10 @@ export async function racesWorld(
 
   return {
     ...world,
-    ...{ alice, bob, carol, database: handles.own },
+    alice,
+    bob,
+    carol,
+    database: handles.own,
     customer: () => customer,
     async newCustomer(tier) {
       customer = await world.caller(tier);
@@ -91,7 +94,9 @@ export async function racesWorld(
       const recipients = type === "swap" ? undefined : shares[type];
       const sum = recipients?.reduce((total, { amount }) => total + units(amount, 6), 0n);
       const { body } = await world.service.createQuote(customer, {
-        ...{ mode, inputAsset: type === "swap" ? "SOL" : "USDC", outputAsset: "USDC" },
+        mode,
+        inputAsset: type === "swap" ? "SOL" : "USDC",
+        outputAsset: "USDC",
         amount: sum === undefined ? "1" : formatAmount(sum, 6),
         // A private quote binds no sender, so that two of them may post it.
         ...(mode === "wallet" ? { sender: alice.address } : {}),

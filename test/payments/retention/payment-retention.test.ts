@@ -93,18 +93,18 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
       table: "transactions",
       insert: {
         ...fullRows.transactions,
-        ...{
-          id,
-          accountId: "a",
-          quoteId: ids.quote,
-          mode,
-          type,
-          status,
-          reason,
-          attention,
-          landedAfterCancel,
-        },
-        ...{ sender, signature: `sig ${index}`, createdAt },
+        id,
+        accountId: "a",
+        quoteId: ids.quote,
+        mode,
+        type,
+        status,
+        reason,
+        attention,
+        landedAfterCancel,
+        sender,
+        signature: `sig ${index}`,
+        createdAt,
       },
     },
     { table: "recipients", insert: { ...fullRows.recipients, ...own, id: `${id}:0`, createdAt } },
@@ -174,11 +174,9 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   const transaction = await storage.transaction(ids.transaction);
   const [attempt] = await storage.attempts([`sig ${index}`]);
   const [recipient] = await storage.find({
-    ...{
-      table: paymentTables.recipients,
-      index: "ofTransaction",
-      equals: { transactionId: ids.transaction },
-    },
+    table: paymentTables.recipients,
+    index: "ofTransaction",
+    equals: { transactionId: ids.transaction },
   });
   const instance = await storage.load(ids.transaction);
   const gone = {
@@ -223,23 +221,19 @@ const prepared = async (all: readonly Life[]): Promise<PaymentStorage> => {
 
 /** A table of its own for each kind of life, so that a run of samples holds all of them. */
 const OLD: Life = {
-  ...{
-    ageDays: 50,
-    restedDays: 45,
-    mode: "wallet",
-    type: "send",
-    status: "completed",
-    reason: null,
-    attention: null,
-  },
-  ...{
-    landedAfterCancel: false,
-    isOwn: false,
-    isActive: false,
-    hasTask: false,
-    delivery: "delivered",
-    isUsed: true,
-  },
+  ageDays: 50,
+  restedDays: 45,
+  mode: "wallet",
+  type: "send",
+  status: "completed",
+  reason: null,
+  attention: null,
+  landedAfterCancel: false,
+  isOwn: false,
+  isActive: false,
+  hasTask: false,
+  delivery: "delivered",
+  isUsed: true,
 };
 
 describe("retention of payments", () => {

@@ -269,7 +269,10 @@ privateTest(
     await passOf(world);
     const { view, deposit, entries, tally } = await facts();
     expect({ view, deposit, entries, tally }).toEqual({
-      ...{ view: before.view, deposit: before.deposit, entries: before.entries, tally: before.tally },
+      view: before.view,
+      deposit: before.deposit,
+      entries: before.entries,
+      tally: before.tally,
     });
     expect((await service.events(caller)).data).toEqual([]);
     expect(await storage.quote(view?.transaction.quoteId ?? "")).not.toBeNull();
@@ -288,7 +291,9 @@ serviceTest("bad keeping is refused, all of it at once", ({ world }) => {
   };
   const create = () =>
     createPaymentService({
-      ...{ storage, ledger, masterSecrets: [{ version: 1, secret: new Uint8Array(32) }] },
+      storage,
+      ledger,
+      masterSecrets: [{ version: 1, secret: new Uint8Array(32) }],
       ...({ keep, archive: 3 } as object),
     });
   for (const problem of [

@@ -147,7 +147,8 @@ test("a private swap counts like any other, and at the limit is refunded", async
     await world.settle(2);
   }
   expect(await world.service.transaction(callers[1] ?? first, late.id)).toMatchObject({
-    ...{ status: "failed", reason: "LIQUIDITY_UNAVAILABLE" },
+    status: "failed",
+    reason: "LIQUIDITY_UNAVAILABLE",
     refunds: [{ status: "paid" }],
   });
 });

@@ -91,7 +91,9 @@ const surroundings = { tokens: assets.tokens, clock: virtualClock(), log: silent
 function deskWith(held: { sol: bigint; usdc: bigint }, options: Partial<DeskOptions> = {}): Swapper {
   const ledger = {
     funds: async (_: readonly Address[], mints: readonly Address[]) => ({
-      ...{ slot: 1, blockTime: 1, endpoint: "test" },
+      slot: 1,
+      blockTime: 1,
+      endpoint: "test",
       funds: [{ lamports: held.sol, tokens: mints.map(() => held.usdc) }],
     }),
     rentMinimum: async () => 0n,
@@ -213,7 +215,10 @@ describe("a desk", () => {
   test("wrong options are all named", () => {
     const make = () =>
       deskProvider({
-        ...{ desk: {}, spreadBps: 1_001, prices: 5, maxDriftBps: -1 },
+        desk: {},
+        spreadBps: 1_001,
+        prices: 5,
+        maxDriftBps: -1,
         priceBounds: { maxAgeMs: 1, maxDeviationBps: 5_001 },
       } as unknown as DeskOptions);
     expect(make).toThrow(

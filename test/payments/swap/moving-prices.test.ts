@@ -147,7 +147,9 @@ describe("between the use and the signature", () => {
     await outlive(world);
     expect(world.deskSigned()).toBe(0);
     expect(await statusOf(world, body.transactionId)).toMatchObject({
-      ...{ status: "failed", reason: "expired", fee: "0" },
+      status: "failed",
+      reason: "expired",
+      fee: "0",
       recipients: [{ status: "unpaid" }],
     });
     expect(await world.promised("USDC")).toBe(0n);
@@ -193,7 +195,10 @@ describe("between the use and the signature", () => {
     const world = await openStage({ options: { broadcastDelayMs: 5_000 } });
     const { alice } = world;
     const { body, quote } = await world.swap(world.customer, {
-      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1" },
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
     });
     world.market.cents = 14_000n;
     await world.pass(5_000);
@@ -213,7 +218,11 @@ describe("a private swap", () => {
   const ordered = async (world: Stage) => {
     const { alice } = world;
     const { quote, body } = await world.orderSwap(world.customer, {
-      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1", slippageBps: 500 },
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+      slippageBps: 500,
     });
     const due = units(body.depositAmount, 9);
     const deposit = () => world.deposit(body.ephemeralAddress, { lamports: due });

@@ -197,8 +197,12 @@ describe("swapped", () => {
     const kept = 1_000_000n;
     await world.move(world.sponsor, {
       does: "transfer",
-      ...{ mint: null, decimals: 9, amount: lamports - kept - 5_000n },
-      ...{ from: world.sponsor.address, to: world.treasury.address, accountPayer: null },
+      mint: null,
+      decimals: 9,
+      amount: lamports - kept - 5_000n,
+      from: world.sponsor.address,
+      to: world.treasury.address,
+      accountPayer: null,
     });
     await deposit();
     await wait(world, 3);
@@ -263,8 +267,12 @@ describe("refunded", () => {
     const { USDC } = world.mints;
     await world.move(world.deskWallet, {
       does: "transfer",
-      ...{ mint: USDC, decimals: 6, amount: DESK[1] },
-      ...{ from: world.desk, to: world.sponsor.address, accountPayer: world.desk },
+      mint: USDC,
+      decimals: 6,
+      amount: DESK[1],
+      from: world.desk,
+      to: world.sponsor.address,
+      accountPayer: world.desk,
     });
     await deposit();
     await wait(world, 6);
@@ -303,8 +311,12 @@ describe("refunded", () => {
     world.chain.fund(world.treasury.address, { usdc: 1n });
     await world.move(world.deskWallet, {
       does: "transfer",
-      ...{ mint: USDT, decimals: 6, amount: 1n },
-      ...{ from: world.desk, to: alice.address, accountPayer: world.desk },
+      mint: USDT,
+      decimals: 6,
+      amount: 1n,
+      from: world.desk,
+      to: alice.address,
+      accountPayer: world.desk,
     });
     const { quote, id, address, deposit } = await ordered(world, "USDC", "USDT", "25");
     expect(quote.fees.rent).toBe("0");
@@ -312,8 +324,12 @@ describe("refunded", () => {
       alice,
       {
         does: "transfer",
-        ...{ mint: USDT, decimals: 6, amount: 1n },
-        ...{ from: alice.address, to: world.desk, accountPayer: null },
+        mint: USDT,
+        decimals: 6,
+        amount: 1n,
+        from: alice.address,
+        to: world.desk,
+        accountPayer: null,
       },
       { does: "close", mint: USDT, owner: alice.address, to: alice.address },
     );
@@ -376,10 +392,16 @@ describe("refused", () => {
   test("P27: a swap of one of the service's own addresses", async ({ openStage }) => {
     const world = await openStage();
     const { body: quote } = await world.service.createQuote(world.customer, {
-      ...{ inputAsset: "SOL", outputAsset: "USDC", amount: "1", mode: "private" },
+      inputAsset: "SOL",
+      outputAsset: "USDC",
+      amount: "1",
+      mode: "private",
     });
     const posted = world.service.createTransaction(world.customer, {
-      ...{ type: "swap", mode: "private", quoteId: quote.quoteId, sender: world.desk },
+      type: "swap",
+      mode: "private",
+      quoteId: quote.quoteId,
+      sender: world.desk,
       recipients: [{ address: world.desk, amount: quote.outputAmount }],
     });
     await expectRefusal(posted, "INVALID_RECIPIENT", { reason: "own_address" });

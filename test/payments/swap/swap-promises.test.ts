@@ -155,7 +155,11 @@ describe("rounding", () => {
     const { customer, alice, service } = await openStage();
     for (const amount of ["1.000000001", "1.000000333", "1.123456789"]) {
       const { body: quote } = await service.createQuote(customer, {
-        ...{ inputAsset: "SOL", outputAsset: "USDC", amount, mode: "private", sender: alice.address },
+        inputAsset: "SOL",
+        outputAsset: "USDC",
+        amount,
+        mode: "private",
+        sender: alice.address,
         slippageBps: 33,
       });
       const output = units(quote.outputAmount, 6);
@@ -177,7 +181,10 @@ describe("rounding", () => {
       ["0.1", 300n],
     ] as const) {
       const { body: quote } = await service.createQuote(customer, {
-        ...{ inputAsset: "USDC", outputAsset: "USDC", amount, mode: "private" },
+        inputAsset: "USDC",
+        outputAsset: "USDC",
+        amount,
+        mode: "private",
       });
       expect(units(quote.fees.routing, 6)).toBe(fee);
     }
@@ -205,7 +212,10 @@ describe("rounding", () => {
     const quoted = async (inputAsset: string) =>
       (
         await service.createQuote(customer, {
-          ...{ inputAsset, outputAsset: inputAsset, amount: "5", mode: "private" },
+          inputAsset,
+          outputAsset: inputAsset,
+          amount: "5",
+          mode: "private",
         })
       ).body.fees;
     const rent = await ledger.rentMinimum(165);

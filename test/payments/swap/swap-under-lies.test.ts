@@ -55,7 +55,11 @@ test(
     const alice = world.wallet("alice", { lamports: SOL, usdc: 1n });
     world.chain.advance(35);
     const { body } = await world.orderSwap(caller, {
-      ...{ sender: alice, give: "SOL", get: "USDC", amount: "1", slippageBps: 500 },
+      sender: alice,
+      give: "SOL",
+      get: "USDC",
+      amount: "1",
+      slippageBps: 500,
     });
     const { transactionId: id, ephemeralAddress: address } = body;
     const seed = depositKeys([TEST_MASTER_SECRET], () => world.chain.genesisHash).seed(

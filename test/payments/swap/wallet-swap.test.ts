@@ -346,13 +346,18 @@ describe("what is refused before anything is kept", () => {
   }) => {
     const { alice } = world;
     const { body: quote } = await world.service.createQuote(world.customer, {
-      ...{ inputAsset: "SOL", outputAsset: "USDC", amount: "1" },
+      inputAsset: "SOL",
+      outputAsset: "USDC",
+      amount: "1",
     });
     expect(quote.transaction).toBeUndefined();
     expect(await world.promised("USDC")).toBe(0n);
     const recipients = [{ address: alice.address, amount: quote.outputAmount }];
     const body = {
-      ...{ type: "swap", quoteId: quote.quoteId, sender: alice.address, recipients },
+      type: "swap",
+      quoteId: quote.quoteId,
+      sender: alice.address,
+      recipients,
       signedTransaction: "AQ==",
     };
     await expectRefusal(post(world, body), "INVALID_QUOTE", { reason: "sender_mismatch" });

@@ -48,7 +48,9 @@ async function world(options: Partial<PaymentServiceOptions> = {}): Promise<Worl
   const fixture = await serviceFixture(
     {
       logger: {
-        ...{ debug: () => {}, info: () => {}, error: () => {} },
+        debug: () => {},
+        info: () => {},
+        error: () => {},
         warn: (_facts: unknown, words?: string) => void warnings.push(words ?? ""),
       },
       ...options,
@@ -66,7 +68,13 @@ async function world(options: Partial<PaymentServiceOptions> = {}): Promise<Worl
   const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
   const bob = fixture.wallet("bob");
   return {
-    ...{ fixture, one, two, caller, alice, bob, warnings },
+    fixture,
+    one,
+    two,
+    caller,
+    alice,
+    bob,
+    warnings,
     async pay() {
       const { body } = await fixture.prepareSend(caller, { from: alice, to: bob.address, amount: "1" });
       const request = { ...body, recipients: [...body.recipients] };
@@ -145,7 +153,9 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
       const warnings: string[] = [];
       const service = await goOnOver(scene, [one.option, two.option], {
         logger: {
-          ...{ debug: () => {}, info: () => {}, error: () => {} },
+          debug: () => {},
+          info: () => {},
+          error: () => {},
           warn: (_facts: unknown, words?: string) => void warnings.push(words ?? ""),
         },
       });
@@ -172,7 +182,10 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     const [three, four] = [oddEndpoint(fixture.chain, "three"), oddEndpoint(fixture.chain, "four")];
     const service = await goOnOver(scene, [one.option, two.option, three.option, four.option]);
     expect(await scene.shown(id)).toMatchObject({
-      ...{ status: "completed", attention: null, attentionMessage: null, fee: "0.000005" },
+      status: "completed",
+      attention: null,
+      attentionMessage: null,
+      fee: "0.000005",
       recipients: [{ status: "paid" }],
     });
     expect(await service.health()).toMatchObject({ status: "ok", unprovable: 0 });
@@ -225,7 +238,10 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     const matter = `unprovable:${id}`;
     expect(await operator.attention()).toMatchObject([
       {
-        ...{ kind: "unprovable", id: matter, transactionId: id, accountId: scene.caller.accountId },
+        kind: "unprovable",
+        id: matter,
+        transactionId: id,
+        accountId: scene.caller.accountId,
         actions: ["settle", "writeOff"],
       },
     ]);
@@ -268,7 +284,9 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     [one.rule, two.rule] = [undefined, undefined];
     await service.settled();
     expect(await scene.shown(id)).toMatchObject({
-      ...{ status: "failed", landedAfterCancel: true, fee: "0.000005" },
+      status: "failed",
+      landedAfterCancel: true,
+      fee: "0.000005",
       recipients: [{ status: "paid", signature }],
     });
   });
@@ -288,7 +306,9 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     [one.rule, two.rule] = [undefined, undefined];
     await goOnOver(scene, [one.option, two.option]);
     expect(await scene.shown(id)).toMatchObject({
-      ...{ status: "cancelled", attention: null, landedAfterCancel: true },
+      status: "cancelled",
+      attention: null,
+      landedAfterCancel: true,
       recipients: [{ status: "paid" }],
     });
   });
@@ -366,7 +386,9 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     [one.rule, two.rule] = [undefined, undefined];
     await fixture.pass(10 * 60_000);
     expect(await scene.shown(id)).toMatchObject({
-      ...{ status: "failed", reason: "expired", landedAfterCancel: true },
+      status: "failed",
+      reason: "expired",
+      landedAfterCancel: true,
       recipients: [{ status: "paid", signature }],
     });
     expect((await fixture.storage.load(id))?.status).toBe("done");
@@ -501,7 +523,9 @@ test("the same message, landed under another signature of its sender: completed,
   fixture.chain.advance(250);
   await look(fixture.service, 2);
   expect(await scene.shown(id)).toMatchObject({
-    ...{ status: "completed", signature, signatures: [signature, signatureOf(again)] },
+    status: "completed",
+    signature,
+    signatures: [signature, signatureOf(again)],
     recipients: [{ status: "paid", signature: signatureOf(again) }],
   });
   expect(notices.map(({ data }) => data.signature)).toEqual([signature, signature]);

@@ -51,7 +51,11 @@ class Stage {
       },
     };
     this.watcher = watchLanding({
-      ...{ storage, ledger: ledger as Ledger, clock: virtualClock(), log: silentLogger, intervalMs: 1_000 },
+      storage,
+      ledger: ledger as Ledger,
+      clock: virtualClock(),
+      log: silentLogger,
+      intervalMs: 1_000,
     });
   }
 }
@@ -59,9 +63,15 @@ class Stage {
 const test = vitestTest.extend("stage", async ({}) => {
   const storage = memoryStorage();
   const attempts = ["one", "two"].map((id, index): AttemptRecord => ({
-    ...{ id, messageHash: id, transactionId: `tx_${id}`, bytes: Uint8Array.from([...WHOLE, index]) },
-    ...{ blockhash: "blockhash", lastValidBlockHeight: 150, firstSlot: 0 },
-    ...{ reference: null, createdAt: 0 },
+    id,
+    messageHash: id,
+    transactionId: `tx_${id}`,
+    bytes: Uint8Array.from([...WHOLE, index]),
+    blockhash: "blockhash",
+    lastValidBlockHeight: 150,
+    firstSlot: 0,
+    reference: null,
+    createdAt: 0,
   }));
   await storage.commit([{ writes: attempts.map((insert) => ({ table: "attempts", insert })) }]);
   return new Stage(storage);
@@ -69,7 +79,11 @@ const test = vitestTest.extend("stage", async ({}) => {
 
 function watchesOf(...signatures: readonly string[]): WatchRecord[] {
   return signatures.map((key): WatchRecord => ({
-    ...{ kind: "landing", key, instance: `tx_${key}`, workflow: "wallet-transfer@1", shard: 0 },
+    kind: "landing",
+    key,
+    instance: `tx_${key}`,
+    workflow: "wallet-transfer@1",
+    shard: 0,
   }));
 }
 

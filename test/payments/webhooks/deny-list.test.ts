@@ -69,7 +69,10 @@ test.each([
   ["an address beside one that is open", denying(["8.8.8.8"])],
 ])("H10: no connection is opened when the list denies %s", async (_, deny) => {
   const delivery = createDelivery({
-    ...{ clock: virtualClock(), ca: receiver.ca, allowAddress: anything, deny },
+    clock: virtualClock(),
+    ca: receiver.ca,
+    allowAddress: anything,
+    deny,
     lookup: () => Promise.resolve(["127.0.0.1", "8.8.8.8"]),
   });
   const url = `https://receiver.test:${receiver.port}/`;

@@ -116,8 +116,12 @@ describe("deliveries", () => {
     expect(failing).toMatchObject({ transactionId: second, event: "transaction.pending", status: "pending" });
     expect(failing?.attempts).toEqual([
       {
-        ...{ number: 1, startedAt: failing?.createdAt, durationMs: 0, httpStatus: 503 },
-        ...{ error: "http_status", excerpt: "come back later" },
+        number: 1,
+        startedAt: failing?.createdAt,
+        durationMs: 0,
+        httpStatus: 503,
+        error: "http_status",
+        excerpt: "come back later",
         // Opened or kept: which of the two is a matter of what came before.
         phases: expect.objectContaining({ firstByteMs: 0 }) as object,
       },

@@ -53,7 +53,10 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({ storage, clock, delivery, sealing, disableAfter: "never" });
   const engine = createEngine({
-    ...{ storage, tables: paymentTables, clock, workflows: [workflow] },
+    storage,
+    tables: paymentTables,
+    clock,
+    workflows: [workflow],
     logger: silentLogger,
   });
   const createdAt = clock.now();

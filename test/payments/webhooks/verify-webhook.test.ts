@@ -13,9 +13,16 @@ const BODY = noticeBody({
   transactionId: "tx_1",
   timestamp: AT * 1_000,
   data: {
-    ...{ transactionId: "tx_1", status: "completed", mode: "wallet", type: "send", signature: "5sig" },
-    ...{ blockTime: AT, fee: "0.000005", recipients: [{ address: "Bob", amount: "1.5" }] },
-    ...{ reason: null, reference: "płatność 💸" },
+    transactionId: "tx_1",
+    status: "completed",
+    mode: "wallet",
+    type: "send",
+    signature: "5sig",
+    blockTime: AT,
+    fee: "0.000005",
+    recipients: [{ address: "Bob", amount: "1.5" }],
+    reason: null,
+    reference: "płatność 💸",
   },
 });
 const signed = (secret = SECRET, body = BODY): Record<string, string> =>
@@ -46,8 +53,11 @@ test("any secret verifies: of any Unicode, with and without the prefix, beside a
     }),
   );
   const headers = signatureHeaders({
-    ...{ body: BODY, secret: "the new one", previousSecret: SECRET },
-    ...{ noticeId: "evt_1", timestampSeconds: AT },
+    body: BODY,
+    secret: "the new one",
+    previousSecret: SECRET,
+    noticeId: "evt_1",
+    timestampSeconds: AT,
   });
   for (const secret of ["the new one", SECRET]) {
     expect(await verifyWebhook(BODY, headers, secret, at(0))).toHaveProperty("id");

@@ -24,7 +24,11 @@ const tokens = (...changes: readonly (readonly [Address | null, bigint])[]): Tok
   changes.map(([owner, change]) => ({ account: key(), owner, mint: MINT, change }));
 
 const landed = (changes: Partial<LandedChanges>): LandedChanges => ({
-  ...{ signature: "S", signers: [ALICE], fee: 5_000n, lamports: [], tokens: [] },
+  signature: "S",
+  signers: [ALICE],
+  fee: 5_000n,
+  lamports: [],
+  tokens: [],
   ...changes,
 });
 

@@ -89,17 +89,26 @@ test("how much came from whom is told by what each transaction took from whom, a
   expect(await inflowsOf(world, target.address, mints.USDC)).toEqual([
     // The faucet made the first unit out of nothing.
     {
-      ...{ mint: mints.USDC, amount: 1n, from: [], unattributed: 1n },
+      mint: mints.USDC,
+      amount: 1n,
+      from: [],
+      unattributed: 1n,
       feePayer: world.chain.faucet.address,
     },
     {
-      ...{ mint: mints.USDC, amount: 20n, unattributed: 0n, feePayer: relay.address },
+      mint: mints.USDC,
+      amount: 20n,
+      unattributed: 0n,
+      feePayer: relay.address,
       from: [{ payer: carol.address, amount: 20n }],
     },
   ]);
   expect(await inflowsOf(world, target.address, null)).toEqual([
     {
-      ...{ mint: null, amount: SOL / 2n, unattributed: 0n, feePayer: dave.address },
+      mint: null,
+      amount: SOL / 2n,
+      unattributed: 0n,
+      feePayer: dave.address,
       from: [{ payer: dave.address, amount: SOL / 2n }],
     },
   ]);
@@ -261,8 +270,10 @@ test("M8: lamports that a program let go of are nobody's: a nonce account's", as
   await land(world, {
     signers: [carol, nonce],
     instructions: SystemProgram.createNonceAccount({
-      ...{ fromPubkey: keyOf(carol), noncePubkey: nonce.publicKey },
-      ...{ authorizedPubkey: keyOf(carol), lamports },
+      fromPubkey: keyOf(carol),
+      noncePubkey: nonce.publicKey,
+      authorizedPubkey: keyOf(carol),
+      lamports,
     }).instructions,
   });
   const away = { noncePubkey: nonce.publicKey, authorizedPubkey: keyOf(carol), toPubkey: keyOf(target) };

@@ -44,7 +44,9 @@ test("more accounts than one byte can name are refused, and as many as it can ar
     new TransactionInstruction({
       programId: keyAt(0),
       keys: Array.from({ length: count - 1 }, (_, index) => ({
-        ...{ pubkey: keyAt(index + 1), isSigner: false, isWritable: false },
+        pubkey: keyAt(index + 1),
+        isSigner: false,
+        isWritable: false,
       })),
     });
   const compile = (count: number) =>

@@ -358,8 +358,11 @@ describe("P31: a fee payer", () => {
     const forLoan = poor(rentOfToken + rentOfEmpty + fee);
     expectFault(await paidBy(scene, forMark, [markFor(deposit, forMark)], deposit), "fee_payer", 0);
     const replacing: Move = {
-      ...{ does: "replace", base: deposit.address, payer: forPlan.address },
-      ...{ seed: "payout", plan: "plan" },
+      does: "replace",
+      base: deposit.address,
+      payer: forPlan.address,
+      seed: "payout",
+      plan: "plan",
     };
     expectFault(await paidBy(scene, forPlan, [replacing], deposit), "fee_payer", 0);
     const priced = [markFor(deposit, forToken), usdc(deposit, nobody(), USDC, forToken.address)];
