@@ -11,6 +11,7 @@ const ONLY_THROWN: ReadonlySet<string> = new Set([
   "ApiError",
   "ChangedChart",
   "InvalidOptions",
+  "KeyRefused",
   "MigrationFailed",
   "NoAnswer",
   "OperatorRefused",
