@@ -179,6 +179,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "lanes",
     "narrowedLanes",
     "parcels",
+    "paystateCharts",
     "paystateMigrationLock",
     "paystateMigrations",
     "paystateTables",
