@@ -1,6 +1,6 @@
 /** Stored answers to requests with an Idempotency-Key that are old, and whose transaction is over. */
 import type { IdempotencyRecord } from "../records.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { paymentTables } from "../tables.ts";
 import { archivedRows } from "./archived-rows.ts";
 import { isOver } from "./over.ts";
@@ -24,12 +24,17 @@ export async function* oldAnswers(parts: RemovingParts, until: number): AsyncGen
       .filter((_, index) => areOver[index] === true)
       .map((answer) => ({
         removes: [],
-        writes: [{ table: "idempotency" as const, remove: answer.id }],
+        writes: [removeOf(answer)],
         rows: archivedRows("idempotency", [answer]),
       }));
     yield (await carryOut(parts, removals)).filter((isGone) => isGone).length;
     if (old.length < PAGE) return;
   }
+}
+
+/** Refused where the key was used again meanwhile: another process removed the old answer, and a new one stands there. */
+function removeOf({ id, createdAt, fingerprint, answer }: IdempotencyRecord): PaymentWrite {
+  return { table: "idempotency", remove: id, expected: { createdAt, fingerprint, answer } };
 }
 
 async function isOfNoOpenTransaction(

@@ -343,6 +343,40 @@ describe("retention of payments", () => {
     for (const each of both) await each.stop(0);
   });
 
+  test("an idempotency key that is used again while its old answer is removed keeps the new answer", async () => {
+    const storage = await prepared([OLD]);
+    const { answer: id } = idsOf(OLD, 0);
+    const clock = virtualClock(NOW);
+    const fresh = {
+      id,
+      fingerprint: "g",
+      answer: JSON.stringify({ transactionId: "tx_new" }),
+      createdAt: NOW,
+    };
+    // The archive was slow, so that another process had its turn meanwhile: it removed the answer, and the key was used.
+    let isUsedAgain = false;
+    const racing: PaymentStorage = {
+      ...storage,
+      async commit(items) {
+        const isRemoval = items.some(({ writes = [] }) =>
+          writes.some((write) => "remove" in write && write.table === "idempotency"),
+        );
+        if (isRemoval && !isUsedAgain) {
+          isUsedAgain = true;
+          await storage.commit([{ writes: [{ table: "idempotency", remove: id }] }]);
+          await storage.commit([{ writes: [{ table: "idempotency", insert: fresh }] }]);
+        }
+        return storage.commit(items);
+      },
+    };
+    const retention = retentionOn({ storage: racing, clock });
+    retention.run();
+    await passOf(retention, clock);
+    expect(isUsedAgain).toBe(true);
+    expect(await storage.idempotency(id)).toEqual(fresh);
+    await retention.stop(0);
+  });
+
   test("a delivery that is begun once more while it is removed stays, with its notice", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", mode: "private" }]);
     const ids = idsOf(OLD, 0);
