@@ -29,7 +29,7 @@ async function judge(
   transaction: TransactionRecord,
   until: number,
 ): Promise<Judged> {
-  if (isProof(transaction, parts.ownAddresses)) return "stays";
+  if (isProof(transaction, parts.ownAddresses) || isGivenUp(transaction)) return "stays";
   const [ended] = (await endedRuns(parts.storage, [transaction.id], until)) ?? [];
   if (ended === undefined || !canGo(transaction)) return "later";
   // Its notices go first, each in a commit of its own: they may have gone to many webhooks.
@@ -48,11 +48,17 @@ function isProof({ mode, type, sender }: TransactionRecord, ownAddresses: readon
   return mode === "private" || type === "swap" || ownAddresses.includes(sender);
 }
 
-/** One that was given up as expired may be settled by its signature later, and one that waits for an operator is open. */
-function canGo({ status, reason, landedAfterCancel, attention }: TransactionRecord): boolean {
-  if (attention !== null) return false;
-  if (status === "failed") return reason !== "expired" || landedAfterCancel;
-  return status === "completed" || status === "cancelled";
+/**
+ * One that was given up as expired may be settled by its signature later: few ever are. Were each of them asked for again,
+ * every pass would go through all that is younger than the first of them.
+ */
+function isGivenUp({ status, reason, landedAfterCancel }: TransactionRecord): boolean {
+  return status === "failed" && reason === "expired" && !landedAfterCancel;
+}
+
+/** One that waits for an operator is open. */
+function canGo({ status, attention }: TransactionRecord): boolean {
+  return attention === null && (status === "completed" || status === "failed" || status === "cancelled");
 }
 
 async function areNoticesGone(

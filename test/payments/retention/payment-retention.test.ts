@@ -377,6 +377,32 @@ describe("retention of payments", () => {
     await retention.stop(0);
   });
 
+  test("a transaction that was given up as expired has no later pass go through all that is younger", async () => {
+    const expired = { ...OLD, status: "failed" as const, reason: "expired" as const };
+    const storage = await prepared([
+      expired,
+      ...Array.from({ length: 100 }, () => ({ ...OLD, isOwn: true })),
+    ]);
+    const clock = virtualClock(NOW);
+    let looked = 0;
+    const counted: PaymentStorage = {
+      ...storage,
+      async transactionsAfter(after, limit) {
+        const page = await storage.transactionsAfter(after, limit);
+        if (limit > 1) looked += page.length;
+        return page;
+      },
+    };
+    const retention = retentionOn({ storage: counted, clock });
+    retention.run();
+    await passOf(retention, clock);
+    expect(looked).toBe(101);
+    await passOf(retention, clock);
+    expect(looked).toBe(101);
+    expect(await storage.transactionsAfter("", 200)).toHaveLength(101);
+    await retention.stop(0);
+  });
+
   test("a delivery that is begun once more while it is removed stays, with its notice", async () => {
     const storage = await prepared([{ ...OLD, status: "completed", mode: "private" }]);
     const ids = idsOf(OLD, 0);
