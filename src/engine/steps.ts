@@ -80,7 +80,7 @@ export class Steps<W> {
   readonly #charts: StepsSurroundings<W>["charts"];
   readonly #onCommitted: (committed: CommittedStep<W>) => void;
   readonly #turns = new Turns();
-  readonly #recent = new RecentInstances();
+  readonly #recent: RecentInstances;
   readonly #failed: FailedMigrations;
 
   constructor({ storage, workflows, clock, hands, charts, onCommitted }: StepsSurroundings<W>) {
@@ -91,6 +91,7 @@ export class Steps<W> {
     this.#hands = hands;
     this.#charts = charts;
     this.#onCommitted = onCommitted;
+    this.#recent = new RecentInstances(clock);
     this.#failed = new FailedMigrations(clock);
   }
 

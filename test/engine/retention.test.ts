@@ -1,7 +1,7 @@
 /** Retention: what has ended goes when it is old enough and nothing needs it; everything else stays. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { setup } from "xstate";
+import { assign, setup } from "xstate";
 import {
   createEngine,
   workflow,
@@ -43,6 +43,26 @@ const parents = workflow(
     states: {
       open: { invoke: { id: "child", src: "child" }, on: { CLOSE: "closed" } },
       closed: { type: "final" },
+    },
+  }),
+)({ version: 1 });
+
+const tallies = workflow(
+  setup({
+    types: {
+      context: {} as { readonly owner: string; readonly count: number },
+      input: {} as { readonly owner: string },
+      events: {} as { type: "ADD" } | { type: "END" },
+    },
+  }).createMachine({
+    id: "tally",
+    context: ({ input }) => ({ owner: input.owner, count: 0 }),
+    initial: "open",
+    states: {
+      open: {
+        on: { ADD: { actions: assign({ count: ({ context }) => context.count + 1 }) }, END: "over" },
+      },
+      over: { type: "final" },
     },
   }),
 )({ version: 1 });
@@ -92,6 +112,29 @@ describe.each(adapters)("retention on $name", (adapter) => {
       expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
       expect([await keeping.read("j"), await keeping.history("j")]).toEqual([null, []]);
       expect((await keeping.read("young"))?.status).toBe("done");
+    }));
+
+  test("a process that knew an instance takes its id, used again after the removal, for another life", () =>
+    inWorld(adapter, async ({ engine, clock, open, awaitsOutside }) => {
+      awaitsOutside("t");
+      const knowing = await engine({ workflows: [tallies] });
+      const keeping = await engine({
+        workflows: [tallies],
+        storage: await open(),
+        keep: { finished: "1h" },
+      });
+      await knowing.start(tallies, { id: "t", input: { owner: "first" } });
+      await knowing.send(tallies, "t", { type: "ADD" });
+      await keeping.send(tallies, "t", { type: "END" });
+      keeping.run();
+      clock.advance(HOUR);
+      await passed(keeping, clock);
+      expect(await keeping.read("t")).toBeNull();
+      await keeping.start(tallies, { id: "t", input: { owner: "second" } });
+      await keeping.send(tallies, "t", { type: "ADD" });
+      // The same version as that at which the process has known the first one.
+      await knowing.send(tallies, "t", { type: "ADD" });
+      expect((await keeping.read("t"))?.context).toEqual({ owner: "second", count: 2 });
     }));
 
   test("while the archive throws nothing is removed, which is logged once and shown", () =>
