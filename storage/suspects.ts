@@ -19,7 +19,9 @@ export type SuspectClaim = Pick<ClaimRequest, "now" | "leaseMs" | "maxCrashes">;
 /**
  * What a claim makes of a due task before it hands out any; null where it can be handed out as it is. A task whose holder
  * has vanished becomes a suspect, or a dead letter where that has happened too often. A suspect goes to its line, or is a
- * task like others where its last crash is long ago. Look again for what is due until there is none to change.
+ * task like others where its last crash is long ago. One that has crashed alone waits on until it is tried: were it let go
+ * by time, a line that takes longer than that would have it end one process after the other, and its crashes never counted.
+ * Look again for what is due until there is none to change.
  *
  * @example
  * ```ts
@@ -54,7 +56,10 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
   }
   if (crashedAt === null) return null;
   const until = crashedAt + SUSPECT_MS;
-  return until <= now ? { ...task, crashedAt: null } : { ...task, visibleAt: until };
+  if (until > now) return { ...task, visibleAt: until };
+  return task.crashes > 1
+    ? { ...task, crashedAt: now, visibleAt: now + SUSPECT_MS }
+    : { ...task, crashedAt: null };
 }
 
 /**

@@ -493,7 +493,7 @@ begin
         select id as changed_id,
           case when holder is null then crashes
             when "visibleAt" - (request->>'leaseMs')::bigint - "crashedAt" < ${SUSPECT_MS} then crashes + 1 else 1 end as crashes,
-          case when holder is not null then at when "crashedAt" + ${SUSPECT_MS} > at then "crashedAt" end as crashed
+          case when holder is not null then at when "crashedAt" + ${SUSPECT_MS} > at then "crashedAt" when crashes > 1 then at end as crashed
         from tasks where id = any(due) and (holder is not null or "crashedAt" is not null)
       ) c
       where id = c.changed_id;

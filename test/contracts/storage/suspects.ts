@@ -165,6 +165,29 @@ const culprits: readonly StorageContractCase[] = [
       assert.deepEqual(await storage.deadLetters(9), []);
     },
   ),
+  promise("D2: behind a line that takes an hour it is found all the same", async ({ storage }) => {
+    await arm(storage, taskOf("poison"), ...range(3).map((index) => taskOf(`slow${index}`)));
+    const options = { maxCrashes: 4 };
+    assert.equal((await claim(storage, 0, options)).length, 4);
+    // Alone in the first try of the line; the others are slow, so that each next try comes after the hour of all of them.
+    assert.deepEqual(ids(await claim(storage, LEASE, options)), ["poison"]);
+    let now = 2 * LEASE;
+    for (const crashes of [2, 3]) {
+      const slow = await claimOne(storage, now, options);
+      assert.equal(slow.id, "slow0");
+      assert.deepEqual(await storage.heartbeat({ tasks: [slow], now, leaseMs: HOUR_MS }), []);
+      assert.deepEqual(await claim(storage, now + HOUR_MS - 2 * LEASE, options), []);
+      now += HOUR_MS;
+      await storage.release({ ...slow, dueAt: now });
+      // The hour of all is over: it is handed out beside the others, and ends the process of all.
+      const together = [...(await claim(storage, now, options)), ...(await claim(storage, now, options))];
+      const poison = together.find(({ id }) => id === "poison");
+      assert.equal(poison?.crashes, crashes);
+      now += 2 * LEASE;
+    }
+    await claim(storage, now, options);
+    assert.deepEqual(ids(await storage.deadLetters(9)), ["poison"]);
+  }),
   promise("D2: a task that ends each of its holders is alone among the dead letters", async ({ storage }) => {
     await vanishWith(storage, 40);
     let now = LEASE;
