@@ -72,6 +72,12 @@ async function areNoticesGone(
   return (await carryOut(parts, whole)).every((isGone) => isGone);
 }
 
+/**
+ * What is left of signed bytes: their signature and the hash of their message, which are unique. By these the database
+ * refuses them for good; that they have expired is the word of a node, and the payment of one order must not count for two.
+ */
+const NOTHING = new Uint8Array();
+
 /** All but its instance. Refused where an operator has settled it otherwise meanwhile. */
 async function removalOf({ storage }: RemovingParts, transaction: TransactionRecord): Promise<Removal> {
   const { id, quoteId, signature, status, landedAfterCancel } = transaction;
@@ -85,7 +91,7 @@ async function removalOf({ storage }: RemovingParts, transaction: TransactionRec
   const writes: readonly PaymentWrite[] = [
     { table: "transactions", remove: id, expected: { status, landedAfterCancel, attention: null } },
     ...recipients.map((each) => ({ table: "recipients" as const, remove: each.id })),
-    ...attempts.map((each) => ({ table: "attempts" as const, remove: each.id })),
+    ...attempts.map((each) => ({ table: "attempts" as const, id: each.id, set: { bytes: NOTHING } })),
     ...quotes.map((each) => ({ table: "quotes" as const, remove: each.id })),
   ];
   const rows = [

@@ -186,7 +186,8 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
     answer: (await storage.idempotency(ids.answer)) === null,
   };
   // What belongs together is there, or gone, together.
-  const parts = [attempt === undefined, recipient === undefined, instance === null];
+  expect(attempt?.messageHash).toBe(`hash ${index}`);
+  const parts = [attempt?.bytes.length === 0, recipient === undefined, instance === null];
   expect(parts).toEqual(parts.map(() => gone.transaction));
   const announced = await storage.get(paymentTables.announcements, ids.notice);
   const told = [announced === null];

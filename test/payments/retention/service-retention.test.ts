@@ -217,6 +217,49 @@ serviceTest(
 );
 
 serviceTest(
+  "signed bytes whose transaction is gone are refused by the database, whatever a node says of their blockhash",
+  async ({ open }) => {
+    const world = await open({ keep: { transactions: "7d" } });
+    const { service, clock, chain } = world;
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 50_000_000n });
+    const order = { from: alice, to: world.wallet("bob").address, amount: "1" };
+    const { body } = await world.prepareSend(caller, order);
+    const request = { ...body, recipients: [...body.recipients] };
+    const { body: sent } = await service.createTransaction(caller, request);
+    await world.finalize();
+    clock.advance(8 * DAY);
+    await passOf(world);
+    const { transactionId } = sent;
+    await expectRefusal(service.transaction(caller, transactionId), "TRANSACTION_NOT_FOUND", {
+      transactionId,
+    });
+    const lies: Readonly<Record<string, (value: object) => unknown>> = {
+      isBlockhashValid: () => true,
+      simulateTransaction: (value) => ({ ...value, err: null, logs: [] }),
+    };
+    chain.faults.add(({ method }) => {
+      const lie = lies[method];
+      if (lie === undefined) return undefined;
+      return {
+        kind: "lie",
+        answer(honest) {
+          const told = honest as { readonly value: object };
+          return { ...told, value: lie(told.value) };
+        },
+      };
+    });
+    const { quote } = await world.prepareSend(caller, order);
+    await expectRefusal(
+      service.createTransaction(caller, { ...request, quoteId: quote.quoteId }),
+      "DUPLICATE_TRANSACTION",
+      {},
+    );
+    expect((await service.listTransactions(caller)).data).toEqual([]);
+  },
+);
+
+serviceTest(
   "what was given up as expired stays: an operator may still settle it by its signature",
   async ({ open }) => {
     const world = await open({ keep: { transactions: "7d", notices: "7d" } });
