@@ -179,7 +179,7 @@ test.each([
   [["ps", "x"], 'ps takes no argument "x"'],
   [["ps", "--status", "gone"], "--status gone: expected active or done or stopped or error or all"],
   [["ps", "--limit", "0"], "--limit 0: expected a whole number from 1 to 1000"],
-  [["ps", "--data", "d"], "expected --data or --database, not both"],
+  [["ps", "--data", "d", "--database", "f"], "expected --data or --database, not both"],
 ])("`paystate %j` is refused in one sentence", async (args, sentence) => {
   expect(await wrongCall(args)).toBe(sentence);
 });
