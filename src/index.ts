@@ -40,6 +40,8 @@ export type { DurableScope, LimitStanding } from "./payments/accounts/count-hit.
 export type { MasterSecret } from "./payments/secrets/sealing.ts";
 export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
+export type { Diagnosis, EgressStanding } from "./service/diagnosis.ts";
+export type { DatabaseBinding, MasterSecretStanding } from "./payments/secrets/bind-database.ts";
 export type { Health, WitnessStanding } from "./service/read-health.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";
@@ -124,6 +126,7 @@ export type {
   Balances as WalletBalances,
   Commitment,
   DeclaredPayment,
+  EndpointStanding,
   Fate as AttemptFate,
   Holding as WalletHolding,
   Landing,

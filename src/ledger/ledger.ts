@@ -190,6 +190,22 @@ export interface WitnessCount {
   readonly answering: number;
 }
 
+/** What one endpoint tells of itself, for a person who looks for a fault. */
+export interface EndpointStanding {
+  /** Safe to log, as in `Reading`. */
+  readonly endpoint: string;
+  /** The chain it serves, null where it did not tell. */
+  readonly genesisHash: string | null;
+  /** Its newest confirmed slot, null where it did not tell. */
+  readonly slot: number | null;
+  /** When that block was made, Unix milliseconds; null where it did not tell. */
+  readonly blockTime: number | null;
+  /** The ledger's clock when that was read, Unix milliseconds. */
+  readonly readAt: number;
+  /** Why it gave no usable answer, null where it did. */
+  readonly trouble: EndpointTrouble | null;
+}
+
 /**
  * The questions that need several endpoints, without those that may give something up for good: what is never believed on
  * fewer endpoints than are configured, such as that a transaction is dead (`fates`), is not among them.
@@ -277,6 +293,11 @@ export interface Ledger extends RoutingLedger {
   ): Promise<{ readonly landed: Landing } | { readonly refused: LandingRefusal }>;
   /** How many endpoints are there to agree. Never rejects because endpoints are silent. */
   witnesses(): Promise<WitnessCount>;
+  /**
+   * What each endpoint tells of itself, in the order configured: also one that serves another chain. For diagnosis:
+   * nothing is concluded from it. Never rejects because endpoints are silent.
+   */
+  endpoints(): Promise<readonly EndpointStanding[]>;
   /**
    * The same endpoints, asked what is final with `witnesses` of them enough, and never more than are configured. Asks
    * nothing by itself. Rejects with `RangeError` unless `witnesses` is a whole number from 1.

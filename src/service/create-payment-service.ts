@@ -25,6 +25,7 @@ import { subscribeNotices } from "../payments/webhooks/subscribe-notices.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
+import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
@@ -259,13 +260,20 @@ function webhookMethods(
 function operatorMethods(
   parts: ServiceParts,
 ): Methods<
-  "operator" | "reconcile" | "releaseDeposit" | "returnTokens" | "settleTransaction" | "writeOffTransaction"
+  | "operator"
+  | "diagnose"
+  | "reconcile"
+  | "releaseDeposit"
+  | "returnTokens"
+  | "settleTransaction"
+  | "writeOffTransaction"
 > {
   const { context, engine, transfers, chain, operator } = parts;
   const { storage, ledger, assets } = context;
   const evidence = { storage, ledger, engine, transfers };
   return {
     operator,
+    diagnose: () => diagnose(parts),
     reconcile: () => reconciled(parts),
     async releaseDeposit(transactionId) {
       const routing = routingFor(parts, transactionId);

@@ -152,6 +152,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     landings: async (attempts) => (await loaded()).landings(attempts),
     namedLanding: async (attempt, signature) => (await loaded()).namedLanding(attempt, signature),
     witnesses: async () => (await loaded()).witnesses(),
+    endpoints: async () => (await loaded()).endpoints(),
     funds: async (addresses, mints, commitment) => (await loaded()).funds(addresses, mints, commitment),
     amountsIn: async (accounts, commitment) => (await loaded()).amountsIn(accounts, commitment),
     fundsOfOwner: async (owner, mints, commitment) => (await loaded()).fundsOfOwner(owner, mints, commitment),

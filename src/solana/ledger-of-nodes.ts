@@ -8,6 +8,7 @@ import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOption } from "./endpoint.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
+import { endpointStandings } from "./endpoint-standings.ts";
 import type { HealthWatch } from "./health.ts";
 import type { DeathProof } from "./landing-window.ts";
 import { landings } from "./landings.ts";
@@ -77,6 +78,7 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     receipts: surveyed(receipts),
     fates: surveyed(fates),
     namedLanding: surveyed(namedLanding),
+    endpoints: surveyed(endpointStandings),
     amountsIn: surveyed(amountsIn),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),

@@ -31,15 +31,54 @@ export async function bindDatabase(
 ): Promise<void> {
   const bound = await bind(storage, "genesisHash", genesisHash);
   if (bound !== genesisHash) throw otherChain(bound, genesisHash);
-  for (const { version, secret } of masterSecrets) {
-    const check = createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
-    if ((await bind(storage, `masterSecret:${version}`, check)) !== check) {
+  for (const master of masterSecrets) {
+    const { version } = master;
+    const check = checkValue(master);
+    if ((await bind(storage, factOf(version), check)) !== check) {
       throw new StartRefused(
         `masterSecrets: version ${version} is not the secret this database was written with: ` +
           "restore it, or add the new one under a new version",
       );
     }
   }
+}
+
+/**
+ * Whether a given master secret is the one that the database was written with. `unused`: it was written with none of this
+ * version yet.
+ */
+export interface MasterSecretStanding {
+  readonly version: number;
+  readonly standing: "same" | "another" | "unused";
+}
+
+/** What a database is bound to, beside what is given. */
+export interface DatabaseBinding {
+  /** Null before the first start. */
+  readonly genesisHash: string | null;
+  readonly masterSecrets: readonly MasterSecretStanding[];
+}
+
+/** Reads what `bindDatabase` would compare, and binds nothing. */
+export async function readBinding(
+  storage: Pick<PaymentStorage, "fact">,
+  masterSecrets: readonly MasterSecret[],
+): Promise<DatabaseBinding> {
+  const standings = masterSecrets.map(async (master): Promise<MasterSecretStanding> => {
+    const known = await storage.fact(factOf(master.version));
+    const isSame = known === checkValue(master);
+    return { version: master.version, standing: known === null ? "unused" : isSame ? "same" : "another" };
+  });
+  return { genesisHash: await storage.fact("genesisHash"), masterSecrets: await Promise.all(standings) };
+}
+
+function factOf(version: number): string {
+  return `masterSecret:${version}`;
+}
+
+/** Tells one secret from another, and nothing of what it is. */
+function checkValue({ version, secret }: MasterSecret): string {
+  return createHmac("sha256", secret).update(`paystate master secret ${version}`).digest("hex");
 }
 
 /** The value this fact has, which is the given one when it had none. */

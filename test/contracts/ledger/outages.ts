@@ -16,7 +16,7 @@ import {
 } from "./payments.ts";
 
 /** What has an answer to silence, or needs more than one endpoint. */
-type Gathering = "fates" | "landings" | "namedLanding" | "witnesses" | "withWitnesses";
+type Gathering = "fates" | "landings" | "namedLanding" | "witnesses" | "withWitnesses" | "endpoints";
 type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
 
 /** Every method that one endpoint can answer. */
@@ -58,6 +58,31 @@ const A_MINUTE = 60_000;
 
 /** Outages: errors throw, unknown is not failed, and one whole endpoint is enough for everything but a proof. */
 export const outageCases: readonly LedgerContractCase[] = [
+  promise(
+    "each endpoint tells its chain, its slot and its block's time, and a silent one why it is silent",
+    async (world) => {
+      const whole = await world.wait(world.ledger.endpoints());
+      const genesisHash = await world.wait(world.ledger.genesisHash());
+      assert.deepEqual(
+        whole.map((each) => [each.endpoint, each.genesisHash, each.trouble]),
+        world.endpoints.map((endpoint) => [endpoint, genesisHash, null]),
+      );
+      for (const { slot, blockTime, readAt } of whole) {
+        assert(slot !== null && slot > 0);
+        assert(blockTime !== null && blockTime > 0 && readAt > 0);
+      }
+      for (const fault of NO_ANSWER) {
+        const mend = world.breakEndpoint(1, fault);
+        const [well, ill] = await world.wait(world.ledger.endpoints());
+        assert.equal(well?.trouble, null);
+        assert.equal(ill?.slot, null, `slot while it is ${fault}`);
+        assert.equal(ill.trouble?.endpoint, world.endpoints[1]);
+        assert(!JSON.stringify(ill).includes(world.secret), "tells a secret");
+        mend();
+        await world.elapse(A_MINUTE);
+      }
+    },
+  ),
   promise(
     "H20: what nobody answers throws LedgerUnavailable without the endpoints' secrets",
     async (world) => {

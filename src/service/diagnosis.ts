@@ -1,0 +1,38 @@
+/** What a person wants to know of a service that does not do what it should: read at once, and nothing is changed. */
+import type { EndpointStanding } from "../ledger/ledger.ts";
+import { readBinding, type DatabaseBinding } from "../payments/secrets/bind-database.ts";
+import { proxyTrouble } from "../payments/webhooks/sending/reach-proxy.ts";
+import type { Clock } from "../runtime.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+/** The egress proxy of webhooks. */
+export interface EgressStanding {
+  /** Host and port, without credentials. */
+  readonly proxy: string;
+  /** Why it takes no connection, null where it does. */
+  readonly trouble: string | null;
+}
+
+/** What the database is bound to, what each endpoint tells, and whether webhooks can leave. */
+export interface Diagnosis extends DatabaseBinding {
+  /** In the order configured. */
+  readonly endpoints: readonly EndpointStanding[];
+  /** Null where webhooks leave without a proxy. */
+  readonly egress: EgressStanding | null;
+}
+
+/** Rejects when the storage cannot be read. */
+export async function diagnose({ context, options }: ServiceParts): Promise<Diagnosis> {
+  const { storage, ledger, clock } = context;
+  const [binding, endpoints, egress] = await Promise.all([
+    readBinding(storage, options.masterSecrets),
+    ledger.endpoints(),
+    egressOf(options.webhooks.proxy, clock),
+  ]);
+  return { ...binding, endpoints, egress };
+}
+
+async function egressOf(proxy: URL | undefined, clock: Clock): Promise<EgressStanding | null> {
+  if (proxy === undefined) return null;
+  return { proxy: proxy.host, trouble: await proxyTrouble(proxy, clock) };
+}

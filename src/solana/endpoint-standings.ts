@@ -1,0 +1,39 @@
+/** What each endpoint tells of itself: its chain, how far it is, and what is wrong with it. */
+import { type EndpointStanding, LedgerUnavailable } from "../ledger/ledger.ts";
+import { ask, type Nodes, type Question } from "./ask.ts";
+import { chainOf, type Endpoint } from "./endpoint.ts";
+
+const SECOND_MS = 1_000;
+
+/** See `Ledger.endpoints`. */
+export async function endpointStandings(nodes: Nodes): Promise<readonly EndpointStanding[]> {
+  // One of another chain is asked as well: that it serves another is what is looked for.
+  const open: Nodes = { ...nodes, chain: { genesisHash: null } };
+  return await Promise.all(nodes.endpoints.map((endpoint) => standingOf(open, endpoint)));
+}
+
+async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<EndpointStanding> {
+  const question: Question<EndpointStanding> = async (connection) => {
+    const genesisHash = await chainOf(endpoint);
+    const slot = await connection.getSlot("confirmed");
+    // A node that keeps no times of blocks is well all the same.
+    const seconds = await connection.getBlockTime(slot).catch(() => null);
+    const blockTime = seconds === null ? null : seconds * SECOND_MS;
+    return {
+      endpoint: endpoint.name,
+      genesisHash,
+      slot,
+      blockTime,
+      readAt: nodes.clock.now(),
+      trouble: null,
+    };
+  };
+  try {
+    return await ask({ ...nodes, endpoints: [endpoint] }, question);
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable) || nodes.closed.aborted) throw error;
+    const [trouble = null] = error.troubles;
+    const { name, genesisHash } = endpoint;
+    return { endpoint: name, genesisHash, slot: null, blockTime: null, readAt: nodes.clock.now(), trouble };
+  }
+}
