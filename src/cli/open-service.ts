@@ -20,7 +20,7 @@ import { UsageError } from "./usage-error.ts";
 
 /** What an operator asks. */
 export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit" | "returnTokens"> &
-  Partial<Pick<PaymentService, "operator" | "testWebhook">>;
+  Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 
 /** A service that was opened, and not started: it takes no work from the one that runs. */
 export interface OpenService {

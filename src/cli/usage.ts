@@ -89,6 +89,10 @@ paystate keys revoke KEY_ID
 paystate backup FILE [--data DIR | --database FILE] [--json]
     Copies an SQLite database to a new file, also while a service works on it, and checks the copy.
 
+paystate doctor [--data DIR | --database FILE] [--service FILE] [--json]
+    Looks for what is wrong with this machine, a database file and a service, and says what to do about it: a line for each
+    check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong.
+
 paystate trigger EVENT --to URL [--secret SECRET]
 paystate trigger EVENT --webhook ID --account ID [--data DIR | --service FILE]
     Sends one sample notice of this event, signed like a real one. Ends with 0 when the receiver answers 200.

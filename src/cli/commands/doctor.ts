@@ -1,0 +1,17 @@
+/** The arguments of `paystate doctor`. */
+import { end } from "../end.ts";
+import type { Command } from "../print.ts";
+import { readArguments, WHOSE } from "../read-arguments.ts";
+import { UsageError } from "../usage-error.ts";
+
+export const doctor: Command = async (args, print) => {
+  const { values, positionals } = readArguments(args, {
+    ...WHOSE,
+    database: { type: "string" },
+    json: { type: "boolean", default: false },
+  });
+  if (positionals[0] !== undefined) throw new UsageError(`doctor takes no argument "${positionals[0]}"`);
+  const { doctor: examine } = await import("../doctor/doctor.ts");
+  const isWell = await examine(values, print);
+  await end(isWell ? 0 : 1);
+};

@@ -1,0 +1,13 @@
+/** Whether webhooks can leave. */
+import type { Diagnosis } from "../../service/diagnosis.ts";
+import { fine, wrong, type Finding } from "./finding.ts";
+
+export function checkEgress({ egress }: Diagnosis): Finding {
+  if (egress === null) return fine("webhook egress", "goes without a proxy");
+  const { proxy, trouble } = egress;
+  if (trouble === null) return fine("webhook egress", `the proxy ${proxy} takes connections`);
+  return wrong("webhook egress", {
+    found: `the proxy ${proxy} cannot be reached: ${trouble}`,
+    todo: "no webhook is delivered meanwhile: start the proxy, or correct `webhooks.proxy`",
+  });
+}

@@ -1,0 +1,27 @@
+/** Whether the given master secrets are those that the database was written with. No secret is shown. */
+import type { Diagnosis } from "../../service/diagnosis.ts";
+import type { MasterSecretStanding } from "../../payments/secrets/bind-database.ts";
+import { fine, warning, wrong, type Finding } from "./finding.ts";
+
+/** One line for each version. */
+export function checkMasterSecrets({ masterSecrets }: Diagnosis): readonly Finding[] {
+  return masterSecrets.map(checkMasterSecret);
+}
+
+function checkMasterSecret({ version, standing }: MasterSecretStanding): Finding {
+  const check = `master secret ${version}`;
+  switch (standing) {
+    case "same":
+      return fine(check, "is the one that the database was written with");
+    case "unused":
+      return warning(check, {
+        found: "is new to this database",
+        todo: "the next start writes its check value down: keep the secret for as long as the database",
+      });
+    case "another":
+      return wrong(check, {
+        found: "is not the one that the database was written with",
+        todo: "restore that one, or give the new one under a new version",
+      });
+  }
+}

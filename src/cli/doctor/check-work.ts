@@ -1,0 +1,60 @@
+/** Whether the stored work gets done. */
+import type { Health } from "../../service/read-health.ts";
+import { fine, warning, wrong, type Finding } from "./finding.ts";
+
+/** What health tells of the database. */
+export type StoredWork = Pick<
+  Health,
+  "storage" | "overdueMs" | "deadLetters" | "failingTasks" | "unknownInstances" | "unprovable" | "attention"
+>;
+
+// A worker looks every 1.25 s and a lease lasts 15 s: what has waited longer than both, no process does.
+const OVERDUE_MS = 20_000;
+
+/** One line for each kind of trouble. */
+export function checkWork(work: StoredWork): readonly Finding[] {
+  if (work.storage === "unreachable") {
+    return [
+      wrong("storage", { found: "does not answer", todo: "is the database there, and its disk or server?" }),
+    ];
+  }
+  const { deadLetters, failingTasks, unknownInstances, unprovable, attention } = work;
+  return [
+    checkOverdue(work.overdueMs),
+    count("dead letters", deadLetters, {
+      complain: wrong,
+      todo: "`paystate attention` lists them, `paystate resolve` retries or drops them",
+    }),
+    count("failing tasks", failingTasks, {
+      complain: warning,
+      todo: "they are tried again and again: `paystate ps --failing` shows why they fail",
+    }),
+    count("unknown instances", unknownInstances, {
+      complain: warning,
+      todo: "no chart of this service runs them: start the version that began them",
+    }),
+    count("unprovable transactions", unprovable, {
+      complain: warning,
+      todo: "add an endpoint with the whole history, or see `paystate attention`",
+    }),
+    count("matters for a person", attention, { complain: warning, todo: "see `paystate attention`" }),
+  ];
+}
+
+function checkOverdue(overdueMs: number): Finding {
+  if (overdueMs <= OVERDUE_MS) return fine("work due", "nothing waits");
+  return wrong("work due", {
+    found: `has waited for ${Math.round(overdueMs / 1_000)} s`,
+    todo: "no process does it: start the service, or look at the one that runs",
+  });
+}
+
+/** What is said of a kind of trouble where there is any. */
+interface Trouble {
+  readonly complain: typeof warning;
+  readonly todo: string;
+}
+
+function count(check: string, number: number, { complain, todo }: Trouble): Finding {
+  return number === 0 ? fine(check, "none") : complain(check, { found: String(number), todo });
+}

@@ -1,0 +1,115 @@
+/** `paystate doctor`: what this machine, a database file and a service look like, a line for each check. */
+import { openService, type OperatorService, type ServicePlace } from "../open-service.ts";
+import { databaseFile, type DatabasePlace } from "../open-database.ts";
+import type { Print } from "../print.ts";
+import { table } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+import { checkChain } from "./check-chain.ts";
+import { checkClock } from "./check-clock.ts";
+import { checkDatabase } from "./check-database.ts";
+import { checkDisk, readDiskSpace } from "./check-disk.ts";
+import { checkDriver } from "./check-driver.ts";
+import { checkEgress } from "./check-egress.ts";
+import { checkEndpoints } from "./check-endpoints.ts";
+import { checkMasterSecrets } from "./check-master-secrets.ts";
+import { checkNode, neededNode } from "./check-node.ts";
+import { checkPurses } from "./check-purses.ts";
+import { checkWitnesses } from "./check-witnesses.ts";
+import { checkWork } from "./check-work.ts";
+import { wrong, type Finding } from "./finding.ts";
+
+/** What is looked at beside this machine, and how it is printed. */
+export interface DoctorWanted extends DatabasePlace, ServicePlace {
+  readonly json: boolean;
+}
+
+/** Prints a line for each check, and resolves with whether none is wrong. */
+export async function doctor(wanted: DoctorWanted, print: Print): Promise<boolean> {
+  const findings = [
+    ...(await examineMachine(isDatabaseNamed(wanted))),
+    ...(isDatabaseNamed(wanted) ? await examineFile(wanted) : []),
+    ...(isServiceNamed(wanted) ? await examineService(wanted) : []),
+  ];
+  const isWell = findings.every(({ verdict }) => verdict !== "wrong");
+  print(wanted.json ? JSON.stringify({ isWell, findings }) : page(findings));
+  return isWell;
+}
+
+/** A folder of `paystate dev` holds both. */
+function isDatabaseNamed({ data, database }: DoctorWanted): boolean {
+  return data !== undefined || database !== undefined;
+}
+
+function isServiceNamed({ data, service }: DoctorWanted): boolean {
+  return data !== undefined || service !== undefined;
+}
+
+async function examineMachine(isDriverNeeded: boolean): Promise<readonly Finding[]> {
+  return [checkNode(process.versions.node, neededNode()), await checkDriver(isDriverNeeded)];
+}
+
+async function examineFile(wanted: DoctorWanted): Promise<readonly Finding[]> {
+  return attempted("database", async () => {
+    const file = databaseFile(
+      wanted,
+      "name your service with --service, and its database is asked through it",
+    );
+    return [...(await checkDatabase(file)), checkDisk(await readDiskSpace(file))];
+  });
+}
+
+async function examineService(place: ServicePlace): Promise<readonly Finding[]> {
+  return attempted("service", async () => {
+    const { service, close } = await openService(place);
+    try {
+      return await findingsOf(service);
+    } finally {
+      await close();
+    }
+  });
+}
+
+async function findingsOf({ diagnose, health, operator }: OperatorService): Promise<readonly Finding[]> {
+  if (diagnose === undefined || health === undefined || operator === undefined) {
+    throw new Error(
+      "this service has no `diagnose`: expected what createPaymentService of this version returns",
+    );
+  }
+  const state = await health();
+  const work = checkWork(state);
+  if (state.storage === "unreachable") return work;
+  const diagnosis = await diagnose();
+  return [
+    checkChain(diagnosis),
+    ...checkEndpoints(diagnosis),
+    checkWitnesses(state),
+    checkClock(diagnosis),
+    ...checkMasterSecrets(diagnosis),
+    ...(await checkPurses(operator)),
+    ...work,
+    checkEgress(diagnosis),
+  ];
+}
+
+/** What cannot be looked at is wrong itself; the other checks still say what they find. */
+async function attempted(
+  check: string,
+  examine: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    return await examine();
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return [wrong(check, { found: "cannot be looked at", todo: (error as Error).message })];
+  }
+}
+
+function page(findings: readonly Finding[]): string {
+  const rows = findings.map(({ verdict, check, found, todo }) => [
+    verdict,
+    check,
+    todo === null ? found : `${found}; ${todo}`,
+  ]);
+  const count = (wanted: string): number => findings.filter(({ verdict }) => verdict === wanted).length;
+  return `${table(["verdict", "check", "found"], rows, "")}\n${count("wrong")} wrong, ${count("warning")} to look at.`;
+}

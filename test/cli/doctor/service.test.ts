@@ -1,0 +1,250 @@
+/** What the doctor says of a service and its chain: each line from a real service, and each bad one from what was broken. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkChain } from "../../../src/cli/doctor/check-chain.ts";
+import { checkClock } from "../../../src/cli/doctor/check-clock.ts";
+import { checkEgress } from "../../../src/cli/doctor/check-egress.ts";
+import { checkEndpoints } from "../../../src/cli/doctor/check-endpoints.ts";
+import { checkMasterSecrets } from "../../../src/cli/doctor/check-master-secrets.ts";
+import { checkPurses } from "../../../src/cli/doctor/check-purses.ts";
+import { checkWitnesses } from "../../../src/cli/doctor/check-witnesses.ts";
+import { checkWork, type StoredWork } from "../../../src/cli/doctor/check-work.ts";
+import { LedgerUnavailable, type EndpointStanding } from "../../../src/ledger/ledger.ts";
+import type { PurseBody } from "../../../src/payments/purses/purses.ts";
+import type { Diagnosis } from "../../../src/service/diagnosis.ts";
+import { leaveNothing, newDataFolder, runCommand } from "../command.ts";
+
+afterAll(leaveNothing);
+
+const NOW = 1_800_000_000_000;
+const OURS = "ours";
+
+const endpoint = (name: string, told: Partial<EndpointStanding> = {}): EndpointStanding => ({
+  ...{ endpoint: name, genesisHash: OURS, slot: 1_000, blockTime: NOW - 1_000, readAt: NOW, trouble: null },
+  ...told,
+});
+
+const silent = (name: string): EndpointStanding =>
+  endpoint(name, {
+    ...{ genesisHash: null, slot: null, blockTime: null },
+    trouble: { endpoint: name, kind: "unreachable", code: null, message: "no connection" },
+  });
+
+const diagnosis = (...endpoints: readonly EndpointStanding[]): Diagnosis => ({
+  ...{ genesisHash: OURS, masterSecrets: [], endpoints, egress: null },
+});
+
+describe("chain", () => {
+  test("database and endpoints agree", () => {
+    expect(checkChain(diagnosis(endpoint("a"), silent("b")))).toMatchObject({ verdict: "ok" });
+  });
+
+  test("E14 endpoints of another chain are wrong", () => {
+    expect(checkChain(diagnosis(endpoint("a", { genesisHash: "theirs" })))).toMatchObject({
+      ...{ verdict: "wrong", found: "the database belongs to ours, the endpoints serve theirs" },
+    });
+  });
+
+  test("one endpoint of another chain among ours is wrong", () => {
+    const mixed = diagnosis(endpoint("a"), endpoint("b", { genesisHash: "theirs" }));
+    expect(checkChain(mixed)).toMatchObject({
+      ...{ verdict: "wrong", found: expect.stringContaining("ours and theirs") as string },
+    });
+  });
+
+  test("a new database belongs to no chain yet", () => {
+    expect(checkChain({ ...diagnosis(endpoint("a")), genesisHash: null })).toMatchObject({
+      verdict: "warning",
+    });
+  });
+
+  test("a silent chain is wrong, for a new database too", () => {
+    for (const genesisHash of [OURS, null]) {
+      expect(checkChain({ ...diagnosis(silent("a")), genesisHash })).toMatchObject({ verdict: "wrong" });
+    }
+  });
+});
+
+describe("endpoints", () => {
+  const verdicts = (...endpoints: readonly EndpointStanding[]) =>
+    checkEndpoints(diagnosis(...endpoints)).map(({ verdict, check }) => [check, verdict]);
+
+  test("each is told by its name, and 50 slots behind are fine", () => {
+    expect(verdicts(endpoint("a"), endpoint("b", { slot: 950 }))).toEqual([
+      ["endpoint a", "ok"],
+      ["endpoint b", "ok"],
+    ]);
+  });
+
+  test("one that is further behind is a warning with the number of slots", () => {
+    const [, behind] = checkEndpoints(diagnosis(endpoint("a"), endpoint("b", { slot: 900 })));
+    expect(behind).toMatchObject({ verdict: "warning", found: "answers, slot 900, 100 behind the newest" });
+  });
+
+  test("a silent one beside one that answers is a warning, and wrong where none answers", () => {
+    expect(verdicts(endpoint("a"), silent("b"))).toContainEqual(["endpoint b", "warning"]);
+    expect(verdicts(silent("a"), silent("b"))).toEqual([
+      ["endpoint a", "wrong"],
+      ["endpoint b", "wrong"],
+    ]);
+  });
+
+  test("one of another chain is wrong, however new its slots are, and makes no other look late", () => {
+    expect(verdicts(endpoint("a", { genesisHash: "theirs", slot: 9_000_000 }), endpoint("b"))).toEqual([
+      ["endpoint a", "wrong"],
+      ["endpoint b", "ok"],
+    ]);
+  });
+});
+
+test("witnesses: enough, too few, lowered, and not to be counted", () => {
+  expect(checkWitnesses({ witnesses: { needed: 2, answering: 2 } })).toMatchObject({ verdict: "ok" });
+  expect(checkWitnesses({ witnesses: { needed: 2, answering: 1 } })).toMatchObject({ verdict: "wrong" });
+  const lowered = { needed: 1, answering: 1, loweredUntil: "2030-01-01T00:00:00.000Z" };
+  expect(checkWitnesses({ witnesses: lowered })).toMatchObject({ verdict: "warning" });
+  expect(checkWitnesses({ witnesses: null })).toMatchObject({ verdict: "wrong" });
+});
+
+test.each([
+  [1_000, "ok", "1.0 s after the newest block"],
+  [-5_000, "ok", "5.0 s behind the newest block"],
+  [-5_001, "warning", "5.0 s behind the newest block"],
+  [60_000, "warning", "60.0 s after the newest block"],
+])("a clock %i ms after the newest block is %s", (skewMs, verdict, found) => {
+  const told = diagnosis(
+    endpoint("late", { slot: 5, blockTime: NOW - 3_600_000 }),
+    endpoint("newest", { blockTime: NOW - skewMs }),
+    endpoint("other chain", { genesisHash: "theirs", slot: 9_000, blockTime: 0 }),
+  );
+  expect(checkClock(told)).toMatchObject({ verdict, found });
+});
+
+test("a clock that no endpoint helps to compare is a warning", () => {
+  expect(checkClock(diagnosis(silent("a"), endpoint("b", { blockTime: null })))).toMatchObject({
+    verdict: "warning",
+  });
+});
+
+test("master secrets: that of the database, a new one, and another one under its version", () => {
+  const masterSecrets = [
+    { version: 1, standing: "same" },
+    { version: 2, standing: "unused" },
+    { version: 3, standing: "another" },
+  ] as const;
+  expect(
+    checkMasterSecrets({ ...diagnosis(), masterSecrets }).map(({ check, verdict }) => [check, verdict]),
+  ).toEqual([
+    ["master secret 1", "ok"],
+    ["master secret 2", "warning"],
+    ["master secret 3", "wrong"],
+  ]);
+});
+
+describe("purses", () => {
+  const purse: PurseBody = {
+    purse: "sponsor",
+    address: "A",
+    asset: "SOL",
+    balance: "2",
+    reserved: "1",
+    spentInADay: "0",
+    lastsUntil: null,
+    lowBelow: "3",
+    isLow: false,
+  };
+
+  test("one with enough, and one that is low with its address", async () => {
+    const purses = async () => [purse, { ...purse, isLow: true }];
+    expect(await checkPurses({ purses })).toMatchObject([
+      { verdict: "ok", check: "sponsor SOL", found: "2 SOL, 1 of it promised" },
+      { verdict: "warning", found: "2 SOL, 1 of it promised: less than 3 is free", todo: "send SOL to A" },
+    ]);
+  });
+
+  test("those that cannot be read are a warning, and a fault of ours is thrown", async () => {
+    const failing = (error: Error) => ({
+      purses: async () => {
+        throw error;
+      },
+    });
+    expect(await checkPurses(failing(new LedgerUnavailable("silence")))).toMatchObject([
+      { verdict: "warning", check: "purses" },
+    ]);
+    await expect(checkPurses(failing(new Error("a bug")))).rejects.toThrow("a bug");
+  });
+});
+
+describe("stored work", () => {
+  const rest: StoredWork = {
+    ...{ storage: "ok", overdueMs: 0, deadLetters: 0, failingTasks: 0, unknownInstances: 0 },
+    ...{ unprovable: 0, attention: 0 },
+  };
+  const troubles = (work: Partial<StoredWork>) =>
+    checkWork({ ...rest, ...work })
+      .filter(({ verdict }) => verdict !== "ok")
+      .map(({ check, verdict }) => [check, verdict]);
+
+  test.each([
+    [{}, []],
+    [{ overdueMs: 20_000 }, []],
+    [{ overdueMs: 20_001 }, [["work due", "wrong"]]],
+    [{ deadLetters: 1 }, [["dead letters", "wrong"]]],
+    [{ failingTasks: 2 }, [["failing tasks", "warning"]]],
+    [{ unknownInstances: 3 }, [["unknown instances", "warning"]]],
+    [{ unprovable: 1 }, [["unprovable transactions", "warning"]]],
+    [{ attention: 1 }, [["matters for a person", "warning"]]],
+    [{ storage: "unreachable" }, [["storage", "wrong"]]],
+  ] as const)("of %o is said %o", (work, said) => {
+    expect(troubles(work)).toEqual(said);
+  });
+});
+
+test("webhook egress: without a proxy, through one that answers, and through one that does not", () => {
+  expect(checkEgress(diagnosis())).toMatchObject({ verdict: "ok" });
+  const egress = (trouble: string | null) => ({ ...diagnosis(), egress: { proxy: "p:1", trouble } });
+  expect(checkEgress(egress(null))).toMatchObject({ verdict: "ok" });
+  expect(checkEgress(egress("ECONNREFUSED"))).toMatchObject({
+    ...{ verdict: "wrong", found: "the proxy p:1 cannot be reached: ECONNREFUSED" },
+  });
+});
+
+test("the command asks the service of a module, and does not wait for it to end", async () => {
+  const folder = await newDataFolder();
+  await mkdir(folder);
+  const own = join(folder, "own.mjs");
+  const module = (slot: number | null): string => `
+    setInterval(() => {}, 1_000);
+    const now = Date.now();
+    export const service = {
+      reconcile: async () => ({}), releaseDeposit: async () => ({}), returnTokens: async () => ({}),
+      health: async () => ({ ...${JSON.stringify({ storage: "ok", witnesses: { needed: 1, answering: 1 } })},
+        overdueMs: 0, deadLetters: 0, failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
+      diagnose: async () => ({ genesisHash: "ours", masterSecrets: [{ version: 1, standing: "same" }], egress: null,
+        endpoints: [{ endpoint: "a.example", genesisHash: "ours", slot: ${slot}, blockTime: now, readAt: now, trouble: null }] }),
+      operator: { purses: async () => [] },
+    };`;
+  await writeFile(own, module(7));
+  const well = await runCommand(["doctor", "--service", own, "--json"]);
+  expect(well).toMatchObject({ code: 0, stderr: "" });
+  const { isWell, findings } = JSON.parse(well.stdout) as {
+    isWell: boolean;
+    findings: readonly { check: string; verdict: string }[];
+  };
+  expect(isWell).toBe(true);
+  expect(findings.map(({ check }) => check)).toEqual([
+    ...["node", "sqlite driver", "chain", "endpoint a.example", "witnesses", "clock", "master secret 1"],
+    ...["work due", "dead letters", "failing tasks", "unknown instances", "unprovable transactions"],
+    ...["matters for a person", "webhook egress"],
+  ]);
+
+  await writeFile(own, module(null));
+  const ill = await runCommand(["doctor", "--service", own]);
+  expect(ill.code).toBe(1);
+  expect(ill.stdout).toMatch(/^wrong +endpoint a\.example +does not answer/m);
+
+  await writeFile(own, "export const payments = {};");
+  const none = await runCommand(["doctor", "--service", own]);
+  expect(none.code).toBe(1);
+  expect(none.stdout).toMatch(/^wrong +service +cannot be looked at; .*exports no `service`/m);
+});
