@@ -1,0 +1,32 @@
+/** Starts the service and its HTTP API, and stops both when the machine asks for it. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { createHttpHandler } from "paystate";
+import { ledger, logger, service, storage } from "./service.ts";
+import { settings } from "./settings.ts";
+
+/** What is in hand may take so long to finish. Docker and systemd have to wait for longer before they kill. */
+const STOP_MS = 20_000;
+
+// Where the chain is silent this throws and the process ends: the restart policy tries again.
+await service.start();
+
+const handler = createHttpHandler({ service, health: true, logger });
+const server = createServer((request, response) => void handler.node(request, response));
+server.listen(settings.port, settings.host);
+await once(server, "listening");
+logger.info(server.address() ?? {}, "the service takes payments");
+
+let isStopping = false;
+async function stop(): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  logger.info({}, "the service stops");
+  server.close();
+  await service.stop({ timeoutMs: STOP_MS });
+  server.closeAllConnections();
+  await ledger.close();
+  await storage.close();
+}
+process.on("SIGTERM", () => void stop());
+process.on("SIGINT", () => void stop());

@@ -1,0 +1,96 @@
+/** The deployed program itself: it starts on a chain, answers its probes, logs with pino, and stops when it is asked. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { systemClock } from "../../src/runtime.ts";
+import { createLocalChain } from "../../src/local/index.ts";
+import { leaveNothing, newDataFolder, startProgram, type Running } from "../cli/command.ts";
+
+afterAll(leaveNothing);
+
+type Variables = Readonly<Record<"DATABASE" | "MASTER_SECRET_FILE" | "HOST" | "PORT" | "RPC_URLS", string>>;
+
+const run = (args: readonly string[], env: Variables): Running =>
+  startProgram(process.execPath, ["--import", "tsx", ...args], env);
+
+const MAIN = ["examples/deploy/main.ts"];
+
+async function surroundings(rpcUrl: string): Promise<Variables> {
+  const folder = await newDataFolder();
+  await mkdir(folder);
+  const secret = join(folder, "master-secret");
+  await writeFile(secret, `${randomBytes(32).toString("hex")}\n`);
+  return {
+    ...{ DATABASE: join(folder, "payments.db"), MASTER_SECRET_FILE: secret, HOST: "127.0.0.1", PORT: "0" },
+    RPC_URLS: rpcUrl,
+  };
+}
+
+interface Entry {
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+const entries = ({ stdout }: { readonly stdout: string }): readonly Entry[] =>
+  stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Entry);
+
+test("the deployed service answers its probes, logs lines of JSON, and ends with 0 on SIGTERM", async () => {
+  const chain = await createLocalChain({ clock: systemClock });
+  const { url } = await chain.listen({ host: "127.0.0.1", port: 0 });
+  const env = await surroundings(url);
+  // Its log goes to stderr, which is looked at here as if it were stdout.
+  const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
+  const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
+  await service.said(/the service takes payments/);
+  const port = String(entries({ stdout: service.stdout() }).at(-1)?.["port"]);
+  for (const path of ["/health/live", "/health/ready"]) {
+    expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
+  }
+  expect((await fetch(`http://127.0.0.1:${port}/v1/tokens`)).status).toBe(401);
+
+  // The doctor asks the same module in a process of its own, beside the one that runs.
+  const asked = ["--service", "examples/deploy/service.ts", "--database", env.DATABASE, "--json"];
+  const { stdout } = await run(["src/cli/main.ts", "doctor", ...asked], env).ended;
+  const { findings } = JSON.parse(stdout) as {
+    readonly findings: readonly { readonly check: string; readonly verdict: string }[];
+  };
+  expect(findings.filter(({ verdict }) => verdict === "wrong")).toEqual([]);
+  const fine = findings.filter(({ verdict }) => verdict === "ok").map(({ check }) => check);
+  for (const check of [
+    "integrity",
+    "chain",
+    "endpoint 127.0.0.1",
+    "witnesses",
+    "master secret 1",
+    "work due",
+  ]) {
+    expect(fine).toContain(check);
+  }
+
+  const ended = await service.end("SIGTERM");
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  const logged = entries(ended);
+  expect(logged.at(-1)).toMatchObject({ level: 30, msg: "the service stops" });
+  const secret = (await readFile(env.MASTER_SECRET_FILE, "utf8")).trim();
+  expect(ended.stdout).not.toContain(secret);
+  await chain.close();
+});
+
+test("a start on a silent chain ends with an error, so that the restart policy tries again", async () => {
+  const { code, stderr } = await run(MAIN, await surroundings("http://127.0.0.1:9")).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain("LedgerUnavailable");
+});
+
+test.each([
+  [{ RPC_URLS: "" }, "RPC_URLS is missing"],
+  [{ MASTER_SECRET_FILE: "package.json" }, "package.json: expected 64 hexadecimal digits"],
+])("%o is refused with a sentence", async (wrong, sentence) => {
+  const { code, stderr } = await run(MAIN, { ...(await surroundings("http://127.0.0.1:9")), ...wrong }).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain(sentence);
+});
