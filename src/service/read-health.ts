@@ -59,8 +59,8 @@ export interface Health {
   readonly retention: PaymentRetentionStanding | null;
 }
 
-// A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker.
-const OVERDUE_MS = 20_000;
+/** A worker looks every 1.25 s and a lease lasts 15 s: work that waits longer than both is done by no worker. */
+export const OVERDUE_MS = 20_000;
 // Who asks how we are does not wait for what is ill: probes give up after seconds.
 const MAX_STORAGE_WAIT_MS = 3_000;
 const MAX_LEDGER_WAIT_MS = 2_000;

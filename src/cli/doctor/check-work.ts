@@ -1,5 +1,5 @@
 /** Whether the stored work gets done. */
-import type { Health } from "../../service/read-health.ts";
+import { OVERDUE_MS, type Health } from "../../service/read-health.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
 /** What health tells of the database. */
@@ -7,9 +7,6 @@ export type StoredWork = Pick<
   Health,
   "storage" | "overdueMs" | "deadLetters" | "failingTasks" | "unknownInstances" | "unprovable" | "attention"
 >;
-
-// A worker looks every 1.25 s and a lease lasts 15 s: what has waited longer than both, no process does.
-const OVERDUE_MS = 20_000;
 
 /** One line for each kind of trouble. */
 export function checkWork(work: StoredWork): readonly Finding[] {
