@@ -19,6 +19,11 @@ const MAX_ENTRIES = 100;
 const SECRET_NAME =
   /api[-_]?key|access[-_]?key|private[-_]?key|secret|password|passwd|passphrase|authorization|cookie|credential|mnemonic|signed[-_]?transaction|auth[-_]?token|access[-_]?token|refresh[-_]?token|^token$/i;
 
+/** Whether a field of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
 /**
  * What a secret looks like inside a text, and what is left of it. Nothing here backtracks: every repetition is either
  * bounded or taken whole, so that a log line costs time in proportion to its length.
@@ -150,7 +155,7 @@ function redactedFields(of: object, clean: Clean, depth: number): [string, unkno
   return names.map((name) => {
     try {
       const value = (of as Record<string, unknown>)[name];
-      const hidden = SECRET_NAME.test(name) && (typeof value === "string" || typeof value === "object");
+      const hidden = isSecretName(name) && (typeof value === "string" || typeof value === "object");
       return [clean(name), hidden && value !== null ? GONE : redacted(value, clean, depth + 1)];
     } catch {
       return [clean(name), "[unreadable]"];

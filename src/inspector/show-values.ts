@@ -1,8 +1,8 @@
 /** Stored values as a page shows them: times, state values, and JSON without secrets. */
+import { cleanJson, type Redact } from "./clean-json.ts";
 import { html, type Html } from "./html.ts";
 
-/** Takes what looks like a secret out of a text. */
-export type Redact = (text: string) => string;
+export type { Redact } from "./clean-json.ts";
 
 /** A moment that has been, in UTC. The page's script adds how long ago it was. */
 export function moment(at: number): Html {
@@ -42,10 +42,14 @@ export function stateWords(value: unknown): string {
     .join(" + ");
 }
 
+// A page is made again after each commit: what takes long to clean, and long to read, is told by its length.
+const MAX_SHOWN = 64 * 1024;
+
 /** Stored JSON text on several lines. A value under a telling name and what looks like a secret are left out. */
 export function shownJson(text: string, redact: Redact): string {
+  if (text.length > MAX_SHOWN) return `${text.length} characters, too many to be shown here`;
   try {
-    return redact(JSON.stringify(JSON.parse(text), null, 2));
+    return JSON.stringify(cleanJson(text, redact), null, 2);
   } catch {
     return redact(text);
   }

@@ -1,5 +1,5 @@
 /** Looking at any recorded step, trying an event on a copy, and the timeline in words. */
-import { assign, createMachine, setup } from "xstate";
+import { assign, createMachine, raise, setup } from "xstate";
 import { expect, test } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine, workflow } from "../../src/engine/index.ts";
@@ -186,4 +186,99 @@ test("rows that would be written are shown without their bytes", async () => {
   expect(page).toContain('"3 bytes"');
   expect(page).toContain('"5"');
   expect(page).not.toContain("211");
+});
+
+/** A chart that can be brought to throw and to run in a circle, and storages with holes in them. */
+const odd = setup({ types: { context: {} as { n: number } } }).createMachine({
+  id: "odd",
+  context: { n: 0 },
+  initial: "a",
+  states: {
+    a: {
+      on: {
+        GO: { actions: assign({ n: ({ context }) => context.n + 1 }) },
+        THROW: { guard: () => fail("the key is Bearer abc123secret"), target: "b" },
+        CIRCLE: "circle",
+        RAISE: "raising",
+        KEEP: { actions: assign({ n: () => (() => {}) as never }) },
+      },
+    },
+    b: {},
+    circle: { always: "back" },
+    back: { always: "circle" },
+    raising: { entry: raise({ type: "MORE" }), on: { MORE: { target: "raising", reenter: true } } },
+  },
+});
+
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
+const opened = async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  const registered = workflow(odd)({ version: 1 });
+  const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
+  await engine.start(registered, { id: "o", input: undefined });
+  return { clock, storage, registered, engine };
+};
+
+test.each([
+  "THROW",
+  "CIRCLE",
+  "RAISE",
+  "KEEP",
+  `{"type":"GO","deep":${"[".repeat(3_000)}${"]".repeat(3_000)}}`,
+])("what if an event came that the chart cannot stand: %s", async (event) => {
+  const { clock, storage, registered } = await opened();
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const query = new URLSearchParams({ id: "o", event }).toString();
+  const answer = await fetch(new Request(`${AT}/what-if?${query}`));
+  expect([200, 404]).toContain(answer.status);
+  const page = await answer.text();
+  expect(page).toMatch(/That cannot be told: |It would go to |Expected the type of an event/);
+  expect(page).not.toContain("abc123secret");
+  expect((await storage.load("o"))?.version).toBe(1);
+});
+
+test("where a step is missing in what is stored, the page is shown without what follows it", async () => {
+  const { clock, storage, registered, engine } = await opened();
+  for (let step = 2; step <= 1_205; step++) await engine.send(registered, "o", { type: "GO" });
+  const history: typeof storage.history = (id, { after, limit }) =>
+    storage.history(id, { after: Math.max(after, 3), limit });
+  const { fetch } = createInspector({
+    storage: { ...storage, load: storage.load, pending: storage.pending, history },
+    workflows: [registered],
+    clock,
+  });
+  const page = await read(fetch(new Request(`${AT}/instance?id=o&step=1200`)));
+  expect(page).toContain("The context after step 1200 is not known here");
+});
+
+test("5,000 steps are gone through in either direction", async () => {
+  const { clock, storage, registered, engine } = await opened();
+  for (let step = 2; step <= 5_000; step++) await engine.send(registered, "o", { type: "GO" });
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  for (const step of [5_000, 1, 2_500, 2_499, 4_999]) {
+    const page = await read(fetch(new Request(`${AT}/instance?id=o&step=${step}`)));
+    expect(page).toContain(`"n": ${step - 1}`);
+  }
+}, 60_000);
+
+test("steps whose contexts would fill the memory are shown without them", async () => {
+  const clock = virtualClock();
+  const storage = memoryStorage();
+  const chart = setup({ types: { context: {} as { n: number; text: string } } }).createMachine({
+    id: "large",
+    context: { n: 0, text: "x".repeat(1_000_000) },
+    on: { GO: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
+  });
+  const registered = workflow(chart)({ version: 1 });
+  const engine = createEngine({ storage, workflows: [registered], clock, logger: silentLogger });
+  await engine.start(registered, { id: "l", input: undefined });
+  for (let step = 2; step <= 12; step++) await engine.send(registered, "l", { type: "GO" });
+  const { fetch } = createInspector({ storage, workflows: [registered], clock });
+  const page = await read(fetch(new Request(`${AT}/instance?id=l&step=12`)));
+  expect(page).toContain("From step 9 on the contexts are not computed");
+  expect(page.length).toBeLessThan(100_000);
 });

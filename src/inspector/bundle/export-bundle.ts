@@ -1,6 +1,7 @@
 /** Collects all that is stored of an instance, without secrets. */
 import type { InspectedStorage } from "../../engine/inspected.ts";
 import type { Charts } from "../charts.ts";
+import { cleanJson } from "../clean-json.ts";
 import type { Redact } from "../show-values.ts";
 import type { BundleContent } from "./bundle.ts";
 
@@ -42,24 +43,6 @@ export async function exportBundle(
   };
 }
 
-/** Stored JSON without secrets, still JSON: each text in it is redacted, and what has a telling name. */
 function clean(text: string, redact: Redact): string {
-  const value: unknown = JSON.parse(text);
-  const redacted = redact(JSON.stringify(value));
-  try {
-    JSON.parse(redacted);
-    return redacted;
-  } catch {
-    // What was taken out held a sign of JSON's own: text by text then.
-    return JSON.stringify(value, (key, each: unknown) =>
-      typeof each === "string" ? cleanField(key, each, redact) : each,
-    );
-  }
-}
-
-/** The name stands before the value, so that a telling one is seen. */
-function cleanField(name: string, value: string, redact: Redact): string {
-  const prefix = `"${name}":`;
-  const cleaned = redact(`${prefix}${value}`);
-  return cleaned.startsWith(prefix) ? cleaned.slice(prefix.length) : redact(value);
+  return JSON.stringify(cleanJson(text, redact));
 }

@@ -34,14 +34,14 @@ export async function whatIfPage(links: Links, asked: WhatIf): Promise<PageParts
     </p>
     <section class="why" aria-labelledby="why">
       <h2 id="why">What would happen</h2>
-      <p>${verdict(imagined, eventType, stateWords(value))}</p>
+      <p>${verdict(asked)}</p>
       <p><small>This was computed on a copy. Nothing is stored, nothing is carried out.</small></p>
     </section>
     ${imagined.kind === "step" ? await stepParts(asked, imagined.step) : null}`;
   return { title: `What if ${eventType}`, main, standsStill: true };
 }
 
-function verdict(imagined: Imagined, event: string, state: string): Html {
+function verdict({ imagined, eventType, value, redact }: WhatIf): Html {
   switch (imagined.kind) {
     case "step": {
       const { after } = imagined.step;
@@ -50,9 +50,9 @@ function verdict(imagined: Imagined, event: string, state: string): Html {
         : html`It would end in <b>${stateWords(after.value)}</b>.`;
     }
     case "nothing":
-      return html`Nothing: in ${state} it does not answer <code>${event}</code>.`;
+      return html`Nothing: in ${stateWords(value)} it does not answer <code>${eventType}</code>.`;
     case "refused":
-      return html`That cannot be told: ${imagined.reason}`;
+      return html`That cannot be told: ${redact(imagined.reason)}`;
     default:
       return imagined satisfies never;
   }

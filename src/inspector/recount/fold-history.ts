@@ -25,6 +25,10 @@ export interface Fold {
 const PAGE = 1_000;
 const MAX_FOLDED = 20_000;
 const MAX_KEPT = 30;
+/** Characters of the snapshots of one instance: what is computed is kept in memory, and takes a few times as much. */
+const MAX_WALKED = 8_000_000;
+/** Characters of the snapshots of all that are kept. */
+const MAX_TEXT = 4 * MAX_WALKED;
 
 /** One instance, as far as it was gone through. */
 class Walk {
@@ -32,6 +36,8 @@ class Walk {
   problem: string | null = null;
   last: ChartSnapshot | null = null;
   version = 0;
+  /** Characters of the snapshots that are kept. */
+  size = 0;
   readonly #workflow: AnyWorkflow;
 
   constructor(workflow: AnyWorkflow) {
@@ -62,7 +68,7 @@ class Walk {
         ? chart.start(...startOf(event as unknown as Started))
         : this.last === null
           ? null
-          : chart.step(copyOf(this.last), event);
+          : chart.step(this.#copyOf(this.last), event);
     if (step === null) {
       // Made by an older version of the chart, which is not here; or by another chart of this version.
       if (this.last !== null) this.problem = differs(version);
@@ -72,13 +78,21 @@ class Walk {
       this.problem = differs(version);
       return;
     }
+    if (this.size > MAX_WALKED) {
+      this.problem = `From step ${version} on the contexts are not computed: those of the steps before fill the memory that is set aside for it.`;
+      return;
+    }
     this.last = step.after;
     this.steps.set(version, { version, after: step.after, actions: step.actions });
   }
-}
 
-/** A chart that changes its context in place must not change the steps before. */
-const copyOf = (snapshot: ChartSnapshot): ChartSnapshot => snapshotFromText(snapshotToText(snapshot));
+  /** A chart that changes its context in place must not change the steps before. */
+  #copyOf(snapshot: ChartSnapshot): ChartSnapshot {
+    const text = snapshotToText(snapshot);
+    this.size += text.length;
+    return snapshotFromText(text);
+  }
+}
 
 interface Started {
   readonly input?: unknown;
@@ -112,7 +126,8 @@ export class Folding {
     while (walk.version < version) {
       const rows = await this.#storage.history(id, { after: walk.version, limit: PAGE });
       for (const row of rows) if (row.version === walk.version + 1) walk.take(row);
-      if (rows.length < PAGE) break;
+      // A step may be missing, in a file that was damaged or pruned: what follows it cannot be computed.
+      if (rows.length < PAGE || walk.version < (rows.at(-1)?.version ?? 0)) break;
     }
     return { steps: walk.steps, problem: walk.problem };
   }
@@ -120,7 +135,10 @@ export class Folding {
   #keep(key: string, walk: Walk): void {
     this.#walks.delete(key);
     this.#walks.set(key, walk);
-    const [oldest] = this.#walks.keys();
-    if (this.#walks.size > MAX_KEPT && oldest !== undefined) this.#walks.delete(oldest);
+    const sizeOf = (): number => [...this.#walks.values()].reduce((sum, { size }) => sum + size, 0);
+    for (const oldest of this.#walks.keys()) {
+      if (oldest === key || (this.#walks.size <= MAX_KEPT && sizeOf() <= MAX_TEXT)) break;
+      this.#walks.delete(oldest);
+    }
   }
 }
