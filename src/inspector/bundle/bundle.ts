@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { HistoryRecord, InstanceRecord, PendingRecords } from "../../../storage/storage.ts";
 import type { ReadChart } from "../chart/read-chart.ts";
+import { bundleShape } from "./bundle-shape.ts";
 
 /** What a bundle holds. Texts are redacted. */
 export interface BundleContent {
@@ -33,6 +34,16 @@ export function isBundle(text: string): boolean {
 
 /** What a bundle holds. @throws BundleRefused */
 export function readBundle(text: string): BundleContent {
+  try {
+    return read(text);
+  } catch (error) {
+    // Nested more deeply than anything that was ever exported: the stack ends before the brackets do.
+    if (!(error instanceof RangeError)) throw error;
+    throw new BundleRefused("this bundle is nested too deeply", { cause: error });
+  }
+}
+
+function read(text: string): BundleContent {
   const { format, version, sha256, content } = parsed(text);
   if (format !== FORMAT) throw new BundleRefused("this is no bundle that an inspector has exported");
   if (version !== VERSION) {
@@ -40,10 +51,12 @@ export function readBundle(text: string): BundleContent {
       `this bundle has the version ${String(version)} and this paystate reads ${VERSION}: upgrade paystate`,
     );
   }
-  if (sha256 !== sumOf(JSON.stringify(content))) {
-    throw new BundleRefused("this bundle was edited or damaged after it was exported: ask for it again");
-  }
-  return content as BundleContent;
+  const edited = "this bundle was edited or damaged after it was exported: ask for it again";
+  if (sha256 !== sumOf(JSON.stringify(content ?? null))) throw new BundleRefused(edited);
+  // The sum tells of accidents alone: somebody who writes a bundle by hand can compute it.
+  const shaped = bundleShape.safeParse(content);
+  if (!shaped.success) throw new BundleRefused(edited);
+  return shaped.data;
 }
 
 interface Written {

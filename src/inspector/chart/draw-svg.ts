@@ -154,7 +154,7 @@ function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]
   const { x, y } = placed === null ? tip : { x: placed.x - width / 2 - 2, y: placed.y + 8 };
   return [
     `<rect class="badge" x="${round(x - width / 2)}" y="${round(y - 8)}" width="${round(width)}" height="16" rx="8"/>`,
-    `<text class="badge-text" x="${round(x)}" y="${round(y + 3.5)}">${text}</text>`,
+    `<text class="badge-text" x="${round(x)}" y="${round(y + 3.5)}">${escaped(text)}</text>`,
   ];
 }
 

@@ -1,0 +1,69 @@
+/** Bundles that were written by hand, or to hurt: refused with a sentence, and never shown. */
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { createInspector } from "../../src/index.ts";
+import { BundleRefused, readBundle, type BundleContent } from "../../src/inspector/bundle/bundle.ts";
+import { withParcels } from "./parcel.ts";
+
+const AT = "http://127.0.0.1:3210/_inspector";
+
+/** A bundle whose sum fits what is in it. */
+const forged = (content: unknown): string => {
+  const sha256 = createHash("sha256")
+    .update(JSON.stringify(content) ?? "")
+    .digest("hex");
+  return JSON.stringify({ format: "paystate bundle", version: 1, sha256, content });
+};
+
+const exported = async (): Promise<string> => {
+  let text = "";
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    await engine.send(workflow, "p1", { type: "PAUSE" });
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    text = await (await fetch(new Request(`${AT}/bundle?id=p1`))).text();
+  });
+  return text;
+};
+
+test("a bundle is read as it was exported", async () => {
+  const text = await exported();
+  expect(readBundle(text)).toEqual((JSON.parse(text) as { readonly content: BundleContent }).content);
+});
+
+test("a bundle of another shape is refused, even where its sum fits", async () => {
+  const good = readBundle(await exported());
+  const { instance, history, pending, chart } = good;
+  const hostile = "<img src=x onerror=alert(1)>";
+  const wrong: readonly unknown[] = [
+    undefined,
+    null,
+    [],
+    {},
+    { ...good, instance: null },
+    { ...good, instance: { ...instance, snapshot: "{" } },
+    { ...good, instance: { ...instance, snapshot: "null" } },
+    { ...good, instance: { ...instance, createdAt: "now" } },
+    { ...good, history: history.map((row) => ({ ...row, version: hostile })) },
+    { ...good, history: history.map((row) => ({ ...row, event: "null" })) },
+    { ...good, pending: { ...pending, tasks: [{ id: hostile }] } },
+    { ...good, chart: { ...chart, chart: { name: "x", root: { states: "many" }, transitions: [] } } },
+    JSON.parse('{"__proto__":{"instance":1},"constructor":2}'),
+  ];
+  for (const content of wrong) expect(() => readBundle(forged(content))).toThrow(BundleRefused);
+  for (const text of [
+    "null",
+    "7",
+    "{}",
+    '{"format":"paystate bundle"}',
+    '{"format":"paystate bundle","version":1}',
+  ]) {
+    expect(() => readBundle(text)).toThrow(BundleRefused);
+  }
+});
+
+test("a bundle that is nested a hundred thousand times is refused", () => {
+  const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+  const text = `{"format":"paystate bundle","version":1,"sha256":"","content":${deep}}`;
+  expect(() => readBundle(text)).toThrow(BundleRefused);
+});
