@@ -10,5 +10,7 @@ export function inspectorAnswer(
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
   const above = pathname.slice(0, Math.max(0, pathname.lastIndexOf(INSPECTOR_PATH)));
-  return inspector.respond({ request, peer, base: `${mountedAt}${above}${INSPECTOR_PATH}` });
+  // A link that begins with two slashes leads to another site.
+  const base = `${mountedAt}${above}${INSPECTOR_PATH}`.replace(/^\/+/, "/");
+  return inspector.respond({ request, peer, base });
 }

@@ -12,7 +12,7 @@ import { SCRIPT } from "./client/script.ts";
 import type { InspectedParts } from "./find-instance-page.ts";
 import { exported } from "./exports.ts";
 import { Pages } from "./find-page.ts";
-import { PageStreams } from "./live/page-stream.ts";
+import { PageStreams, type PageAddress } from "./live/page-stream.ts";
 import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
 import { ICON, STYLE } from "./pages/style.ts";
@@ -52,11 +52,10 @@ export class Inspector {
   readonly #pages: Pages;
   readonly #acts: Acts;
   readonly #sources: BundleSources;
-  /** By where the inspector is mounted: pages have links in them. */
-  readonly #streams = new Map<string, PageStreams>();
+  readonly #streams: PageStreams;
 
   constructor(parts: InspectorParts) {
-    const { acts, clock, log } = parts;
+    const { acts, clock, pace, log } = parts;
     const { acting, ...seen } = parts.inspected;
     const inspected = acts && acting !== undefined ? parts.inspected : seen;
     this.#parts = parts;
@@ -65,6 +64,13 @@ export class Inspector {
     const charts = new Charts(inspected.workflows, parts.drawings);
     this.#sources = { storage: inspected.storage, charts, redact };
     this.#pages = new Pages({ inspected, clock, charts, redact });
+    this.#streams = new PageStreams({
+      clock,
+      pace,
+      onCommit: inspected.onCommit ?? (() => () => {}),
+      onError: (err) => log.error({ err }, "the inspector could not show a page"),
+      make: (address) => this.#make(address),
+    });
   }
 
   /** Answers one request. Never rejects. */
@@ -120,38 +126,24 @@ export class Inspector {
   }
 
   #text(links: Links, parts: PageParts): string {
-    return page(links, parts, { tag: tagOf(parts.main.text), now: this.#parts.clock.now() });
+    const { clock, inspected } = this.#parts;
+    const hasWebhooks = inspected.payments !== undefined;
+    return page(links, parts, { tag: tagOf(parts.main.text), now: clock.now(), hasWebhooks });
   }
 
   /** A browser names the page that it shows, and by its tag what it has of it; after a break, by that of the last event. */
   #stream({ request, base }: InspectorRequest, query: URLSearchParams): Response {
     const tag = request.headers.get("last-event-id") ?? query.get("tag");
     if (request.method === "HEAD") return typed(null, "text/event-stream");
-    const stream = this.#streamsAt(base).open(query.get("page") ?? "", tag);
+    const stream = this.#streams.open({ base, path: query.get("page") ?? "" }, tag);
     return stream === null
       ? plain(503, "Too many pages are open: close some of them.")
       : typed(stream, "text/event-stream", { "x-accel-buffering": "no" });
   }
 
-  #streamsAt(base: string): PageStreams {
-    const known = this.#streams.get(base);
-    if (known !== undefined) return known;
-    const { inspected, clock, pace, log } = this.#parts;
-    const links = new Links(base);
-    const streams = new PageStreams({
-      clock,
-      pace,
-      onCommit: inspected.onCommit ?? (() => () => {}),
-      onError: (err) => log.error({ err }, "the inspector could not show a page"),
-      make: (address) => this.#make(links, address),
-    });
-    this.#streams.set(base, streams);
-    return streams;
-  }
-
-  async #make(links: Links, address: string): Promise<MadePage> {
-    const [path = "", query = ""] = address.split("?", 2);
-    const { parts } = await this.#pages.find(links, path, new URLSearchParams(query));
+  async #make({ base, path: asked }: PageAddress): Promise<MadePage> {
+    const [path = "", query = ""] = asked.split("?", 2);
+    const { parts } = await this.#pages.find(new Links(base), path, new URLSearchParams(query));
     return { tag: tagOf(parts.main.text), main: parts.main.text };
   }
 }

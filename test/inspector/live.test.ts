@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
 import { silentLogger } from "../../src/runtime.ts";
@@ -83,6 +83,64 @@ test("what another process commits on the same file is told, too", async () => {
   await mine.close();
   await theirs.close();
   await rm(folder, { recursive: true });
+});
+
+test("a browser that does not read keeps no page but the newest waiting, and then gets that one", async () => {
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const slow = await fetch(new Request(live("/instance?id=p1")));
+    const quick = eventsOf(await fetch(new Request(live("/instance?id=p1"))));
+    const seen = [valueOf(await quick.next())];
+    for (let step = 2; step <= 8; step++) {
+      await engine.send(workflow, "p1", { type: step % 2 === 0 ? "PAUSE" : "RESUME" });
+      seen.push(valueOf(await quick.next()));
+    }
+    await quick.return(undefined);
+    const late = eventsOf(slow);
+    expect(valueOf(await late.next()).id).toBe(seen.at(-1)?.id);
+    await late.return(undefined);
+  });
+});
+
+test("viewers come and go by hundreds: none is left behind, and one too many is told so", async () => {
+  await withParcels(async ({ workflow, storage, clock }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    const open = async (index: number): Promise<Response> =>
+      // Also where it is asked under ever other paths.
+      fetch(new Request(live(`/?before=1:${index}`).replace("/_inspector", `/at-${index}/_inspector`)));
+    for (let round = 0; round < 2; round++) {
+      const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => open(index)));
+      expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 200));
+      expect((await open(200)).status).toBe(503);
+      for (const { body } of answers) await body?.cancel();
+    }
+  });
+});
+
+test("a storage that is gone is reported once, and the page goes on when it is back", async () => {
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    let isGone = true;
+    const errors: unknown[] = [];
+    const none = (): void => {};
+    const logger = {
+      debug: none,
+      info: none,
+      warn: none,
+      error: (fields: object) => void errors.push(fields),
+    };
+    const load = async (id: string) => (isGone ? Promise.reject(new Error("gone")) : storage.load(id));
+    const inspected = { ...storage, load, history: storage.history, pending: storage.pending };
+    const { fetch } = createInspector({ storage: inspected, workflows: [workflow], clock, logger });
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const events = eventsOf(await fetch(new Request(live("/instance?id=p1"))));
+    const first = events.next();
+    await vi.waitFor(() => expect(errors).toHaveLength(1));
+    isGone = false;
+    expect(valueOf(await first).main).toContain("p1");
+    await events.return(undefined);
+    expect(errors).toHaveLength(1);
+  });
 });
 
 test("a stream is judged like a page: another site gets none, nor does a name that only leads here", async () => {

@@ -252,6 +252,14 @@ test("mounted elsewhere its links lead back to where it was asked", async () => 
   });
 });
 
+test("an engine without payments has no webhooks in its navigation", async () => {
+  await withParcels(async (world) => {
+    const page = await (await inspect(world)()).text();
+    expect(page).toContain(">Timers</a");
+    expect(page).not.toContain("Webhooks");
+  });
+});
+
 test("an edited chart under the same version is pointed out", async () => {
   await withParcels(async (world) => {
     await world.engine.start(world.workflow, { id: "p1", input: { note: "x" } });
@@ -280,5 +288,55 @@ test("a bundle and a file of a chart hold no secret", async () => {
       expect(file.headers.get("content-disposition")).toContain("attachment");
       expect(await file.text()).toContain("paused");
     }
+  });
+});
+
+test("a path that begins with two slashes gives no link or redirect to another site", async () => {
+  await withParcels(async ({ storage, workflow, engine }) => {
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const { fetch } = createInspector({ storage, workflows: [workflow] });
+    const at = "http://localhost//evil.example/_inspector";
+    const page = await (await fetch(new Request(at))).text();
+    expect(page).not.toMatch(/(?:href|src|action)="\/\//);
+    expect((await fetch(new Request(`${at}/find?q=p1`))).headers.get("location")).toBe(
+      "/evil.example/_inspector/instance?id=p1",
+    );
+  });
+});
+
+const ODD_IDS = [
+  "a/b//c",
+  "100%",
+  "%2e%2e%2f",
+  "ünïcödé 💥",
+  "\u202Egnp.exe",
+  "a\nb",
+  "x".repeat(2_000),
+  "constructor",
+  "__proto__",
+  "javascript:alert(1)",
+];
+
+test("an instance with an odd id is found by its link, searched, followed and saved", async () => {
+  await withParcels(async (world) => {
+    const { engine, workflow, clock } = world;
+    const ask = inspect(world);
+    for (const id of ODD_IDS) {
+      clock.advance(1_000);
+      await engine.start(workflow, { id, input: { note: "x" } });
+      const [, link = ""] =
+        /<a href="\/_inspector(\/instance\?[^"]*)"/.exec(await (await ask()).text()) ?? [];
+      expect(new URLSearchParams(link.slice(link.indexOf("?"))).get("id")).toBe(id);
+      expect((await ask(link)).status).toBe(200);
+      expect((await ask(`/find?${new URLSearchParams({ q: id }).toString()}`)).status).toBe(303);
+      const saved = await ask(link.replace("instance", "bundle"));
+      expect(saved.headers.get("content-disposition")).toMatch(/^attachment; filename="[A-Za-z0-9._@-]*"$/);
+      const { body, status } = await ask(`/live?${new URLSearchParams({ page: link }).toString()}`);
+      expect(status).toBe(200);
+      await body?.cancel();
+    }
+    // Half of a sign that needs two stands in no address.
+    await engine.start(workflow, { id: "\uD800", input: { note: "x" } });
+    expect((await ask()).status).toBe(200);
   });
 });

@@ -2,10 +2,17 @@
 import type { Clock } from "../../runtime.ts";
 import { WatchedPage, type MadePage, type WatchedPageParts } from "./watched-page.ts";
 
+/** Which page is followed. */
+export interface PageAddress {
+  /** Where the inspector is mounted: a page has links in it. */
+  readonly base: string;
+  /** Its path below there, which has its query with it. */
+  readonly path: string;
+}
+
 /** What the streams are made of. */
 export interface PageStreamsParts extends Omit<WatchedPageParts, "make"> {
-  /** Makes the page at this path, which has its query with it. */
-  readonly make: (page: string) => Promise<MadePage>;
+  readonly make: (address: PageAddress) => Promise<MadePage>;
   /** The clock that the pages count down by. */
   readonly clock: Clock;
 }
@@ -25,46 +32,78 @@ export class PageStreams {
   }
 
   /** The events of one page, from the first that differs from `tag` on; null while too many streams are open. */
-  open(page: string, tag: string | null): ReadableStream<Uint8Array> | null {
+  open(address: PageAddress, tag: string | null): ReadableStream<Uint8Array> | null {
     if (this.#open >= MAX_STREAMS) return null;
     this.#open += 1;
     const { clock, pace } = this.#parts;
-    const encoder = new TextEncoder();
     const isOver = new AbortController();
+    const outlet = new Outlet(clock);
     let stop: () => void = () => {};
     const leave = (): void => {
       if (isOver.signal.aborted) return;
       isOver.abort();
       this.#open -= 1;
       stop();
-      this.#forget(page);
+      this.#forget(address);
     };
     return new ReadableStream<Uint8Array>({
       start: (controller) => {
-        controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
-        stop = this.#pageOf(page).watch(({ tag: id, main }) => {
-          const data = JSON.stringify({ clock: clock.now(), main });
-          controller.enqueue(encoder.encode(`id: ${id}\nevent: page\ndata: ${data}\n\n`));
-        }, tag);
+        outlet.begin(controller);
+        stop = this.#pageOf(address).watch((page) => outlet.tell(controller, page), tag);
         void pace.sleep(MAX_STREAM_MS, isOver.signal).then(() => {
           if (isOver.signal.aborted) return;
           leave();
           controller.close();
         });
       },
+      pull: (controller) => outlet.pour(controller),
       cancel: leave,
     });
   }
 
-  #pageOf(page: string): WatchedPage {
-    const known = this.#pages.get(page);
+  #pageOf(address: PageAddress): WatchedPage {
+    const key = keyOf(address);
+    const known = this.#pages.get(key);
     if (known !== undefined) return known;
-    const made = new WatchedPage({ ...this.#parts, make: () => this.#parts.make(page) });
-    this.#pages.set(page, made);
+    const made = new WatchedPage({ ...this.#parts, make: () => this.#parts.make(address) });
+    this.#pages.set(key, made);
     return made;
   }
 
-  #forget(page: string): void {
-    if (this.#pages.get(page)?.isWatched === false) this.#pages.delete(page);
+  #forget(address: PageAddress): void {
+    const key = keyOf(address);
+    if (this.#pages.get(key)?.isWatched === false) this.#pages.delete(key);
+  }
+}
+
+const keyOf = ({ base, path }: PageAddress): string => `${base}\n${path}`;
+
+type Controller = ReadableStreamDefaultController<Uint8Array>;
+
+/** The way out to one browser. One that reads slowly gets the newest page alone: those before it are passed over. */
+class Outlet {
+  readonly #clock: Clock;
+  readonly #encoder = new TextEncoder();
+  #newest: MadePage | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  begin(controller: Controller): void {
+    controller.enqueue(this.#encoder.encode(`retry: ${RETRY_MS}\n\n`));
+  }
+
+  tell(controller: Controller, page: MadePage): void {
+    this.#newest = page;
+    this.pour(controller);
+  }
+
+  pour(controller: Controller): void {
+    if (this.#newest === null || (controller.desiredSize ?? 0) <= 0) return;
+    const { tag, main } = this.#newest;
+    this.#newest = null;
+    const data = JSON.stringify({ clock: this.#clock.now(), main });
+    controller.enqueue(this.#encoder.encode(`id: ${tag}\nevent: page\ndata: ${data}\n\n`));
   }
 }

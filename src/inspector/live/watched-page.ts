@@ -18,7 +18,7 @@ export interface WatchedPageParts {
   /** Calls back after commits of this process. Those of others are looked for. */
   readonly onCommit: (listener: () => void) => () => void;
   readonly pace: Clock;
-  /** Told why a page could not be made; it is tried again. */
+  /** Told why a page could not be made, once until it can be made again; it is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -26,6 +26,8 @@ export interface WatchedPageParts {
 const LOOK_EVERY_MS = 50;
 /** Between two looks while commits of this process rain down. */
 const MIN_PAUSE_MS = 20;
+/** After a page could not be made: a storage that is gone is not asked twenty times a second. */
+const PAUSE_AFTER_ERROR_MS = 1_000;
 /** A page that takes long to make is made less often: at most half of a core is spent on it. */
 const PAUSE_PER_WORK = 1;
 
@@ -67,16 +69,20 @@ export class WatchedPage {
     const { make, onCommit, onError, pace } = this.#parts;
     this.#isFollowed = true;
     const stop = onCommit(() => this.#alarm.ring());
+    let hasFailed = false;
     while (this.isWatched) {
       const began = pace.now();
       try {
         this.#last = await make();
+        hasFailed = false;
         for (const tell of this.#listeners) tell(this.#last);
       } catch (error) {
         // What was being made when the last viewer left is shown to no one.
-        if (this.isWatched) onError(error);
+        if (this.isWatched && !hasFailed) onError(error);
+        hasFailed = true;
       }
-      const rest = Math.max(MIN_PAUSE_MS, PAUSE_PER_WORK * (pace.now() - began));
+      const least = hasFailed ? PAUSE_AFTER_ERROR_MS : MIN_PAUSE_MS;
+      const rest = Math.max(least, PAUSE_PER_WORK * (pace.now() - began));
       await this.#alarm.rest(rest);
       if (this.isWatched) await this.#alarm.wait(Math.max(0, LOOK_EVERY_MS - rest));
     }

@@ -53,15 +53,18 @@ export interface PageMoment {
   readonly tag: string;
   /** By the service's clock, which need not be the browser's. */
   readonly now: number;
+  /** Whether there are webhooks to be shown: an engine without payments has none. */
+  readonly hasWebhooks: boolean;
 }
 
 /** A whole document. Nothing in it comes from elsewhere, and nothing in it is script. */
 export function page(
   links: Links,
   { title, main, standsStill }: PageParts,
-  { tag, now }: PageMoment,
+  { tag, now, hasWebhooks }: PageMoment,
 ): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
+  const webhooks = hasWebhooks ? html`<a href="${links.file("webhooks")}">Webhooks</a>` : null;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -78,8 +81,9 @@ export function page(
         <header>
           <a class="brand" href="${links.list()}">paystate <b>inspector</b></a>
           <nav aria-label="Pages">
-            <a href="${links.list()}">Instances</a><a href="${links.file("timers")}">Timers</a
-            ><a href="${links.file("webhooks")}">Webhooks</a><a href="${links.charts()}">Charts</a
+            <a href="${links.list()}">Instances</a><a href="${links.file("timers")}">Timers</a>${webhooks}<a
+              href="${links.charts()}"
+              >Charts</a
             ><a href="${links.health()}">Health</a>
           </nav>
           <form class="search" action="${links.file("find")}" role="search">
