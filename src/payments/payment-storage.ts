@@ -145,6 +145,8 @@ export interface PaymentReads {
   heldDeposits(limit: number): Promise<readonly DepositRecord[]>;
   /** Up to `limit` webhooks with abandoned deliveries, by webhook id: how many, and when the first and the last were made. */
   abandonedDeliveries(limit: number): Promise<readonly AbandonedDeliveries[]>;
+  /** Up to `limit` deliveries that no attempt has brought to their receiver so far and that are tried again. */
+  retriedDeliveries(limit: number): Promise<readonly DeliveryRecord[]>;
   /** Matters by their ids, in any order; absent ones are left out. */
   matters(ids: readonly string[]): Promise<readonly MatterRecord[]>;
   /** Up to `limit` matters that are not reported as over, the oldest first. */

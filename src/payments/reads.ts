@@ -165,6 +165,7 @@ function webhookReads(
   | "lastDeliveredAt"
   | "abandonedSince"
   | "abandonedDeliveries"
+  | "retriedDeliveries"
 > {
   const { webhooks, deliveries, deliveryAttempts } = tables;
   return {
@@ -187,6 +188,7 @@ function webhookReads(
       return (await read.find({ table: deliveries, ...after })).length;
     },
     abandonedDeliveries: (limit) => abandonedDeliveries(read, limit),
+    retriedDeliveries: (limit) => read.find({ table: deliveries, index: "retried", after: [0], limit }),
   };
 }
 

@@ -239,6 +239,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       ofWebhook: ["webhookId", "createdAt", "id"],
       abandoned: { on: ["webhookId", "createdAt"], where: { status: "abandoned" } },
       lastAbandoned: { on: ["webhookId", "abandonedAt"], where: { status: "abandoned" } },
+      retried: { on: ["attempts", "createdAt"], where: { status: "pending" } },
       lastDelivered: { on: ["webhookId", "deliveredAt"], present: ["deliveredAt"] },
     },
   },

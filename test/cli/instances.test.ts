@@ -10,7 +10,7 @@ import type { EngineStorage } from "../../storage/storage.ts";
 import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { leaveNothing, runCommand, type Ended } from "./command.ts";
+import { leaveNothing, runCommand, startCommand, type Ended } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
@@ -69,6 +69,28 @@ test("ps lists what is active with what fails of it, and by choice what has ende
   expect(await json("ps", "--failing")).toMatchObject({ instances: [{ id: "bad" }] });
   expect(await json("ps", "--workflow", "other")).toEqual({ instances: [], next: null });
   expect((await paystate("ps", "--state", "done")).stdout).toBe("No such instance here.\n");
+});
+
+test("ps --watch prints the list once, and again when it has changed, until it is ended", async () => {
+  const watch = startCommand(["ps", "--watch", "--database", file]);
+  await watch.said(/^bad /m);
+  await engine.start(jobs, { id: "fresh", input: { id: "fresh" } });
+  await watch.said(/^fresh /m);
+  const { code, signal, stderr } = await watch.end("SIGINT");
+  expect({ ended: code === 0 || signal === "SIGINT", stderr }).toEqual({ ended: true, stderr: "" });
+  const lists = watch
+    .stdout()
+    .split(/^id +workflow/m)
+    .slice(1);
+  expect(lists[0]).not.toContain("fresh");
+  expect(lists.at(-1)).toContain("fresh");
+  // Neither what has not changed is printed again, nor what a terminal obeys into a pipe.
+  expect(new Set(lists).size).toBe(lists.length);
+  expect(watch.stdout()).not.toContain("\u001b");
+  expect(await paystate("ps", "--watch", "--json")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("leave out --json") as string,
+  });
 });
 
 test("show tells the state, and what an instance waits for", async () => {

@@ -1,4 +1,4 @@
-/** What of a payment service needs a person: addresses that are held, and matters that were reported to its operator. */
+/** What of a payment service needs a person: addresses that are held, webhooks that fail, and matters that were reported to its operator. */
 import type { InspectedPayments } from "../../payments/inspected-payments.ts";
 
 const MAX_FOUND = 50;
@@ -9,10 +9,11 @@ export async function troublesOf(
 ): Promise<(readonly [id: string, trouble: string])[]> {
   if (payments === undefined) return [];
   const { reads } = payments;
-  const [held, matters, abandoned] = await Promise.all([
+  const [held, matters, abandoned, retried] = await Promise.all([
     reads.heldDeposits(MAX_FOUND),
     reads.openMatters(MAX_FOUND),
     reads.abandonedDeliveries(MAX_FOUND),
+    reads.retriedDeliveries(MAX_FOUND),
   ]);
   const given = await Promise.all(
     abandoned.map(async ({ webhookId }) => reads.deliveriesTo(webhookId, { below: null, limit: MAX_FOUND })),
@@ -26,5 +27,9 @@ export async function troublesOf(
       .flat()
       .filter(({ status }) => status === "abandoned")
       .map(({ id }) => [id, "its webhook did not take it, and it is no longer tried"] as const),
+    ...retried.map(({ id, attempts }) => {
+      const times = attempts === 1 ? "one attempt" : `${attempts} attempts`;
+      return [id, `its webhook did not take it in ${times}; it is tried again`] as const;
+    }),
   ];
 }

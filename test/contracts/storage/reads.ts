@@ -289,6 +289,21 @@ const operating: readonly StorageContractCase[] = [
     ]);
     assert.deepEqual(await other.abandonedDeliveries(1), [v]);
   }),
+  promise(
+    "deliveries are retried from their first failed attempt to their end",
+    async ({ storage, other }) => {
+      const insert = (
+        id: string,
+        attempts: number,
+        status: PaymentTables["deliveries"]["status"] = "pending",
+      ): PaymentWrite => ({ table: "deliveries", insert: { ...fullRows.deliveries, id, attempts, status } });
+      await put(storage, {
+        writes: [insert("1", 2), insert("2", 0), insert("3", 1), insert("4", 6, "abandoned")],
+      });
+      assert.deepEqual(ids(await other.retriedDeliveries(9)), ["3", "1"]);
+      assert.deepEqual(ids(await other.retriedDeliveries(1)), ["3"]);
+    },
+  ),
   promise("matters are open until their end was told, the oldest first", async ({ storage, other }) => {
     const insert = (
       id: string,
