@@ -22,7 +22,10 @@ async function surroundings(rpcUrl: string): Promise<Variables> {
   const secret = join(folder, "master-secret");
   await writeFile(secret, `${randomBytes(32).toString("hex")}\n`);
   return {
-    ...{ DATABASE: join(folder, "payments.db"), MASTER_SECRET_FILE: secret, HOST: "127.0.0.1", PORT: "0" },
+    DATABASE: join(folder, "payments.db"),
+    MASTER_SECRET_FILE: secret,
+    HOST: "127.0.0.1",
+    PORT: "0",
     RPC_URLS: rpcUrl,
   };
 }

@@ -13,7 +13,8 @@ test("a service that never started tells its endpoints, and binds its database t
   const service = world.another({ storage });
   const { genesisHash, masterSecrets, endpoints, egress } = await service.diagnose();
   expect({ genesisHash, masterSecrets, egress }).toEqual({
-    ...{ genesisHash: null, egress: null },
+    genesisHash: null,
+    egress: null,
     masterSecrets: [{ version: 1, standing: "unused" }],
   });
   expect(endpoints).toMatchObject([{ genesisHash: world.chain.genesisHash, trouble: null }]);

@@ -21,18 +21,28 @@ const NOW = 1_800_000_000_000;
 const OURS = "ours";
 
 const endpoint = (name: string, told: Partial<EndpointStanding> = {}): EndpointStanding => ({
-  ...{ endpoint: name, genesisHash: OURS, slot: 1_000, blockTime: NOW - 1_000, readAt: NOW, trouble: null },
+  endpoint: name,
+  genesisHash: OURS,
+  slot: 1_000,
+  blockTime: NOW - 1_000,
+  readAt: NOW,
+  trouble: null,
   ...told,
 });
 
 const silent = (name: string): EndpointStanding =>
   endpoint(name, {
-    ...{ genesisHash: null, slot: null, blockTime: null },
+    genesisHash: null,
+    slot: null,
+    blockTime: null,
     trouble: { endpoint: name, kind: "unreachable", code: null, message: "no connection" },
   });
 
 const diagnosis = (...endpoints: readonly EndpointStanding[]): Diagnosis => ({
-  ...{ genesisHash: OURS, masterSecrets: [], endpoints, egress: null },
+  genesisHash: OURS,
+  masterSecrets: [],
+  endpoints,
+  egress: null,
 });
 
 describe("chain", () => {
@@ -42,14 +52,16 @@ describe("chain", () => {
 
   test("E14 endpoints of another chain are wrong", () => {
     expect(checkChain(diagnosis(endpoint("a", { genesisHash: "theirs" })))).toMatchObject({
-      ...{ verdict: "wrong", found: "the database belongs to ours, the endpoints serve theirs" },
+      verdict: "wrong",
+      found: "the database belongs to ours, the endpoints serve theirs",
     });
   });
 
   test("one endpoint of another chain among ours is wrong", () => {
     const mixed = diagnosis(endpoint("a"), endpoint("b", { genesisHash: "theirs" }));
     expect(checkChain(mixed)).toMatchObject({
-      ...{ verdict: "wrong", found: expect.stringContaining("ours and theirs") as string },
+      verdict: "wrong",
+      found: expect.stringContaining("ours and theirs") as string,
     });
   });
 
@@ -177,8 +189,13 @@ describe("purses", () => {
 
 describe("stored work", () => {
   const rest: StoredWork = {
-    ...{ storage: "ok", overdueMs: 0, deadLetters: 0, failingTasks: 0, unknownInstances: 0 },
-    ...{ unprovable: 0, attention: 0 },
+    storage: "ok",
+    overdueMs: 0,
+    deadLetters: 0,
+    failingTasks: 0,
+    unknownInstances: 0,
+    unprovable: 0,
+    attention: 0,
   };
   const troubles = (work: Partial<StoredWork>) =>
     checkWork({ ...rest, ...work })
@@ -205,7 +222,8 @@ test("webhook egress: without a proxy, through one that answers, and through one
   const egress = (trouble: string | null) => ({ ...diagnosis(), egress: { proxy: "p:1", trouble } });
   expect(checkEgress(egress(null))).toMatchObject({ verdict: "ok" });
   expect(checkEgress(egress("ECONNREFUSED"))).toMatchObject({
-    ...{ verdict: "wrong", found: "the proxy p:1 cannot be reached: ECONNREFUSED" },
+    verdict: "wrong",
+    found: "the proxy p:1 cannot be reached: ECONNREFUSED",
   });
 });
 
