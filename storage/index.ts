@@ -12,6 +12,7 @@ export { shareShards, type ShardClaim, type ShardPlan } from "./shard-shares.ts"
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 export { amended, checkedNarrow, claimed, pendingTask, released, retried } from "./stored-task.ts";
 export { storedTask, taskRecord, troubledTask, type TaskClaim } from "./stored-task.ts";
-export { nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf, type SuspectClaim } from "./suspects.ts";
+export { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "./suspects.ts";
+export type { SuspectClaim } from "./suspects.ts";
 export { queueOf } from "./task-queues.ts";
 export type { ColumnOf, KindOf } from "./table.ts";

@@ -26,10 +26,8 @@ export function memoryStorage(): EngineStorage {
     tally: async (query) => tables.tally(query),
     commit: async (items) => database.commit(items),
     claim: async (request) => journal.atomically(() => tasks.claim(request)),
-    heartbeat: async ({ tasks: held, now, leaseMs }) =>
-      journal.atomically(() =>
-        held.filter(({ id, token }) => !tasks.extend(id, token, now + leaseMs)).map(({ id }) => id),
-      ),
+    heartbeat: async ({ tasks: held, ...beat }) =>
+      journal.atomically(() => held.filter((task) => !tasks.extend(task, beat)).map(({ id }) => id)),
     release: async ({ id, token, dueAt, error }) =>
       journal.atomically(() => tasks.release({ id, token }, dueAt, error)),
     load: async (id) => {

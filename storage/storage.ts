@@ -480,10 +480,14 @@ export interface EngineStorage {
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedTask[]>;
   /**
-   * Extends the leases still held; answers the ids of those that are lost. A lease that has ended is held until a claim
-   * comes upon it.
+   * Extends the leases still held, all in one act; answers the ids of those that are lost. A lease that has ended is held
+   * until a claim comes upon it. A task that such a claim made a suspect, and that was given to no one since, goes back to
+   * this holder, also above the cap of its lane and beside another suspect that is held: who sends a heartbeat has not
+   * vanished, so the crash is taken back, and without any it is a suspect no longer. A dead letter stays one, and what was
+   * given back stays so until a claim has put it into the line of suspects again: see `extended`.
    */
   heartbeat(request: {
+    readonly holder: string;
     readonly tasks: readonly { readonly id: string; readonly token: number }[];
     readonly now: number;
     readonly leaseMs: number;

@@ -202,7 +202,7 @@ export function pendingTask(task: StoredTask): PendingTask {
   return { ...taskRecord(task), crashes, isSuspect, failures, lastError, visibleAt, isHeld, deadAt };
 }
 
-/** What of a claim concerns each task. */
+/** What of a claim, or of a heartbeat, concerns each task. */
 export type TaskClaim = Pick<ClaimRequest, "holder" | "now" | "leaseMs">;
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { StoredTask } from "./engine-tables.ts";
 import type { ClaimRequest } from "./storage.ts";
-import { taskRecord } from "./stored-task.ts";
+import { taskRecord, type TaskClaim } from "./stored-task.ts";
 import { queueOf } from "./task-queues.ts";
 
 /**
@@ -60,6 +60,46 @@ export function suspected<T extends StoredTask>(task: T, claim: SuspectClaim): T
   return task.crashes > 1
     ? { ...task, crashedAt: now, visibleAt: now + SUSPECT_MS }
     : { ...task, crashedAt: null };
+}
+
+/**
+ * What a heartbeat makes of a task of which the caller has the latest token; null where its lease is lost. A held one stays
+ * held. One in the line of suspects was given to no other holder since: what was taken for a crash was an outage of the
+ * storage or a machine that stood still, so its holder has it again and the crash is taken back. A dead letter stays one.
+ *
+ * A suspect that was given back, and that a claim has put into the line since, looks the same. A heartbeat that was
+ * overtaken by both gives it to a holder which does it no longer. That lease ends by itself, and the crash then counted is
+ * the one taken back: it is tried one lease later, with as many crashes as before.
+ *
+ * @example
+ * ```ts
+ * import { extended, storedTask, suspected } from "paystate/storage";
+ *
+ * const task = {
+ *   id: "i:1:0",
+ *   instance: "i",
+ *   workflow: "order@1",
+ *   kind: "effect",
+ *   name: "ship",
+ *   payload: "{}",
+ *   dueAt: 5,
+ *   lane: null,
+ * } as const;
+ * const held = storedTask(task, { holder: "h", until: 99 });
+ * const beat = { holder: "h", now: 500, leaseMs: 90 };
+ * console.log(extended(held, beat)?.visibleAt); // 590
+ * const missed = suspected(held, { ...beat, maxCrashes: 5 });
+ * const kept = missed === null ? null : extended(missed, beat);
+ * console.log(kept?.holder, kept?.crashes, kept?.crashedAt); // h 0 null
+ * console.log(extended(storedTask(task, undefined), beat)); // null
+ * ```
+ */
+export function extended<T extends StoredTask>(task: T, { holder, now, leaseMs }: TaskClaim): T | null {
+  const visibleAt = now + leaseMs;
+  if (task.holder !== null) return { ...task, visibleAt };
+  if (!isInLine(task)) return null;
+  const crashes = task.crashes - 1;
+  return { ...task, holder, visibleAt, crashes, crashedAt: crashes === 0 ? null : task.crashedAt };
 }
 
 /**

@@ -17,6 +17,8 @@ export interface InHandSurroundings {
   readonly storage: Pick<EngineStorage, "release" | "heartbeat">;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Names this process among the holders of leases. */
+  readonly holder: string;
   readonly leaseMs: number;
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: (task: ClaimedTask, hold: Hold) => Promise<void>;
@@ -209,13 +211,13 @@ export class TasksInHand {
   }
 
   async #sendHeartbeats(signal: AbortSignal): Promise<void> {
-    const { storage, clock, log, leaseMs } = this.#around;
+    const { storage, clock, log, holder, leaseMs } = this.#around;
     while (!signal.aborted) {
       await clock.sleep(leaseMs / 3, signal);
       const tasks = [...this.#inHand.values()].map(({ task: { id, token } }) => ({ id, token }));
       if (tasks.length === 0 || signal.aborted) continue;
       try {
-        const lost = await storage.heartbeat({ tasks, now: clock.now(), leaseMs });
+        const lost = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
         for (const id of lost) this.#inHand.get(id)?.hold.lose();
       } catch (err) {
         log.error({ err }, "leases could not be extended");

@@ -60,7 +60,15 @@ export class Worker implements Hands {
     this.holder = holder;
     this.leaseMs = limits.leaseMs;
     const onEnded = (task: ClaimedTask, isDone: boolean): void => this.#ended(task, isDone);
-    this.#inHand = new TasksInHand({ storage, clock, log, leaseMs: limits.leaseMs, perform, onEnded });
+    this.#inHand = new TasksInHand({
+      storage,
+      clock,
+      log,
+      holder,
+      leaseMs: limits.leaseMs,
+      perform,
+      onEnded,
+    });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
     this.#troubles = new TroubleReport({

@@ -22,11 +22,12 @@ import {
   retried,
   storedTask,
   taskRecord,
+  type TaskClaim,
   troubledTask,
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { FreePlaces } from "../share-places.ts";
-import { nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
+import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
 import { compareTexts } from "../compare-texts.ts";
 import { engineShape } from "./engine-shape.ts";
@@ -197,11 +198,11 @@ export class TaskQueue {
   }
 
   /** Extends the lease; false when it is lost. */
-  extend(id: string, token: number, until: number): boolean {
+  extend({ id, token }: HeldTask, beat: TaskClaim): boolean {
     const task = this.#claimed(id, token);
-    const held = task !== undefined && task.holder !== null;
-    if (held) this.#tasks.put({ ...task, visibleAt: until });
-    return held;
+    const kept = task === undefined ? null : extended(task, beat);
+    if (kept !== null) this.#tasks.put(kept);
+    return kept !== null;
   }
 
   release({ id, token }: HeldTask, dueAt: number, error: string | undefined): boolean {

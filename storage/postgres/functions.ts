@@ -518,7 +518,7 @@ begin
     'tasks', tasks_claimed);
 end $body$;`;
 
-/** Extends what is still held; answers the ids of the rest. */
+/** Extends what is still held, takes back suspects that were given to no other since; answers the ids of the rest. */
 const extendLeases = `
 create or replace function paystate_heartbeat_@(request jsonb) returns jsonb language plpgsql as $body$
 #variable_conflict use_column
@@ -530,11 +530,13 @@ begin
   held := array(
     select t.id from tasks t join jsonb_array_elements(request->'tasks') b
       on t.id = b->>'id' and t.token = (b->>'token')::bigint
-    where t.holder is not null order by t.id for update of t
+    where t.holder is not null or ${IN_LINE} order by t.id for update of t
   );
   with extended as (
-    update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint
-      where id = any(held) and holder is not null returning lane
+    update tasks set "visibleAt" = at + (request->>'leaseMs')::bigint, holder = coalesce(holder, request->>'holder'),
+        crashes = case when holder is null then crashes - 1 else crashes end,
+        "crashedAt" = case when holder is not null or crashes > 1 then "crashedAt" end
+      where id = any(held) and (holder is not null or ${IN_LINE}) returning lane
   )
   select array_agg(distinct lane) filter (where lane is not null) into changed from extended;
   perform paystate_settle_@('[]', coalesce(changed, '{}'));

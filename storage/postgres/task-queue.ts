@@ -53,9 +53,9 @@ export class TaskQueue {
     });
   }
 
-  async heartbeat({ tasks, now, leaseMs }: Heartbeat): Promise<string[]> {
-    if (tasks.length === 0) return [];
-    const request = { tasks, now: this.#clock.now(now), leaseMs };
+  async heartbeat({ now, ...beat }: Heartbeat): Promise<string[]> {
+    if (beat.tasks.length === 0) return [];
+    const request = { ...beat, now: this.#clock.now(now) };
     return (await this.#database.again(() =>
       this.#database.call(functionNames.heartbeat, request),
     )) as string[];

@@ -77,15 +77,6 @@ function committedStatements(db: Kysely<Schema>) {
 /** What holders do with the tasks in their hands. */
 function leaseStatements(db: Kysely<Schema>) {
   return {
-    extend: statement<Held & { until: number }>()(({ id, token, until }) =>
-      db
-        .updateTable("tasks")
-        .set({ visibleAt: until })
-        .where("id", "=", id)
-        .where("token", "=", token)
-        .where("holder", "is not", null)
-        .returning("lane"),
-    ),
     release: statement<Held & { dueAt: number; failed: number; error: string | null }>()(
       ({ id, token, dueAt, failed, error }) =>
         db

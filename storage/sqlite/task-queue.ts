@@ -25,7 +25,7 @@ import {
 } from "../stored-task.ts";
 import { engineTables, type StoredTask } from "../engine-tables.ts";
 import { fullGroups } from "../share-places.ts";
-import { nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
+import { extended, nextSuspectAt, suspected, suspectsInTurn, withoutPlaceOf } from "../suspects.ts";
 import { QUEUES, queueOf } from "../task-queues.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
 import { Lanes } from "./lanes.ts";
@@ -190,14 +190,17 @@ export class TaskQueue {
       .slice(0, limit);
   }
 
-  async heartbeat({ tasks, now, leaseMs }: Heartbeat): Promise<string[]> {
+  async heartbeat({ tasks, ...beat }: Heartbeat): Promise<string[]> {
     if (tasks.length === 0) return [];
     return this.#connection.write(() => {
       const changed = new Set<string | null>();
       const lost = tasks.filter(({ id, token }) => {
-        const extended = this.#tasks.extend.get({ id, token, until: now + leaseMs });
-        if (extended !== undefined) changed.add(extended.lane);
-        return extended === undefined;
+        const task = this.#tasks.one.get({ id });
+        const kept = task?.token === token ? extended(task, beat) : null;
+        if (kept === null) return true;
+        this.#tasks.suspect.run(kept);
+        changed.add(kept.lane);
+        return false;
       });
       this.#lanes.settle(changed);
       return lost.map(({ id }) => id);

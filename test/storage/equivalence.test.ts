@@ -213,7 +213,12 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
     },
     {
       arbitrary: fc
-        .record({ tasks: some(fc.record({ id: taskId, token })), now: number(80), leaseMs: number(30) })
+        .record({
+          holder: one("g", "h"),
+          tasks: some(fc.record({ id: taskId, token })),
+          now: number(80),
+          leaseMs: number(30),
+        })
         .map((request) => ["heartbeat", request] as const),
       weight: 1,
     },

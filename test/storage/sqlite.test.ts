@@ -151,7 +151,7 @@ describe("locks", () => {
     expect(await storage.nextDue([WORKFLOW])).toBe(1_000);
     expect(await storage.claimShards({ kind: "none", holder: "h", now: 0, leaseMs: 1_000 })).toEqual([]);
     expect(await storage.claimShards({ kind: "held", holder: "h", now: 499, leaseMs: 1_000 })).toEqual([0]);
-    expect(await storage.heartbeat({ tasks: [], now: 0, leaseMs: 1 })).toEqual([]);
+    expect(await storage.heartbeat({ holder: "h", tasks: [], now: 0, leaseMs: 1 })).toEqual([]);
     expect(await storage.commit([])).toEqual([]);
     expect(await storage.load("i")).toBeNull();
     other.close();

@@ -51,7 +51,7 @@ export const adoptionCases: readonly StorageContractCase[] = [
       await put(other, { step: stepOf("i", 1, { workflow: "sample@2" }), adopts });
       assert.deepEqual(ids(await claim(storage, 5)), ["other"]);
       assert.deepEqual(ids(await claim(storage, 5, { workflows: ["sample@2"] })), ["timer", "laned"]);
-      assert.deepEqual(await storage.heartbeat({ tasks: [held], now: 5, leaseMs: LEASE }), []);
+      assert.deepEqual(await storage.heartbeat({ holder: "h", tasks: [held], now: 5, leaseMs: LEASE }), []);
       assert.deepEqual(await commit(storage, { consumes: { task: "held", token: 1 } }), { ok: true });
       assert.deepEqual(await storage.earliestTasks(), [
         { workflow: "sample@1", dueAt: 5 + LEASE },
@@ -90,9 +90,10 @@ export const adoptionCases: readonly StorageContractCase[] = [
       const amends = ["t", "l", "absent"].map((task) => ({ task, name: "new", payload: "[1]", dueAt: 3 }));
       await put(other, { amends });
       assert.deepEqual(await claim(storage, 2), []);
-      assert.deepEqual(await storage.heartbeat({ tasks: [{ id: "l", token: 1 }], now: 3, leaseMs: 9 }), [
-        "l",
-      ]);
+      assert.deepEqual(
+        await storage.heartbeat({ holder: "h", tasks: [{ id: "l", token: 1 }], now: 3, leaseMs: 9 }),
+        ["l"],
+      );
       assert.deepEqual(await commit(storage, { consumes: { task: "l", token: 1 } }), {
         ok: false,
         conflict: "token",

@@ -59,7 +59,7 @@ export const laneCases: readonly StorageContractCase[] = [
   promise("a heartbeat keeps the slot, and a future task waits for its time", async ({ storage }) => {
     await arm(storage, inLane("a", "lane", 1), inLane("b", "lane", 1, { dueAt: 5 * LEASE }));
     await claimOne(storage, 0);
-    await storage.heartbeat({ tasks: [{ id: "a", token: 1 }], now: LEASE - 1, leaseMs: LEASE });
+    await storage.heartbeat({ holder: "h", tasks: [{ id: "a", token: 1 }], now: LEASE - 1, leaseMs: LEASE });
     assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE - 1);
     assert.deepEqual(await claim(storage, LEASE), []);
     await put(storage, { consumes: { task: "a", token: 1 } });

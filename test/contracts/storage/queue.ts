@@ -146,7 +146,10 @@ const claims: readonly StorageContractCase[] = [
     assert.deepEqual(await claim(other, 99), []);
     assert.equal(await storage.nextDue([WORKFLOW]), 100);
     assert.deepEqual(await commit(storage, { consumes: { task: "t", token: 1 } }), ok);
-    assert.deepEqual(await storage.heartbeat({ tasks: [{ id: "v", token: 1 }], now: 90, leaseMs: 100 }), []);
+    assert.deepEqual(
+      await storage.heartbeat({ holder: "h", tasks: [{ id: "v", token: 1 }], now: 90, leaseMs: 100 }),
+      [],
+    );
     const claimed = await claimOne(other, 100);
     assert.deepEqual([claimed.id, claimed.token, claimed.crashes], ["u", 2, 1]);
     assert.deepEqual(await commit(storage, { consumes: { task: "u", token: 1 } }), lost);
@@ -186,7 +189,7 @@ const givingBack: readonly StorageContractCase[] = [
     await put(storage, { consumes: { task: "consumed", token: 1 } });
     await storage.release({ id: "released", token: 1, dueAt: 1_000_000 });
     const beat = (now: number, names: readonly string[]) =>
-      storage.heartbeat({ tasks: names.map((id) => ({ id, token: 1 })), now, leaseMs: LEASE });
+      storage.heartbeat({ holder: "h", tasks: names.map((id) => ({ id, token: 1 })), now, leaseMs: LEASE });
     assert.deepEqual(await beat(LEASE - 1, ["held", "consumed", "released", "none"]), [
       "consumed",
       "released",
@@ -232,9 +235,10 @@ const givingBack: readonly StorageContractCase[] = [
     await claimOne(other, 0);
     await put(storage, { disarms: [{ instance: "i", timer: "t" }] });
     assert.deepEqual(await commit(other, { consumes: { task: "t", token: 1 } }), lost);
-    assert.deepEqual(await other.heartbeat({ tasks: [{ id: "t", token: 1 }], now: 0, leaseMs: LEASE }), [
-      "t",
-    ]);
+    assert.deepEqual(
+      await other.heartbeat({ holder: "h", tasks: [{ id: "t", token: 1 }], now: 0, leaseMs: LEASE }),
+      ["t"],
+    );
   }),
 ];
 
@@ -270,9 +274,10 @@ const poison: readonly StorageContractCase[] = [
       assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p1", "p0"]);
       assert.deepEqual(ids(await storage.deadLetters(2)), ["p2", "p1"]);
       assert.equal(await storage.release({ id: "p0", token: 1, dueAt: 0 }), false, "the dead stay dead");
-      assert.deepEqual(await storage.heartbeat({ tasks: [{ id: "p0", token: 1 }], now: 0, leaseMs: LEASE }), [
-        "p0",
-      ]);
+      assert.deepEqual(
+        await storage.heartbeat({ holder: "h", tasks: [{ id: "p0", token: 1 }], now: 0, leaseMs: LEASE }),
+        ["p0"],
+      );
       assert.deepEqual(await commit(storage, { consumes: { task: "p1", token: 1 } }), ok);
       assert.deepEqual(ids(await storage.deadLetters(9)), ["p2", "p0"]);
     },

@@ -175,7 +175,7 @@ const culprits: readonly StorageContractCase[] = [
     for (const crashes of [2, 3]) {
       const slow = await claimOne(storage, now, options);
       assert.equal(slow.id, "slow0");
-      assert.deepEqual(await storage.heartbeat({ tasks: [slow], now, leaseMs: HOUR_MS }), []);
+      assert.deepEqual(await storage.heartbeat({ holder: "h", tasks: [slow], now, leaseMs: HOUR_MS }), []);
       assert.deepEqual(await claim(storage, now + HOUR_MS - 2 * LEASE, options), []);
       now += HOUR_MS;
       await storage.release({ ...slow, dueAt: now });
@@ -214,9 +214,7 @@ const culprits: readonly StorageContractCase[] = [
       const lost = { ok: false, conflict: "token" } as const;
       assert.deepEqual(await commit(storage, { consumes: { task: "t0", token: 1 } }), lost);
       assert.deepEqual(await commit(storage, { consumes: { task: "t1", token: 1 } }), ok);
-      const [waiting] = [{ id: "t2", token: 1 }];
-      assert.deepEqual(await storage.heartbeat({ tasks: [waiting], now: LEASE, leaseMs: LEASE }), ["t2"]);
-      assert.equal(await storage.release({ ...waiting, dueAt: LEASE, error: "late" }), true);
+      assert.equal(await storage.release({ id: "t2", token: 1, dueAt: LEASE, error: "late" }), true);
       assert.deepEqual(await suspects(storage), ["t0"]);
     },
   ),
@@ -237,7 +235,7 @@ const culprits: readonly StorageContractCase[] = [
   promise("D2: an hour after its last crash a task is no suspect", async ({ storage }) => {
     await vanishWith(storage, 4);
     const held = await claimOne(storage, LEASE);
-    const beat = { tasks: [held], now: LEASE, leaseMs: HOUR_MS };
+    const beat = { holder: "h", tasks: [held], now: LEASE, leaseMs: HOUR_MS };
     assert.deepEqual(await storage.heartbeat(beat), []);
     assert.deepEqual(await claim(storage, LEASE + HOUR_MS - 1), []);
     assert.deepEqual(await storage.heartbeat({ ...beat, now: 2 * LEASE }), []);
@@ -266,5 +264,110 @@ const culprits: readonly StorageContractCase[] = [
   }),
 ];
 
+/** A heartbeat of the holder that was missed, for so many of its tasks; answers the ids of those it has lost. */
+const beatLate = (storage: PaymentStorage, count: number, now: number): Promise<readonly string[]> =>
+  storage.heartbeat({
+    holder: "dead",
+    tasks: range(count).map((index) => ({ id: `t${index}`, token: 1 })),
+    now,
+    leaseMs: LEASE,
+  });
+
+const late: readonly StorageContractCase[] = [
+  promise("D2: a holder that was only late has back what no other has been given", async (on) => {
+    const { storage, other } = on;
+    await vanishWith(storage, 40);
+    assert.equal((await claimOne(other, LEASE)).id, "t0");
+    assert.deepEqual(await beatLate(storage, 40, LEASE + 1), ["t0"], "the one that is in other hands");
+    assert.deepEqual(await suspects(storage), ["t0"]);
+    const { tasks } = await storage.pending("i", 100);
+    const [first, ...kept] = tasks.toSorted((a, b) => b.crashes - a.crashes);
+    assert.deepEqual([first?.id, first?.crashes], ["t0", 1]);
+    for (const { crashes, isHeld, visibleAt } of kept) {
+      assert.deepEqual([crashes, isHeld, visibleAt], [0, true, 2 * LEASE + 1]);
+    }
+    await put(other, { consumes: { task: "t0", token: 2 } });
+    assert.deepEqual(await claim(other, 2 * LEASE), [], "nothing waits in the line");
+    assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE + 1);
+    assert.deepEqual(await beatLate(storage, 40, 2 * LEASE), ["t0"], "held like any other");
+    await put(storage, { consumes: { task: "t1", token: 1 } });
+    const again = await claimOne(other, 3 * LEASE);
+    assert.deepEqual([again.id, again.crashes, again.token], ["t2", 1, 2], "when it vanishes after all");
+  }),
+  promise("D2: outage after outage makes no dead letter of what a living holder has", async ({ storage }) => {
+    await vanishWith(storage, 2);
+    for (const round of range(9)) {
+      const now = (round + 1) * 2 * LEASE;
+      // The first one gets t0, and as long as that is held, t1 waits in the line.
+      assert.deepEqual(ids(await claim(storage, now, { leaseMs: 99 * LEASE })), round === 0 ? ["t0"] : []);
+      assert.deepEqual(await suspects(storage), ["t0", "t1"]);
+      assert.deepEqual(await beatLate(storage, 2, now + 1), ["t0"]);
+    }
+    const { tasks } = await storage.pending("i", 100);
+    assert.deepEqual(
+      tasks
+        .filter(({ id }) => id === "t1")
+        .map(({ crashes, isSuspect, isHeld }) => [crashes, isSuspect, isHeld]),
+      [[0, false, true]],
+    );
+    assert.deepEqual(await storage.deadLetters(9), []);
+  }),
+  promise("D2: a suspect that its holder has back loses one crash, and stays a suspect", async (on) => {
+    const { storage, other } = on;
+    await vanishWith(storage, 2);
+    const options = { maxCrashes: 9 };
+    const first = await claimOne(other, LEASE, { ...options, holder: "slow" });
+    // Missed in its turn: it goes behind t1, with a second crash.
+    assert.equal((await claimOne(storage, 2 * LEASE, options)).id, "t1");
+    const beat = { holder: "slow", tasks: [first], now: 2 * LEASE + 1, leaseMs: LEASE };
+    assert.deepEqual(await other.heartbeat(beat), []);
+    const { tasks } = await storage.pending("i", 9);
+    assert.deepEqual(
+      tasks.map(({ id, crashes, isSuspect, isHeld }) => [id, crashes, isSuspect, isHeld]),
+      [
+        ["t0", 1, true, true],
+        ["t1", 1, true, true],
+      ],
+    );
+    assert.deepEqual(await claim(storage, 3 * LEASE, options), [], "while it is held no other is given");
+    const again = await claimOne(storage, 3 * LEASE + 1, options);
+    assert.deepEqual([again.id, again.crashes], ["t0", 2]);
+  }),
+  promise("D2: no heartbeat has back a dead letter, nor what was given back", async ({ storage }) => {
+    await vanishWith(storage, 2);
+    await storage.release({ id: "t1", token: 1, dueAt: LEASE + 9 });
+    assert.deepEqual(await claim(storage, LEASE, { maxCrashes: 1 }), []);
+    assert.deepEqual(await beatLate(storage, 2, LEASE + 1), ["t0", "t1"]);
+    assert.deepEqual(ids(await storage.deadLetters(9)), ["t0"]);
+    const given = await claimOne(storage, LEASE + 9);
+    assert.deepEqual([given.id, given.crashes], ["t1", 0]);
+  }),
+  promise("D2, G6: what a late holder has back takes its slot of the lane again", async (on) => {
+    const { storage, other } = on;
+    await arm(storage, taskOf("first"), inLane("t1", "L", 1), inLane("new", "L", 1));
+    assert.deepEqual(ids(await claim(storage, 0, { holder: "dead" })).toSorted(), ["first", "t1"]);
+    assert.deepEqual(ids(await claim(other, LEASE, { laned: 1 })).toSorted(), ["first", "new"]);
+    await put(other, { consumes: { task: "first", token: 2 } });
+    assert.deepEqual(await beatLate(storage, 2, LEASE + 1), ["t0"]);
+    await put(other, { consumes: { task: "new", token: 1 } });
+    await arm(storage, inLane("newer", "L", 1));
+    assert.deepEqual(await claim(other, LEASE + 2), [], "its lane is full again");
+    assert.equal(await storage.nextDue([WORKFLOW]), 2 * LEASE + 1);
+    await put(storage, { consumes: { task: "t1", token: 1 } });
+    assert.equal((await claimOne(other, LEASE + 2)).id, "newer");
+  }),
+  promise("D2: a heartbeat that comes after its task was given back adds no crash", async ({ storage }) => {
+    await vanishWith(storage, 2);
+    const { id, token } = await claimOne(storage, LEASE);
+    await storage.release({ id, token, dueAt: LEASE + 5 });
+    assert.equal((await claimOne(storage, LEASE)).id, "t1");
+    assert.deepEqual(await claim(storage, LEASE + 5), [], "given back, it waits in the line again");
+    const beat = { holder: "h", tasks: [{ id, token }], now: LEASE + 6, leaseMs: LEASE };
+    assert.deepEqual(await storage.heartbeat(beat), []);
+    const again = await claimOne(storage, 2 * LEASE + 6);
+    assert.deepEqual([again.id, again.crashes], ["t0", 1], "one lease later, with as many crashes as before");
+  }),
+];
+
 /** Tasks whose holder has vanished. */
-export const suspectCases: readonly StorageContractCase[] = [...oneByOne, ...culprits];
+export const suspectCases: readonly StorageContractCase[] = [...oneByOne, ...culprits, ...late];

@@ -18,7 +18,7 @@ export function plainMapStorage(): EngineStorage {
     commit: async (items) => database.atomically(() => items.map((item) => commit.one(item))),
     claim: async (request) => tasks.claim(request),
     heartbeat: async (request) =>
-      request.tasks.filter((task) => !tasks.extend(task, request.now + request.leaseMs)).map(({ id }) => id),
+      request.tasks.filter((task) => !tasks.extend(task, request)).map(({ id }) => id),
     release: async ({ id, token, dueAt, error }) => tasks.release({ id, token }, dueAt, error),
     nextDue: async (...asked) => tasks.nextDue(...asked),
     pending: async (instance, limit, except) => ({

@@ -16,6 +16,7 @@ import {
   compareTexts,
   copyRow,
   engineTables,
+  extended,
   FreePlaces,
   nextSuspectAt,
   pendingTask,
@@ -26,6 +27,7 @@ import {
   suspected,
   suspectsInTurn,
   taskRecord,
+  type TaskClaim,
   troubledTask,
   withoutPlaceOf,
 } from "paystate/storage";
@@ -77,11 +79,9 @@ export class Tasks {
     }
   }
 
-  extend(held: Held, until: number): boolean {
+  extend(held: Held, beat: TaskClaim): boolean {
     const task = this.#withToken(held);
-    const isHeld = task !== null && task.holder !== null;
-    if (isHeld) this.#put({ ...task, visibleAt: until });
-    return isHeld;
+    return this.#change(task === null ? null : extended(task, beat));
   }
 
   release(held: Held, dueAt: number, error: string | undefined): boolean {
