@@ -109,8 +109,8 @@ export interface TroubledTask extends TaskRecord {
 export interface PendingTask extends TaskRecord {
   readonly crashes: number;
   /**
-   * Its last holder vanished, with this task or another to blame: until it ends or fails in the normal way, or for an hour,
-   * it is handed out only while no other suspect is held.
+   * Its last holder vanished, with this task or another to blame: until it ends or fails in the normal way, its holder sends
+   * a heartbeat after all, or for an hour, it is handed out only while no other suspect is held.
    */
   readonly isSuspect: boolean;
   readonly failures: number;

@@ -212,14 +212,18 @@ export class TasksInHand {
 
   async #sendHeartbeats(signal: AbortSignal): Promise<void> {
     const { storage, clock, log, holder, leaseMs } = this.#around;
+    let isKept = true;
     while (!signal.aborted) {
-      await clock.sleep(leaseMs / 3, signal);
+      // Where the storage did not answer it is asked sooner, so that a short outage ends no lease.
+      await clock.sleep(isKept ? leaseMs / 3 : leaseMs / 10, signal);
+      isKept = true;
       const tasks = [...this.#inHand.values()].map(({ task: { id, token } }) => ({ id, token }));
       if (tasks.length === 0 || signal.aborted) continue;
       try {
         const lost = await storage.heartbeat({ holder, tasks, now: clock.now(), leaseMs });
         for (const id of lost) this.#inHand.get(id)?.hold.lose();
       } catch (err) {
+        isKept = false;
         log.error({ err }, "leases could not be extended");
       }
     }

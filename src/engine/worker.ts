@@ -3,6 +3,7 @@ import type { ClaimedTask, Commit, EngineStorage, TaskRecord } from "../../stora
 import { QUEUES } from "../../storage/task-queues.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Hands, Reservation } from "./hands.ts";
+import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
 import { NO_PLACES, Places, type PlaceLimits } from "./places.ts";
 import { TroubleReport } from "./report-troubles.ts";
@@ -41,6 +42,7 @@ export class Worker implements Hands {
   readonly #places: Places;
   /** Ended by everything that may have made something due. */
   readonly #pause: Pause;
+  readonly #outage: AfterOutage;
   readonly #troubles: TroubleReport;
   readonly #quietWaiters: (() => void)[] = [];
   /** Null while it does not run. */
@@ -71,6 +73,7 @@ export class Worker implements Hands {
     });
     this.#places = new Places(limits, this.#inHand);
     this.#pause = new Pause(clock);
+    this.#outage = new AfterOutage(limits.leaseMs);
     this.#troubles = new TroubleReport({
       storage,
       log,
@@ -156,23 +159,35 @@ export class Worker implements Hands {
   }
 
   async #work(signal: AbortSignal): Promise<void> {
-    const { log, limits } = this.#around;
+    const { clock, log, limits } = this.#around;
     while (!signal.aborted) {
       this.#pause.reset();
       let ms = limits.pollMs;
       try {
-        if ((await this.#claim()) > 0) {
+        const outageMs = await this.#outageMs();
+        if (outageMs === 0 && (await this.#claim()) > 0) {
           this.#nextDue = "unknown";
           this.#missed = 0;
           continue;
         }
-        ms = await this.#restMs();
+        ms = outageMs > 0 ? outageMs : await this.#restMs();
       } catch (err) {
+        this.#outage.missed(clock.now());
         log.error({ err }, "the storage could not be asked for work");
       }
       if (!this.#pause.isEnded && this.#inHand.isEmpty && !this.#places.hasReserved) this.#tellQuiet();
       await this.#pause.take(ms, signal);
     }
+  }
+
+  /** How long nothing may be claimed yet after an outage. It is asked by a read whether that is over. */
+  async #outageMs(): Promise<number> {
+    const { storage, clock, workflowKeys } = this.#around;
+    if (this.#outage.isOut) {
+      await storage.nextDue(workflowKeys);
+      this.#outage.answered(clock.now());
+    }
+    return this.#outage.restMs(clock.now());
   }
 
   async #claim(): Promise<number> {

@@ -8,6 +8,20 @@ const STOPPING = ["engine/stopping.test.ts"];
 
 export const ENGINE_BREAKS: readonly Break[] = [
   {
+    property: "a holder that was only late has its tasks back",
+    file: "storage/suspects.ts",
+    text: "if (!isInLine(task)) return null;",
+    replacement: "if (task.token >= 0) return null;",
+    tests: ["engine/outages.test.ts", "storage/contract.test.ts"],
+  },
+  {
+    property: "after an outage the heartbeats come before the claims",
+    file: "src/engine/after-outage.ts",
+    text: "return this.#halfLeaseMs - passed;",
+    replacement: "return 0;",
+    tests: ["engine/outages.test.ts"],
+  },
+  {
     property: "a bad commit fails alone",
     file: QUEUE,
     text: "if (batch.length === 1) {",

@@ -1,0 +1,167 @@
+/** A storage that does not answer for longer than a lease, while every process lives. */
+import { describe, expect, test } from "vitest";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { adapters } from "../kit/adapters.ts";
+import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
+import { job, type Job } from "./job.ts";
+
+const LEASE = 15_000;
+const OUTAGE = 22_000;
+const STEP = 500;
+
+const names = Array.from({ length: 40 }, (_, index) => `j${String(index).padStart(2, "0")}`);
+
+/** What is in hand, and what became of it. */
+class Hands {
+  readonly begun: string[] = [];
+  readonly aborted: string[] = [];
+  readonly finish = gate();
+
+  readonly jobs = job(async ({ id }, { signal }) => {
+    this.begun.push(id);
+    signal.addEventListener("abort", () => this.aborted.push(id));
+    await this.finish.opened;
+    return { event: { type: "DONE", by: id } };
+  });
+}
+
+/** The way from processes to their storage: it can be cut, and it is known when nothing is under way. */
+class Wire {
+  isCut = false;
+  readonly #world: EngineWorld;
+  #calls = 0;
+
+  constructor(world: EngineWorld) {
+    this.#world = world;
+  }
+
+  /** A process that works behind this wire. */
+  async begin(jobs: Job): ReturnType<EngineWorld["engine"]> {
+    const process = await this.#world.engine({
+      workflows: [jobs],
+      storage: this.#through(await this.#world.open()),
+    });
+    process.run();
+    return process;
+  }
+
+  /** Turns the clock in small steps, in each of which all that is due has its turn. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP) {
+      this.#world.clock.advance(STEP);
+      await this.idle();
+    }
+  }
+
+  /** Resolves when no call has been under way for some turns of the event loop. */
+  async idle(): Promise<void> {
+    for (let quiet = 0; quiet < 8;) {
+      await turns(1);
+      quiet = this.#calls === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  #through(storage: PaymentStorage): PaymentStorage {
+    return new Proxy(storage, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== "function" || name === "onWake" || name === "close") return member;
+        return async (...given: readonly unknown[]): Promise<unknown> => {
+          if (this.isCut) throw new Error("no connection");
+          this.#calls += 1;
+          try {
+            return await (member.apply(target, given) as Promise<unknown>);
+          } finally {
+            this.#calls -= 1;
+          }
+        };
+      },
+    });
+  }
+}
+
+/** How many of the tasks are held by a living process, and how many are suspects. */
+async function standing({ storage }: EngineWorld): Promise<{ held: number; suspects: number }> {
+  const found = await Promise.all(names.map((id) => storage.pending(id, 9)));
+  const tasks = found.flatMap((each) => each.tasks);
+  return {
+    held: tasks.filter(({ isHeld }) => isHeld).length,
+    suspects: tasks.filter(({ isSuspect, crashes }) => isSuspect || crashes > 0).length,
+  };
+}
+
+describe.each(adapters)("outages on $name", (adapter) => {
+  test("D2: two living processes without a storage for longer than a lease: all forty are done once", () =>
+    inWorld(adapter, async (world) => {
+      const { begun, aborted, finish, jobs } = new Hands();
+      const wire = new Wire(world);
+      const holder = await wire.begin(jobs);
+      for (const id of names) await holder.start(jobs, { id, input: { id } });
+      await wire.idle();
+      const other = await wire.begin(jobs);
+      // Many at different places of the beat, each longer than the lease.
+      for (let round = 0; round < 7; round++) {
+        await wire.pass(10_000 + round * STEP);
+        wire.isCut = true;
+        await wire.pass(OUTAGE);
+        wire.isCut = false;
+        await wire.pass(LEASE);
+        expect(await standing(world)).toEqual({ held: 40, suspects: 0 });
+      }
+      expect(aborted).toEqual([]);
+      finish.open();
+      await world.settled();
+      expect(begun).toEqual(names);
+      expect(aborted).toEqual([]);
+      for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
+      expect(await world.storage.deadLetters(9)).toEqual([]);
+    }));
+
+  test("D2: where one process alone is cut off, one of its tasks goes to another, and it keeps the rest", () =>
+    inWorld(adapter, async (world) => {
+      const { begun, aborted, finish, jobs } = new Hands();
+      const [cut, whole] = [new Wire(world), new Wire(world)];
+      const holder = await cut.begin(jobs);
+      for (const id of names) await holder.start(jobs, { id, input: { id } });
+      await cut.idle();
+      const other = await whole.begin(jobs);
+      const pass = async (ms: number): Promise<void> => {
+        for (let passed = 0; passed < ms; passed += STEP) {
+          await cut.pass(STEP);
+          await whole.idle();
+        }
+      };
+      await pass(10_000);
+      cut.isCut = true;
+      await pass(OUTAGE);
+      expect(begun).toEqual([...names, "j00"]);
+      cut.isCut = false;
+      await pass(LEASE);
+      expect(aborted).toEqual(["j00"]);
+      expect(await standing(world)).toEqual({ held: 40, suspects: 1 });
+      finish.open();
+      await world.settled();
+      expect(begun).toEqual([...names, "j00"]);
+      for (const id of names) expect(await other.read(id)).toMatchObject({ value: "done" });
+      expect(await world.storage.deadLetters(9)).toEqual([]);
+    }));
+
+  test("after an outage that ended no lease, what is due is claimed at once", () =>
+    inWorld(adapter, async (world) => {
+      const { begun, finish, jobs } = new Hands();
+      const wire = new Wire(world);
+      const process = await wire.begin(jobs);
+      await wire.pass(3_000);
+      wire.isCut = true;
+      await wire.pass(5_000);
+      const idle = await world.engine({ workflows: [jobs] });
+      await idle.start(jobs, { id: "j00", input: { id: "j00" } });
+      expect(begun).toEqual([]);
+      wire.isCut = false;
+      await wire.pass(2_000);
+      expect(begun).toEqual(["j00"]);
+      finish.open();
+      await process.settled();
+      expect(await process.read("j00")).toMatchObject({ value: "done" });
+    }));
+});
