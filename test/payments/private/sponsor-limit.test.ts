@@ -5,6 +5,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { sponsorPurse, spentInADay } from "../../../src/payments/spending.ts";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { passTime } from "../../kit/pass-time.ts";
 import { solAt150, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { privateTest } from "../../kit/private-test.ts";
@@ -76,16 +77,20 @@ async function limited(world: Stage, lamports: bigint) {
     });
     return body as Awaited<ReturnType<typeof order>>["body"];
   };
+  /** `world.pass` waits for the service that is stopped. */
+  const pass = (ms: number): Promise<void> => {
+    const at = { clock: world.clock, engine: service, storage: world.storage, workflows: service.workflows };
+    return passTime(at, world.clock.now() + ms);
+  };
   /** Until the order's address is swept. */
   const finish = async (): Promise<void> => {
     for (let round = 0; round < 16; round++) {
       await service.settled();
       world.chain.advance(round === 0 ? 2 : 200);
-      await world.pass(round < 6 ? 1_000 : 10 * 60_000);
-      await service.settled();
+      await pass(round < 6 ? 1_000 : 10 * 60_000);
     }
   };
-  return { service, take, finish };
+  return { service, take, finish, pass };
 }
 
 const atCapacity = { reason: "capacity" } as const;
@@ -133,7 +138,7 @@ test("what was spent within 24 hours counts, what is under way goes on, and a da
   world,
 }) => {
   const one = await worstCase(world);
-  const { service, take, finish } = await limited(world, one);
+  const { service, take, finish, pass } = await limited(world, one);
   const { transactionId, ephemeralAddress } = await take();
   world.chain.fund(ephemeralAddress, { usdc: 6_000_000n });
   world.chain.advance(35);
@@ -143,7 +148,7 @@ test("what was spent within 24 hours counts, what is under way goes on, and a da
   expect(await reserved(world)).toBe(0n);
   expect(await spent(world)).toBeGreaterThan(0n);
   await expectRefusal(take(), "ROUTING_UNAVAILABLE", atCapacity);
-  await world.pass(24 * HOUR_MS);
+  await pass(24 * HOUR_MS);
   await take();
   expect(await reserved(world)).toBeGreaterThan(0n);
   await service.stop();
