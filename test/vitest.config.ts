@@ -5,11 +5,14 @@ import { LongestFirst } from "./programs/longest-first.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const source = (path: string): string => `${root}${path}`;
 
-/** Tests that start processes of their own, and mostly wait for them. */
+/** Tests that start processes of their own, and mostly wait for them: CI runs them, `npm test` alone has no time for them. */
 const WITH_PROCESSES = [
   "test/cli/**/*.test.ts",
   "test/readme/**/*.test.ts",
+  "test/{deploy,lint}/**/*.test.ts",
+  "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
+  "test/payments/swap/other-providers.test.ts",
   "test/storage/sqlite-processes.test.ts",
   "test/local/killed-process.test.ts",
   "test/inspector/browser.test.ts",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
-import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, QUICK, THOROUGH } from "../kit/thorough.ts";
 import type { ChartCase } from "./charts/chart-case.ts";
 import { events } from "./charts/events.ts";
 import { families } from "./charts/families.ts";
@@ -31,15 +31,16 @@ const corpus: readonly ChartCase[] = [
 
 /**
  * All deaths at commits, or a sample of them in a short run: SQLite makes lives ten times as long. The few charts of
- * another library die at every commit, in memory at least.
+ * another library die at every commit, in memory at least, where CI runs.
  */
 function deaths({ library }: ChartCase, commits: number, { name }: Adapter): Death[] {
   const all = Array.from({ length: commits }, (_, index) => index + 1).flatMap((nth): Death[] => [
     { method: "commit", nth, moment: "before" },
     { method: "commit", nth, moment: "after" },
   ]);
-  const isAll = THOROUGH || (library !== undefined && name === "memory");
-  return isAll ? all : all.filter((_, index) => index % (name === "memory" ? 4 : 9) === 3);
+  const oneIn = byDepth({ quick: 3, ci: 1, long: 1 }) * (name === "memory" ? 4 : 9);
+  const isAll = THOROUGH || (!QUICK && library !== undefined && name === "memory");
+  return isAll ? all : all.filter((_, index) => index % oneIn === 3);
 }
 
 describe.each(corpus)("$name", (chart) => {
