@@ -1,8 +1,7 @@
 /**
  * A child for each item: `npx tsx examples/child-per-item/main.ts [orders.db]`.
  *
- * An order spawns a machine for each of its items, packs them side by side, and is done when each has told that it is
- * packed. Every child is an instance of its own, which can be listed, stopped and killed with its parent at any moment.
+ * An order spawns a machine for each of its items, which are packed side by side. The order ends when all are packed. Every child is an instance of its own, which can be listed, stopped and killed with its parent at any moment.
  */
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";

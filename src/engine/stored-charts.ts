@@ -1,6 +1,6 @@
 /**
  * Which chart stands behind each version that has ever run on a storage: a chart that was edited under an unchanged version
- * is found before anything of it is done, and told in words.
+ * is refused before any of its work is done, with its differences in words.
  */
 import { engineOwnTable } from "../../storage/table.ts";
 import type { EngineStorage, InstanceRecord, Write } from "../../storage/storage.ts";

@@ -27,7 +27,7 @@ export class UnstorableValue extends TypeError {
   }
 }
 
-/** Does what a step takes; of a value that cannot be stored it is told which step that is. */
+/** Runs `act`; the error for a value that cannot be stored is given the step that holds it. */
 export function withStep<A>(step: () => string, act: () => A): A {
   try {
     return act();

@@ -4,7 +4,7 @@ import { explained } from "../../../storage/sqlite/explain.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import { fine, warning, wrong, type Finding } from "./finding.ts";
 
-/** A missing driver is wrong only where an SQLite database is meant: with PostgreSQL nobody needs it. */
+/** A missing SQLite driver is an error only where the database is SQLite: PostgreSQL has a driver of its own. */
 export async function checkDriver(isNeeded: boolean): Promise<Finding> {
   try {
     const Driver = await loadDriver();

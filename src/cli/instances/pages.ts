@@ -93,7 +93,7 @@ export function instancesPage(
   return next === null ? page : `${page}\n\nGoes on with --after ${next}`;
 }
 
-/** One instance, what is told of it (see `tellInstance`), and what it waits for. */
+/** The page of one instance: its record, its explanation (see `tellInstance`), and its pending work. */
 export function instancePage(instance: InstanceView, pending: PendingWork, told: readonly string[]): string {
   const { id, workflow, value, status, steps, context, output, error, createdAt, updatedAt } = instance;
   const facts: (readonly [string, string])[] = [

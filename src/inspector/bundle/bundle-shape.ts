@@ -1,4 +1,4 @@
-/** The shape of a bundle: what was written by hand, or by somebody who wants to hurt its reader, is told before it is shown. */
+/** The schema of a bundle: a bundle that was edited or forged is refused before any of it is shown. */
 import { z } from "zod";
 import type { ChartState } from "../chart/read-chart.ts";
 

@@ -53,7 +53,7 @@ function read(text: string): BundleContent {
   }
   const edited = "this bundle was edited or damaged after it was exported: ask for it again";
   if (sha256 !== sumOf(JSON.stringify(content ?? null))) throw new BundleRefused(edited);
-  // The sum tells of accidents alone: somebody who writes a bundle by hand can compute it.
+  // The checksum finds accidents only: a forger can compute it, so the schema is checked as well.
   const shaped = bundleShape.safeParse(content);
   if (!shaped.success) throw new BundleRefused(edited);
   return shaped.data;

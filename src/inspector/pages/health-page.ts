@@ -6,6 +6,7 @@ import { html, type Html } from "../html.ts";
 import type { QueueStanding } from "../read-instances.ts";
 import { dueMoment, moment, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
 
 /** What the page shows; `service` is null for an engine without payments. */
 export interface HealthPage extends QueueStanding {
@@ -22,34 +23,26 @@ export function healthPage(
     main: html`<h1>Health</h1>
       ${service === null ? null : serviceList(service, redact)}
       <h2>Set aside</h2>
-      ${troubled(deadLetters, "No task was set aside.", { links, redact })}
+      ${troubled({ label: "Set aside", tasks: deadLetters, none: "No task was set aside." }, { links, redact })}
       <h2>Failing</h2>
-      ${troubled(failing, "No task fails.", { links, redact })}
+      ${troubled({ label: "Failing", tasks: failing, none: "No task fails." }, { links, redact })}
       <h2>Next due</h2>
       ${
         earliest.length === 0
           ? html`<p class="empty">
               Nothing is due: every instance waits for an event or for news of a watch.
             </p>`
-          : html`<div class="scroll">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Chart</th>
-                    <th scope="col">Its earliest task</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${earliest.map(
-                    ({ workflow, dueAt }) =>
-                      html`<tr>
-                        <td><a href="${links.list({ workflow })}">${workflow}</a></td>
-                        <td>${dueMoment(dueAt)}</td>
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            </div>`
+          : table({
+              label: "Next due",
+              headings: ["Chart", "Its earliest task"],
+              rows: earliest.map(
+                ({ workflow, dueAt }) =>
+                  html`<tr>
+                    <td><a href="${links.list({ workflow })}">${workflow}</a></td>
+                    <td>${dueMoment(dueAt)}</td>
+                  </tr>`,
+              ),
+            })
       }`,
   };
 }
@@ -59,36 +52,33 @@ interface Shown {
   readonly redact: Redact;
 }
 
-function troubled(tasks: readonly TroubledTask[], none: string, { links, redact }: Shown): Html {
+interface Trouble {
+  readonly label: string;
+  readonly tasks: readonly TroubledTask[];
+  /** Said where there are none. */
+  readonly none: string;
+}
+
+function troubled({ label, tasks, none }: Trouble, { links, redact }: Shown): Html {
   if (tasks.length === 0) return html`<p class="empty">${none}</p>`;
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Instance</th>
-          <th scope="col">Task</th>
-          <th scope="col">Since</th>
-          <th scope="col">Trouble</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${tasks.map(
-          ({ instance, kind, name, since, failures, crashes, lastError }) =>
-            html`<tr>
-              <td>
-                <a href="${links.instance(instance)}"><code>${instance}</code></a>
-              </td>
-              <td>${kind} <code>${name}</code></td>
-              <td>${moment(since)}</td>
-              <td>
-                failed ${failures}×, process died
-                ${crashes}×${lastError === null ? null : html`: ${redact(lastError)}`}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  return table({
+    label,
+    headings: ["Instance", "Task", "Since", "Trouble"],
+    rows: tasks.map(
+      ({ instance, kind, name, since, failures, crashes, lastError }) =>
+        html`<tr>
+          <td>
+            <a href="${links.instance(instance)}"><code>${instance}</code></a>
+          </td>
+          <td>${kind} <code>${name}</code></td>
+          <td>${moment(since)}</td>
+          <td>
+            failed ${failures}×, process died
+            ${crashes}×${lastError === null ? null : html`: ${redact(lastError)}`}
+          </td>
+        </tr>`,
+    ),
+  });
 }
 
 function serviceList(health: Health, redact: Redact): Html {

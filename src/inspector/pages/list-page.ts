@@ -3,6 +3,7 @@ import { Html, html } from "../html.ts";
 import type { InstanceList, ListedInstance, ListQuery } from "../read-instances.ts";
 import { moment, stateWords, type Redact, rowKey } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
 
 /** What the list is made of. */
 export interface ListPage {
@@ -23,7 +24,7 @@ export function listPage(links: Links, { list, query, workflows, redact }: ListP
         troubled.length === 0
           ? null
           : html`<h2>Needs attention</h2>
-              ${table(links, troubled, redact)}`
+              ${instanceTable("Needs attention", troubled, { links, redact })}`
       }
       ${query.attention === true ? attentionOnly(troubled.length) : newest(links, { list, query, workflows, redact })}
       ${next === null ? null : html`<p><a href="${links.list({ ...filtersOf(query), before: `${next.createdAt}:${next.id}` })}">Older ones</a></p>`}`,
@@ -37,7 +38,7 @@ function attentionOnly(count: number): Html | null {
 function newest(links: Links, { list, query, redact }: ListPage): Html {
   const isFiltered = query.workflow !== undefined || query.status !== undefined;
   return html`<h2>${query.before === undefined ? "Newest" : "Older"}</h2>
-    ${list.instances.length === 0 ? empty(isFiltered) : table(links, list.instances, redact)}`;
+    ${list.instances.length === 0 ? empty(isFiltered) : instanceTable("Instances", list.instances, { links, redact })}`;
 }
 
 function filtersOf({ workflow, status }: ListQuery): Record<string, string> {
@@ -77,41 +78,35 @@ function filters(links: Links, query: ListQuery, workflows: readonly string[]): 
   </div>`;
 }
 
+interface Shown {
+  readonly links: Links;
+  readonly redact: Redact;
+}
+
 function empty(isFiltered: boolean): Html {
   return html`<p class="empty">
     ${isFiltered ? "No instance fits these filters." : "No instance has been started yet. The first one will appear here by itself."}
   </p>`;
 }
 
-function table(links: Links, rows: readonly ListedInstance[], redact: Redact): Html {
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Instance</th>
-          <th scope="col">Chart</th>
-          <th scope="col">State</th>
-          <th scope="col">Started</th>
-          <th scope="col">Last step</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          ({ id, workflow, status, value, trouble, createdAt, updatedAt }) =>
-            html`<tr data-key="${rowKey("row", id)}">
-              <td>
-                <a href="${links.instance(id)}"><code>${id}</code></a>
-              </td>
-              <td>${workflow}</td>
-              <td>
-                <span class="pill ${status}">${stateWords(value)}</span
-                >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}
-              </td>
-              <td>${moment(createdAt)}</td>
-              <td>${moment(updatedAt)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+function instanceTable(label: string, instances: readonly ListedInstance[], { links, redact }: Shown): Html {
+  return table({
+    label,
+    headings: ["Instance", "Chart", "State", "Started", "Last step"],
+    rows: instances.map(
+      ({ id, workflow, status, value, trouble, createdAt, updatedAt }) =>
+        html`<tr data-key="${rowKey("row", id)}">
+          <td>
+            <a href="${links.instance(id)}"><code>${id}</code></a>
+          </td>
+          <td>${workflow}</td>
+          <td>
+            <span class="pill ${status}">${stateWords(value)}</span
+            >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}
+          </td>
+          <td>${moment(createdAt)}</td>
+          <td>${moment(updatedAt)}</td>
+        </tr>`,
+    ),
+  });
 }

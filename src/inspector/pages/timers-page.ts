@@ -4,6 +4,7 @@ import type { UpcomingTimers } from "../read-instances.ts";
 import { dueMoment, rowKey } from "../show-values.ts";
 import { shownEvent } from "./instance/shown-instance.ts";
 import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
 
 export function timersPage(links: Links, { timers, isAll }: UpcomingTimers): PageParts {
   const main = html`<h1>Timers</h1>
@@ -11,31 +12,21 @@ export function timersPage(links: Links, { timers, isAll }: UpcomingTimers): Pag
     ${
       timers.length === 0
         ? html`<p class="empty">No timer is pending.</p>`
-        : html`<div class="scroll" tabindex="0" role="group" aria-label="Timers">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Fires</th>
-                  <th scope="col">Timer</th>
-                  <th scope="col">Instance</th>
-                  <th scope="col">Chart</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${timers.map(
-                  ({ id, instance, workflow, name, dueAt }) =>
-                    html`<tr data-key="${rowKey("timer", id)}">
-                      <td>${dueMoment(dueAt)}</td>
-                      <td><code>${shownEvent(name)}</code></td>
-                      <td>
-                        <a href="${links.instance(instance)}"><code>${instance}</code></a>
-                      </td>
-                      <td>${workflow}</td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
-          </div>`
+        : table({
+            label: "Timers",
+            headings: ["Fires", "Timer", "Instance", "Chart"],
+            rows: timers.map(
+              ({ id, instance, workflow, name, dueAt }) =>
+                html`<tr data-key="${rowKey("timer", id)}">
+                  <td>${dueMoment(dueAt)}</td>
+                  <td><code>${shownEvent(name)}</code></td>
+                  <td>
+                    <a href="${links.instance(instance)}"><code>${instance}</code></a>
+                  </td>
+                  <td>${workflow}</td>
+                </tr>`,
+            ),
+          })
     }`;
   return { title: "Timers", main };
 }

@@ -6,27 +6,18 @@ import { outcomeOf } from "../payments/read-deliveries.ts";
 import type { DeliveryLadder, WebhookStanding } from "../payments/read-webhooks.ts";
 import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
+import { table } from "./table.ts";
 
 export function webhooksPage(links: Links, webhooks: readonly WebhookStanding[], redact: Redact): PageParts {
   const main = html`<h1>Webhooks</h1>
     ${
       webhooks.length === 0
         ? html`<p class="empty">No webhook is registered.</p>`
-        : html`<div class="scroll" tabindex="0" role="group" aria-label="Webhooks">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Webhook</th>
-                  <th scope="col">Receiver</th>
-                  <th scope="col">Standing</th>
-                  <th scope="col">Last delivered</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${webhooks.map((each) => webhookRow(links, each, redact))}
-              </tbody>
-            </table>
-          </div>`
+        : table({
+            label: "Webhooks",
+            headings: ["Webhook", "Receiver", "Standing", "Last delivered"],
+            rows: webhooks.map((each) => webhookRow(links, each, redact)),
+          })
     }`;
   return { title: "Webhooks", main };
 }

@@ -2,34 +2,25 @@
 import type { PendingRecords, PendingTask } from "../../../../storage/storage.ts";
 import { html, type Html } from "../../html.ts";
 import { dueMoment, moment, type Redact, rowKey } from "../../show-values.ts";
+import { table } from "../table.ts";
 import { shownEvent } from "./shown-instance.ts";
 
 export function pendingSection({ tasks, watches }: PendingRecords, redact: Redact): Html {
   if (tasks.length + watches.length === 0) return html`<p class="empty">Nothing is pending.</p>`;
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Pending">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Kind</th>
-          <th scope="col">Name</th>
-          <th scope="col">When</th>
-          <th scope="col">Trouble</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${tasks.map((task) => taskRow(task, redact))}
-        ${watches.map(
-          ({ kind, key }) =>
-            html`<tr data-key="${rowKey(kind, key)}">
-              <td>watch</td>
-              <td><code>${kind}</code> <code>${key}</code></td>
-              <td>polled</td>
-              <td></td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const ofWatches = watches.map(
+    ({ kind, key }) =>
+      html`<tr data-key="${rowKey(kind, key)}">
+        <td>watch</td>
+        <td><code>${kind}</code> <code>${key}</code></td>
+        <td>polled</td>
+        <td></td>
+      </tr>`,
+  );
+  return table({
+    label: "Pending",
+    headings: ["Kind", "Name", "When", "Trouble"],
+    rows: [...tasks.map((task) => taskRow(task, redact)), ...ofWatches],
+  });
 }
 
 function taskRow(task: PendingTask, redact: Redact): Html {

@@ -1,0 +1,26 @@
+/** A table of a page. It scrolls by itself where the screen is narrow, by keyboard too. */
+import { html, type Html } from "../html.ts";
+
+/** What stands in a table. */
+export interface TableParts {
+  /** What a screen reader calls it. */
+  readonly label: string;
+  readonly headings: readonly string[];
+  /** Rows with as many cells as there are headings. */
+  readonly rows: readonly Html[];
+}
+
+export function table({ label, headings, rows }: TableParts): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}">
+    <table>
+      <thead>
+        <tr>
+          ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
