@@ -1,5 +1,5 @@
 /** Reads what stands at an address, by its account's owner, length and type byte. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
@@ -26,9 +26,9 @@ export async function accountKinds(
 }
 
 /** The kind of an account of which `BYTES_TO_READ` were read. */
-export function kindOf({ executable, owner, data }: AccountInfo<Buffer>): AccountKind {
+export function kindOf({ executable, owner, data }: Account): AccountKind {
   if (executable) return "program";
-  switch (owner.toBase58()) {
+  switch (owner) {
     case SYSTEM_PROGRAM:
       // With data it is a nonce account, whose lamports a plain transfer cannot move.
       return data.length === 0 ? "wallet" : "other";

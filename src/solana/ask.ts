@@ -1,5 +1,4 @@
 /** Asks nodes: a question is retried and moved to the next endpoint until one answers, or none is left. */
-import type { Connection } from "@solana/web3.js";
 import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
@@ -30,7 +29,7 @@ export interface Nodes extends HealthWatch {
 }
 
 /** What a node is asked: one call, or several that must be answered by the same node. */
-export type Question<T> = (connection: Connection, endpoint: Endpoint) => Promise<T>;
+export type Question<T> = (endpoint: Endpoint) => Promise<T>;
 
 // Enough for a broken connection or a restarting proxy; anything longer is a durable timer's business, not ours.
 const TRIES_PER_ENDPOINT = 3;
@@ -61,7 +60,7 @@ export async function ask<T>(nodes: Nodes, question: Question<T>): Promise<T> {
     try {
       nodes.closed.throwIfAborted();
       await expectChain(endpoint, nodes.chain.genesisHash);
-      const answer = await question(endpoint.connection, endpoint);
+      const answer = await question(endpoint);
       noteAnswer(endpoint, nodes);
       return answer;
     } catch (error) {

@@ -1,9 +1,9 @@
 /** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
-import { PublicKey, type Connection } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Balances } from "../ledger/ledger.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
@@ -16,22 +16,21 @@ const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
  * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
  * left out. Amounts are the raw units in the accounts' bytes, never `uiAmount`, which some extensions distort.
  *
- * web3.js carries lamports as a double: above 2^53 (9 million SOL) the last digit may be off.
+ * Nodes write lamports as a JSON number, read as a double: above 2^53 (9 million SOL) the last digit may be off.
  */
 export async function balances(nodes: Nodes, owner: Address): Promise<Balances> {
-  return await ask(nodes, async (connection, endpoint) => {
+  return await ask(nodes, async (endpoint) => {
     const [sol, ...held] = await Promise.all([
-      connection.getBalanceAndContext(new PublicKey(owner), "confirmed"),
-      ...TOKEN_PROGRAMS.map((program) => sums(connection, owner, program)),
+      endpoint.rpc.getBalance(owner, "confirmed"),
+      ...TOKEN_PROGRAMS.map((program) => sums(endpoint, owner, program)),
     ]);
-    expectShape(Number.isInteger(sol.value) && sol.value >= 0, "balance");
     const totals = held.flatMap(({ amounts, program }) =>
       [...amounts].filter(([, amount]) => amount > 0n).map(([mint, amount]) => ({ mint, amount, program })),
     );
     const mints = await readAccounts(
       totals.map(({ mint }) => mint),
       "confirmed",
-    )(connection, endpoint);
+    )(endpoint);
     const holdings = totals.flatMap((total, index) => {
       const data = mints[index]?.data;
       // A mint without its account cannot be counted in whole units, so there is nothing to show.
@@ -53,13 +52,9 @@ interface ProgramHoldings {
 }
 
 /** Sums over all of the owner's token accounts of one program. */
-async function sums(connection: Connection, owner: Address, program: TokenProgram): Promise<ProgramHoldings> {
-  const filter = { programId: new PublicKey(PROGRAM_ID[program]) };
-  const { context, value } = await connection.getTokenAccountsByOwner(
-    new PublicKey(owner),
-    filter,
-    "confirmed",
-  );
+async function sums({ rpc }: Endpoint, owner: Address, program: TokenProgram): Promise<ProgramHoldings> {
+  const filter = { programId: PROGRAM_ID[program] };
+  const { context, value } = await rpc.getTokenAccountsByOwner(owner, filter, "confirmed");
   const amounts = new Map<Address, bigint>();
   for (const { account } of value) {
     const held = readTokenAccount(account.data);

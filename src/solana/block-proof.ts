@@ -1,11 +1,11 @@
 /** Proof by blocks that a message never landed: every block that could hold it was read, and none does. */
-import type { Connection, VersionedBlockResponse } from "@solana/web3.js";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
 import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import { hashOfMessage } from "./find-message.ts";
 import type { BlockWalk } from "./landing-window.ts";
-import { errorText, NEWEST_TRANSACTION_VERSION } from "./statuses.ts";
+import { messageHashOf, signatureOf, type Block as BlockTold } from "./rpc/landed-transaction.ts";
+import type { RpcNode } from "./rpc/rpc-node.ts";
+import { errorText } from "./statuses.ts";
 
 /**
  * What the blocks say. `none`: no block up to the last that could hold the message does. `gap`: this node does not show
@@ -21,7 +21,7 @@ export interface WalkMemory {
 
 /** The node whose blocks are walked. */
 export interface WalkedNode {
-  readonly connection: Connection;
+  readonly rpc: RpcNode;
   readonly finalizedSlot: number;
   readonly memory: WalkMemory;
 }
@@ -32,31 +32,31 @@ const MAX_BLOCKS_PER_LOOK = 160;
 // Far more slots than a blockhash lives, even where many are skipped.
 const MAX_SLOTS = 5_000;
 
-type Block = VersionedBlockResponse & { readonly slot: number };
+type Block = BlockTold & { readonly slot: number };
 
 /**
  * Walks the finalized blocks from the first that can hold the attempt to the one at its last valid height + 1, which still
  * takes it. Each must name the one before as its parent, by slot, blockhash and height: what a node leaves out is a gap.
  */
 export async function walkBlocks(
-  { connection, finalizedSlot, memory }: WalkedNode,
+  { rpc, finalizedSlot, memory }: WalkedNode,
   attempt: Attempt,
 ): Promise<BlockProof> {
   const known = memory.get();
   const from = known === undefined ? attempt.firstSlot : known.slot + 1;
   const until = Math.min(finalizedSlot, attempt.firstSlot + MAX_SLOTS);
-  const slots = until < from ? [] : await connection.getBlocks(from, until, "finalized");
+  const slots = until < from ? [] : await rpc.getBlocks(from, until);
   let last = known;
   for (let start = 0; start < slots.length; start += BLOCKS_AT_ONCE) {
     if (last !== undefined && isLast(last, attempt)) return "none";
     if (start >= MAX_BLOCKS_PER_LOOK) return "unfinished";
-    const blocks = await readBlocks(connection, slots.slice(start, start + BLOCKS_AT_ONCE));
+    const blocks = await readBlocks(rpc, slots.slice(start, start + BLOCKS_AT_ONCE));
     if (blocks === null) return "gap";
     for (const block of blocks) {
       if (!follows(block, last, attempt)) return "gap";
       const found = landingIn(block, attempt);
       if (found !== null) return found;
-      last = { slot: block.slot, blockhash: block.blockhash, height: heightOf(block) };
+      last = { slot: block.slot, blockhash: block.blockhash, height: block.blockHeight };
       memory.set(last);
       if (isLast(last, attempt)) return "none";
     }
@@ -69,8 +69,8 @@ function isLast({ height }: BlockWalk, { lastValidBlockHeight }: Attempt): boole
 }
 
 /** Null where the node does not have one of them. */
-async function readBlocks(connection: Connection, slots: readonly number[]): Promise<Block[] | null> {
-  const read = await Promise.all(slots.map((slot) => readBlock(connection, slot)));
+async function readBlocks(rpc: RpcNode, slots: readonly number[]): Promise<Block[] | null> {
+  const read = await Promise.all(slots.map((slot) => readBlock(rpc, slot)));
   const blocks = read.filter((block) => block !== null);
   return blocks.length === read.length ? blocks : null;
 }
@@ -79,14 +79,9 @@ async function readBlocks(connection: Connection, slots: readonly number[]): Pro
 // missing in long-term storage.
 const MISSING_BLOCK_CODES: ReadonlySet<number | undefined> = new Set([-32001, -32007, -32009]);
 
-async function readBlock(connection: Connection, slot: number): Promise<Block | null> {
+async function readBlock(rpc: RpcNode, slot: number): Promise<Block | null> {
   try {
-    const block = await connection.getBlock(slot, {
-      commitment: "finalized",
-      transactionDetails: "full",
-      rewards: false,
-      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
-    });
+    const block = await rpc.getBlock(slot);
     return block === null ? null : { ...block, slot };
   } catch (error) {
     if (error instanceof EndpointFailure && MISSING_BLOCK_CODES.has(error.facts.code)) return null;
@@ -100,23 +95,15 @@ function follows(block: Block, last: BlockWalk | undefined, { firstSlot }: Attem
   return (
     block.parentSlot === last.slot &&
     block.previousBlockhash === last.blockhash &&
-    heightOf(block) === last.height + 1
+    block.blockHeight === last.height + 1
   );
-}
-
-function heightOf({ blockHeight }: VersionedBlockResponse & { readonly blockHeight?: unknown }): number {
-  expectShape(typeof blockHeight === "number", "block height");
-  return blockHeight;
 }
 
 function landingIn({ slot, transactions }: Block, attempt: Attempt): FoundLanding | null {
   for (const { transaction, meta } of transactions) {
-    // Its hash costs more than this, and hardly any other transaction of a block is over the same blockhash.
-    if (transaction.message.recentBlockhash !== attempt.blockhash) continue;
-    if (hashOfMessage(transaction.message) !== attempt.messageHash) continue;
-    const [signature] = transaction.signatures;
-    expectShape(signature !== undefined && meta !== null, "transaction of a block");
-    return { signature, slot, error: errorText(meta.err) };
+    if (messageHashOf(transaction) !== attempt.messageHash) continue;
+    expectShape(meta !== null, "transaction of a block");
+    return { signature: signatureOf(transaction), slot, error: errorText(meta.err) };
   }
   return null;
 }

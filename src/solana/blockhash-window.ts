@@ -1,5 +1,4 @@
 /** Reads how long a blockhash will still be accepted: one that we chose, or one that a caller did. */
-import type { BlockhashWithExpiryBlockHeight } from "@solana/web3.js";
 import { ask, askUntil, type Nodes } from "./ask.ts";
 import type { LandingWindow } from "./landing-window.ts";
 
@@ -38,12 +37,12 @@ async function windowOfAny(nodes: Nodes, blockhash: string): Promise<LandingWind
   return await askUntil(
     nodes,
     (window) => window !== null,
-    async (connection) => {
-      const { context, value } = await connection.isBlockhashValid(blockhash, { commitment: "confirmed" });
+    async ({ rpc }) => {
+      const { context, value } = await rpc.isBlockhashValid(blockhash, { commitment: "confirmed" });
       if (!value) return null;
       // Behind one URL there may be many nodes: the height must come from one that is at least as far, or the
       // transaction would be pronounced dead too early.
-      const height = await connection.getBlockHeight({
+      const height = await rpc.getBlockHeight({
         commitment: "confirmed",
         minContextSlot: context.slot,
       });
@@ -56,7 +55,9 @@ async function windowOfAny(nodes: Nodes, blockhash: string): Promise<LandingWind
 }
 
 /** A blockhash, and when a transaction over it can land. */
-export type NewestBlockhash = BlockhashWithExpiryBlockHeight & LandingWindow;
+export interface NewestBlockhash extends LandingWindow {
+  readonly blockhash: string;
+}
 
 /**
  * A confirmed blockhash, for a transaction that we build: the newest of a moment ago. How long it will be accepted is
@@ -64,9 +65,7 @@ export type NewestBlockhash = BlockhashWithExpiryBlockHeight & LandingWindow;
  */
 export async function newestBlockhash(nodes: Nodes): Promise<NewestBlockhash> {
   return await nodes.remembered("newest blockhash", NEWEST_FOR_MS, async () => {
-    const { context, value } = await ask(nodes, (connection) =>
-      connection.getLatestBlockhashAndContext("confirmed"),
-    );
+    const { context, value } = await ask(nodes, ({ rpc }) => rpc.getLatestBlockhash("confirmed"));
     const newest = { ...value, firstSlot: context.slot };
     const { handedOut } = nodes;
     handedOut.set(newest.blockhash, newest);

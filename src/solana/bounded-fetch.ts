@@ -28,14 +28,8 @@ export interface Bounds {
 /** Sends one request to the endpoint and resolves with the text of its answer. */
 export type Exchange = (input: Parameters<Fetch>[0], init: RequestInit) => Promise<string>;
 
-/** The same as a `fetch`, for web3.js. */
-export function asFetch(exchange: Exchange): Fetch {
-  return async (input, init) => new Response(await exchange(input, init ?? {}));
-}
-
 /**
- * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here, before web3.js sees them: it
- * reports them in five different ways, and for `getMinimumBalanceForRentExemption` as a rent of 0.
+ * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here.
  */
 export function boundedExchange(fetch: Fetch, { pace, clock, closed }: Bounds): Exchange {
   return async (input, init) => {

@@ -18,9 +18,9 @@ export async function broadcast(nodes: Nodes, bytes: Uint8Array): Promise<void> 
 }
 
 function send(bytes: Uint8Array): Question<void> {
-  return async (connection) => {
+  return async ({ rpc }) => {
     try {
-      await connection.sendRawTransaction(bytes, { maxRetries: 0, skipPreflight: true });
+      await rpc.sendTransaction(bytes);
     } catch (error) {
       if (!isAlreadyProcessed(error)) throw error;
     }

@@ -13,11 +13,11 @@ export async function endpointStandings(nodes: Nodes): Promise<readonly Endpoint
 }
 
 async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<EndpointStanding> {
-  const question: Question<EndpointStanding> = async (connection) => {
+  const question: Question<EndpointStanding> = async ({ rpc }) => {
     const genesisHash = await chainOf(endpoint);
-    const slot = await connection.getSlot("confirmed");
+    const slot = await rpc.getSlot("confirmed");
     // A node that keeps no times of blocks is well all the same.
-    const seconds = await connection.getBlockTime(slot).catch(() => null);
+    const seconds = await rpc.getBlockTime(slot).catch(() => null);
     const blockTime = seconds === null ? null : seconds * SECOND_MS;
     return {
       endpoint: endpoint.name,

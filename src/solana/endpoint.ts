@@ -1,13 +1,13 @@
-/** One JSON-RPC endpoint: its own connection, a name that is safe to log, its limits, and its health. */
-import { Connection } from "@solana/web3.js";
+/** One JSON-RPC endpoint: its methods, a name that is safe to log, its limits, and its health. */
 import type { Clock } from "../runtime.ts";
-import { asFetch, boundedExchange, type Bounds, type Fetch } from "./bounded-fetch.ts";
+import { boundedExchange, type Bounds, type Fetch } from "./bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
 import { paceOf } from "./pace.ts";
 import { publishedExchange } from "./published-exchange.ts";
-import { rpcCaller, type RpcCall } from "./rpc-call.ts";
+import { rpcCaller } from "./rpc/rpc-call.ts";
+import { RpcNode } from "./rpc/rpc-node.ts";
 
 /** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
 export type EndpointOption =
@@ -33,9 +33,7 @@ export type EndpointOption =
 export interface Endpoint {
   /** Host name only, numbered where several endpoints share it: paths and queries of providers carry API keys. */
   readonly name: string;
-  readonly connection: Connection;
-  /** One JSON-RPC call without web3.js, which takes many times as long to check the answers that are read most. */
-  readonly call: RpcCall;
+  readonly rpc: RpcNode;
   readonly accountsPerCall: number;
   readonly signaturesPerCall: number;
   /** Its word alone settles what the others have no history of. */
@@ -67,16 +65,9 @@ export function openEndpoints(
 function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bounds: Bounds): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
   const exchange = publishedExchange(boundedExchange(fetch, bounds), name, bounds.clock);
-  const connection = new Connection(url, {
-    fetch: asFetch(exchange),
-    // Its own retry blocks a call for 7.5 s; ours moves on to another endpoint.
-    disableRetryOnRateLimit: true,
-    httpAgent: false,
-  });
   return {
     name,
-    connection,
-    call: rpcCaller(exchange, url),
+    rpc: new RpcNode(rpcCaller(exchange, url)),
     accountsPerCall: option.accountsPerCall ?? MAX_ACCOUNTS_PER_CALL,
     signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
     isArchive: option.archive ?? false,
@@ -87,7 +78,7 @@ function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bou
 
 /** The chain an endpoint serves; asked once, for it cannot change. */
 export async function chainOf(endpoint: Endpoint): Promise<string> {
-  endpoint.genesisHash ??= await endpoint.connection.getGenesisHash();
+  endpoint.genesisHash ??= await endpoint.rpc.getGenesisHash();
   return endpoint.genesisHash;
 }
 

@@ -3,7 +3,7 @@ import { LedgerUnavailable } from "../ledger/ledger.ts";
 import { ask, askEach, type Nodes, type Question } from "./ask.ts";
 import { chainOf } from "./endpoint.ts";
 
-const chainQuestion: Question<string> = (_, endpoint) => chainOf(endpoint);
+const chainQuestion: Question<string> = (endpoint) => chainOf(endpoint);
 
 /**
  * The chain that every endpoint which answers agrees on; from then on no other one is believed. Throws

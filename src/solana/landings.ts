@@ -36,14 +36,11 @@ export async function landings(
 
 /** What one endpoint says of each attempt: its own signature first, then another one under its reference key. */
 function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
-  return async (connection, endpoint) => {
-    const { isArchive } = endpoint;
-    const { slot, statuses } = await statusesOf(attempts.map(({ signature }) => signature))(
-      connection,
-      endpoint,
-    );
-    const firstSlot = statuses.includes(null) ? await connection.getFirstAvailableBlock() : 0;
-    expectShape(Number.isSafeInteger(firstSlot) && firstSlot >= 0 && firstSlot <= slot, "first block");
+  return async (endpoint) => {
+    const { rpc, isArchive } = endpoint;
+    const { slot, statuses } = await statusesOf(attempts.map(({ signature }) => signature))(endpoint);
+    const firstSlot = statuses.includes(null) ? await rpc.getFirstAvailableBlock() : 0;
+    expectShape(firstSlot <= slot, "first block");
     return await Promise.all(
       attempts.map(async (attempt, index): Promise<Word> => {
         const status = statuses[index] ?? null;
@@ -56,7 +53,7 @@ function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
         const { reference, messageHash } = attempt;
         // The slot is that of the tip, which the finalized block that is asked of here has not reached.
         const other =
-          reference === null ? "absent" : await findMessage(connection, { reference, messageHash }, 0);
+          reference === null ? "absent" : await findMessage(endpoint, { reference, messageHash }, 0);
         return { landing: typeof other === "string" ? null : other, hasNoHistory, isArchive };
       }),
     );

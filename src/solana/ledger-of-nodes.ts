@@ -35,8 +35,8 @@ import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
 import { witnessCount } from "./witnesses.ts";
 
-const positionOf: Question<Reading> = async (connection, { name }) => ({
-  slot: await connection.getSlot("finalized"),
+const positionOf: Question<Reading> = async ({ rpc, name }) => ({
+  slot: await rpc.getSlot("finalized"),
   endpoint: name,
 });
 

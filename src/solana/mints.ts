@@ -1,5 +1,5 @@
 /** Reads the program and the decimals of mints. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
 import type { MintFacts } from "../ledger/ledger.ts";
 import { BYTES_TO_READ, kindOf } from "./account-kinds.ts";
@@ -16,9 +16,9 @@ export async function mints(
   return accounts.map(factsIn);
 }
 
-function factsIn(account: AccountInfo<Buffer> | null): MintFacts | null {
+function factsIn(account: Account | null): MintFacts | null {
   if (account === null || kindOf(account) !== "mint") return null;
-  const program = programOf(account.owner.toBase58());
+  const program = programOf(account.owner);
   const decimals = readMintDecimals(account.data);
   return program === null || decimals === null ? null : { program, decimals };
 }

@@ -2,7 +2,7 @@
 import type { Attempt, Landing, LandingRefusal } from "../ledger/ledger.ts";
 import { isSameAs } from "./agreement.ts";
 import { askEach, type Nodes, type Question } from "./ask.ts";
-import { messageHashOf } from "./find-message.ts";
+import { landedMessageHash } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";
 import { allUnavailable } from "./unavailable.ts";
 
@@ -30,15 +30,15 @@ export async function namedLanding(
 }
 
 function shownUnder(signature: string, attempt: Attempt): Question<Shown> {
-  return async (connection, endpoint) => {
-    const { statuses } = await statusesOf([signature])(connection, endpoint);
+  return async (endpoint) => {
+    const { statuses } = await statusesOf([signature])(endpoint);
     if (statuses[0]?.commitment === "finalized") {
-      const receipt = await receiptOf(signature)(connection, endpoint);
-      const messageHash = receipt === null ? null : await messageHashOf(connection, signature);
+      const receipt = await receiptOf(signature)(endpoint);
+      const messageHash = receipt === null ? null : await landedMessageHash(endpoint, signature);
       if (receipt !== null && messageHash !== null) {
         return messageHash === attempt.messageHash ? { ...receipt, signature } : "another_message";
       }
     }
-    return (await connection.getFirstAvailableBlock()) > attempt.firstSlot ? "no_history" : "absent";
+    return (await endpoint.rpc.getFirstAvailableBlock()) > attempt.firstSlot ? "no_history" : "absent";
   };
 }

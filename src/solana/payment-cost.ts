@@ -12,7 +12,7 @@ import type { PaymentCost } from "../ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
-import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
 import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
@@ -57,12 +57,11 @@ const PRICES_FOR_MS = 10_000;
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
 export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
-    ask(nodes, async (connection) => {
-      const { value } = await connection.getFeeForMessage(message, "confirmed");
+    ask(nodes, async ({ rpc }) => {
+      const lamports = await rpc.getFeeForMessage(message.serialize(), "confirmed");
       // Null: the node has not seen the message's blockhash.
-      if (value === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
-      expectShape(Number.isSafeInteger(value) && value >= 0, "fee");
-      return BigInt(value);
+      if (lamports === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
+      return BigInt(lamports);
     }),
   );
 }
@@ -78,11 +77,7 @@ function pricedParts({ header, staticAccountKeys, compiledInstructions }: Messag
 /** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
 export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
   return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
-    ask(nodes, async (connection) => {
-      const lamports = await connection.getMinimumBalanceForRentExemption(bytes, "confirmed");
-      expectShape(Number.isSafeInteger(lamports) && lamports >= 0, "rent");
-      return BigInt(lamports);
-    }),
+    ask(nodes, async ({ rpc }) => BigInt(await rpc.getMinimumBalanceForRentExemption(bytes, "confirmed"))),
   );
 }
 
@@ -108,7 +103,7 @@ export async function rentForTokenAccounts(
 /** An address that only holds lamports is no token account yet, so its rent is counted in full. */
 async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
   const found = await ask(nodes, readAccounts(accounts, "confirmed"));
-  return found.filter((account) => account === null || !isTokenProgram(account.owner.toBase58())).length;
+  return found.filter((account) => account === null || !isTokenProgram(account.owner)).length;
 }
 
 // Whose signature it is does not change its price; any key will do that is no program's.

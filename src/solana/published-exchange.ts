@@ -27,7 +27,7 @@ export function publishedExchange(exchange: Exchange, endpoint: string, clock: C
   };
 }
 
-/** The method of a JSON-RPC call. Both clients write it before the parameters. */
+/** The method of a JSON-RPC call. It is written before the parameters. */
 function methodOf(body: RequestInit["body"]): string {
   return (typeof body === "string" ? /"method":"(\w+)"/.exec(body)?.[1] : undefined) ?? "unknown";
 }

@@ -65,7 +65,7 @@ async function readLookupTables(nodes: Nodes, keys: TableKeys): Promise<AddressL
   const tables: AddressLookupTableAccount[] = [];
   for (const [index, key] of keys.entries()) {
     const account = accounts[index];
-    if (account?.owner.toBase58() !== LOOKUP_TABLE_PROGRAM) return null;
+    if (account?.owner !== LOOKUP_TABLE_PROGRAM) return null;
     try {
       const table = new AddressLookupTableAccount({
         key,

@@ -1,9 +1,8 @@
 /** Reads how much a payer has and needs, when a simulation failed because something runs short. */
-import { PublicKey, type Message, type MessageV0 } from "@solana/web3.js";
+import type { Message, MessageV0 } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { DeclaredPayment, SimulationFault } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
-import { expectShape } from "./endpoint-failure.ts";
 import { feeOf, rentForTokenAccounts, rentMinimum } from "./payment-cost.ts";
 import type { Meaning } from "./read-instruction.ts";
 import { readAccounts } from "./read-accounts.ts";
@@ -80,19 +79,13 @@ export async function missingTokenAccount(
   { source, destination }: Extract<Meaning, { does: "transfer_token" }>,
 ): Promise<"source" | "destination" | null> {
   const accounts = await ask(nodes, readAccounts([source, destination], "confirmed"));
-  const [hasSource, hasDestination] = accounts.map((account) =>
-    isTokenProgram(account?.owner.toBase58() ?? ""),
-  );
+  const [hasSource, hasDestination] = accounts.map((account) => isTokenProgram(account?.owner ?? ""));
   if (hasSource !== true) return "source";
   return hasDestination === true ? null : "destination";
 }
 
 async function lamportsOf(nodes: Nodes, address: Address): Promise<bigint> {
-  return await ask(nodes, async (connection) => {
-    const { value } = await connection.getBalanceAndContext(new PublicKey(address), "confirmed");
-    expectShape(Number.isInteger(value) && value >= 0, "balance");
-    return BigInt(value);
-  });
+  return await ask(nodes, async ({ rpc }) => BigInt((await rpc.getBalance(address, "confirmed")).value));
 }
 
 function total(payment: DeclaredPayment): bigint {

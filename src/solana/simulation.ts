@@ -1,7 +1,6 @@
 /** Runs a transaction on a node without sending it, its bytes as they would be sent. */
 import { askUntil, type Nodes } from "./ask.ts";
-import { EndpointFailure, expectShape } from "./endpoint-failure.ts";
-import { isObject } from "./rpc-call.ts";
+import { EndpointFailure } from "./endpoint-failure.ts";
 
 /** What a node says of a simulated run: the chain's error in its JSON form (null: none), and the log. */
 export interface Simulation {
@@ -17,28 +16,19 @@ const SIGNATURE_REFUSED = -32003;
  * seen valid before), so the next one is asked. `sigVerify` has the node check the signatures too.
  */
 export async function simulate(nodes: Nodes, bytes: Uint8Array, sigVerify: boolean): Promise<Simulation> {
-  const encoded = Buffer.from(bytes).toString("base64");
-  const config = { encoding: "base64", commitment: "confirmed", sigVerify, replaceRecentBlockhash: false };
   return await askUntil(
     nodes,
     ({ err }) => err !== "BlockhashNotFound",
-    async (_connection, { call }) => {
+    async ({ rpc }) => {
       try {
-        return readSimulation(await call("simulateTransaction", [encoded, config]));
+        const { err, logs } = await rpc.simulateTransaction(bytes, { sigVerify });
+        return { err, logs: logs ?? [] };
       } catch (error) {
         if (!isSignatureRefused(error)) throw error;
         return { err: "SignatureFailure", logs: [] };
       }
     },
   );
-}
-
-function readSimulation(answer: unknown): Simulation {
-  expectShape(isObject(answer) && isObject(answer["value"]), "simulation");
-  const { err, logs } = answer["value"];
-  expectShape(err !== undefined && (logs === null || Array.isArray(logs)), "simulation");
-  const lines: readonly unknown[] = logs ?? [];
-  return { err, logs: lines.map(String) };
 }
 
 function isSignatureRefused(error: unknown): boolean {

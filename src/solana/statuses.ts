@@ -1,14 +1,13 @@
 /** Reads statuses and receipts of signatures. */
-import type { SignatureStatus as RpcStatus } from "@solana/web3.js";
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { signatureOf } from "./rpc/landed-transaction.ts";
+import type { StatusTold } from "./rpc/rpc-node.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
-/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
-export const NEWEST_TRANSACTION_VERSION = 1;
 
 /** What one node said of some signatures, and the oldest slot at which it was true. */
 export interface StatusAnswer {
@@ -31,14 +30,11 @@ export async function statuses(
 
 /** The question for some signatures, in calls of the size that the endpoint takes. */
 export function statusesOf(signatures: readonly string[]): Question<StatusAnswer> {
-  return async (connection, { signaturesPerCall }) => {
+  return async ({ rpc, signaturesPerCall }) => {
     const found: (SignatureStatus | null)[] = [];
     let oldest = Infinity;
     for (const batch of batches(signatures, signaturesPerCall)) {
-      const { context, value } = await connection.getSignatureStatuses(batch, {
-        searchTransactionHistory: true,
-      });
-      expectShape(value.length === batch.length, "number of statuses");
+      const { context, value } = await rpc.getSignatureStatuses(batch);
       oldest = Math.min(oldest, context.slot);
       found.push(...value.map(readStatus));
     }
@@ -46,10 +42,9 @@ export function statusesOf(signatures: readonly string[]): Question<StatusAnswer
   };
 }
 
-function readStatus(status: RpcStatus | null): SignatureStatus | null {
+function readStatus(status: StatusTold): SignatureStatus | null {
   if (status === null) return null;
   const { confirmationStatus: commitment, slot, err } = status;
-  expectShape(commitment !== undefined, "commitment");
   return { commitment, slot, error: errorText(err) };
 }
 
@@ -67,15 +62,11 @@ export async function receipts(
 
 /** The receipt of one finalized transaction; null where the node does not have it. */
 export function receiptOf(signature: string): Question<Receipt | null> {
-  return async (connection) => {
-    const landed = await connection.getTransaction(signature, {
-      commitment: "finalized",
-      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
-    });
+  return async ({ rpc }) => {
+    const landed = await rpc.getTransaction(signature);
     if (landed === null || landed.meta === null) return null;
-    expectShape(landed.transaction.signatures[0] === signature, "signature");
+    expectShape(signatureOf(landed.transaction) === signature, "signature");
     const { fee, err } = landed.meta;
-    expectShape(Number.isSafeInteger(fee) && fee >= 0, "fee");
     return {
       slot: landed.slot,
       blockTime: landed.blockTime ?? null,

@@ -33,7 +33,7 @@ async function survey(nodes: Nodes): Promise<void> {
     try {
       await expectChain(endpoint, nodes.chain.genesisHash);
       // At confirmed, the commitment of most reads.
-      slots.set(endpoint, await endpoint.connection.getSlot("confirmed"));
+      slots.set(endpoint, await endpoint.rpc.getSlot("confirmed"));
     } catch (error) {
       if (!nodes.closed.aborted) noteFailure(endpoint, asEndpointFailure(error), nodes);
     }

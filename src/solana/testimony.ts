@@ -1,5 +1,4 @@
 /** Asks one endpoint about attempts, in one look: seen, landed, or all the evidence that they can never land. */
-import type { Connection } from "@solana/web3.js";
 import type { Address } from "../address.ts";
 import type { Attempt, SignatureStatus } from "../ledger/ledger.ts";
 import type { FoundLanding } from "./agreement.ts";
@@ -33,10 +32,10 @@ const MAX_WALKS = 1_000;
 
 /** The question for a batch of attempts. Every answer of one look must fit the others, or nothing follows from it. */
 export function testifyTo(nodes: Nodes, attempts: readonly Attempt[]): Question<Testimony> {
-  return async (connection, endpoint) => {
+  return async (endpoint) => {
     const genesisHash = await chainOf(endpoint);
     // The order is the evidence: first a finalized height past the last one, then, at a later slot, no trace.
-    const finalized = await finalizedEnd(connection);
+    const finalized = await finalizedEnd(endpoint);
     expectShape(finalized.blockHeight <= finalized.slot, "block height");
     const look = new Look(nodes, endpoint, finalized);
     const first = await look.read(attempts);
@@ -55,13 +54,11 @@ const UNSAID: Finding = { kind: "unsaid" };
 /** One look of one endpoint, after its finalized block was read. */
 class Look {
   readonly #nodes: Nodes;
-  readonly #connection: Connection;
   readonly #endpoint: Endpoint;
   readonly #finalized: FinalizedEnd;
 
   constructor(nodes: Nodes, endpoint: Endpoint, finalized: FinalizedEnd) {
     this.#nodes = nodes;
-    this.#connection = endpoint.connection;
     this.#endpoint = endpoint;
     this.#finalized = finalized;
   }
@@ -69,7 +66,7 @@ class Look {
   /** The statuses as findings; `missing` where there is none although the last height is past. */
   async read(attempts: readonly Attempt[]): Promise<readonly (Finding | { readonly kind: "missing" })[]> {
     const signatures = attempts.map(({ signature }) => signature);
-    const { slot, statuses } = await statusesOf(signatures)(this.#connection, this.#endpoint);
+    const { slot, statuses } = await statusesOf(signatures)(this.#endpoint);
     const isLater = slot > this.#finalized.slot;
     return attempts.map((attempt, index) => {
       const status = statuses[index] ?? null;
@@ -108,8 +105,8 @@ class Look {
 
   /** The first block of the endpoint's ledger. Null answers for what is older mean nothing. */
   async #firstAvailable(): Promise<number> {
-    const first = await this.#connection.getFirstAvailableBlock();
-    expectShape(Number.isSafeInteger(first) && first >= 0 && first <= this.#finalized.slot, "first block");
+    const first = await this.#endpoint.rpc.getFirstAvailableBlock();
+    expectShape(first <= this.#finalized.slot, "first block");
     return first;
   }
 
@@ -118,7 +115,7 @@ class Look {
     const alive = new Set<string>();
     for (const blockhash of new Set(attempts.map((attempt) => attempt.blockhash))) {
       const config = { commitment: "confirmed", minContextSlot: this.#finalized.slot } as const;
-      const { value } = await this.#connection.isBlockhashValid(blockhash, config);
+      const { value } = await this.#endpoint.rpc.isBlockhashValid(blockhash, config);
       if (value) alive.add(blockhash);
     }
     return alive;
@@ -134,7 +131,7 @@ class Look {
   }
 
   #search(reference: Address, messageHash: string): ReturnType<typeof findMessage> {
-    return findMessage(this.#connection, { reference, messageHash }, this.#finalized.slot);
+    return findMessage(this.#endpoint, { reference, messageHash }, this.#finalized.slot);
   }
 
   async #walk(attempt: Attempt): Promise<Finding> {
@@ -148,7 +145,7 @@ class Look {
         if (walks.size > MAX_WALKS && oldest !== undefined) walks.delete(oldest);
       },
     };
-    const node = { connection: this.#connection, finalizedSlot: this.#finalized.slot, memory };
+    const node = { rpc: this.#endpoint.rpc, finalizedSlot: this.#finalized.slot, memory };
     const proof = await walkBlocks(node, attempt);
     switch (proof) {
       case "none":

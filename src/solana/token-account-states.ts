@@ -1,5 +1,5 @@
 /** Reads whether associated token accounts can be used, so that a freeze is found before a payment needs the account. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
 import type { TokenAccountState } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
@@ -19,9 +19,9 @@ export async function tokenAccountStates(
   return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
 }
 
-function stateOf(account: AccountInfo<Buffer> | null, owner: Address): TokenAccountState {
+function stateOf(account: Account | null, owner: Address): TokenAccountState {
   // Lamports that a stranger sent to the address make no account.
-  const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+  const held = account?.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
   if (account === null || held === null) return "absent";
   if (held.owner !== owner) return "handed_over";
   return isFrozen(account) ? "frozen" : "usable";

@@ -1,6 +1,6 @@
 /** Proves that caller-signed bytes are exactly the declared payment. */
 import { createHash } from "node:crypto";
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "./rpc/account.ts";
 import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
@@ -87,8 +87,8 @@ async function areOwnedAsDeclared(
   const asked = [...sources, ...associated.keys()];
   if (asked.length === 0) return true;
   const accounts = await ask(nodes, readAccounts(asked, "confirmed"));
-  const isOwnedBy = (account: AccountInfo<Buffer> | null | undefined, owner: Address): boolean => {
-    const held = account?.owner.toBase58() === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+  const isOwnedBy = (account: Account | null | undefined, owner: Address): boolean => {
+    const held = account?.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
     return held !== null && held.mint === mint && held.owner === owner;
   };
   const found = accounts.slice(sources.size);

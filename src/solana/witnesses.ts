@@ -19,7 +19,7 @@ export async function askWitnesses<T>(nodes: Nodes, question: Question<T>): Prom
 
 /** See `Ledger.witnesses`. */
 export async function witnessCount(nodes: Nodes): Promise<WitnessCount> {
-  const answers = await askEach(nodes, (connection) => connection.getSlot("finalized"));
+  const answers = await askEach(nodes, ({ rpc }) => rpc.getSlot("finalized"));
   const slots = answers.filter((slot) => slot !== null).toSorted((one, other) => other - one);
   const newest = slots[0] ?? 0;
   const answering = slots.filter((slot) => newest - slot <= MAX_SLOTS_BEHIND).length;

@@ -45,8 +45,11 @@ export function echoingNode(node: typeof fetch): typeof fetch {
         return { context: { slot: FINAL.slot }, value };
       }
       case "getTransaction": {
-        const landed = (await remembered("landed", call, init)) as { transaction: object } | null;
-        return landed && { ...landed, transaction: { ...landed.transaction, signatures: [first] } };
+        const landed = (await remembered("landed", call, init)) as { transaction: [string, string] } | null;
+        if (landed === null) return null;
+        const bytes = Buffer.from(landed.transaction[0], "base64");
+        bytes.set(bs58.decode(String(first)), 1);
+        return { ...landed, transaction: [bytes.toString("base64"), "base64"] };
       }
       default: {
         const about = ANSWERED_EACH.has(call.method) ? JSON.stringify(first) : "";

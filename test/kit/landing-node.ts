@@ -1,4 +1,5 @@
 /** A node on whose chain many transactions land at once, and that takes its time for every answer. */
+import bs58 from "bs58";
 import type { Fetch } from "../../src/solana/index.ts";
 import type { Clock } from "../../src/runtime.ts";
 
@@ -29,10 +30,12 @@ const SLOT = 1_000;
 const HEIGHT = 900;
 const ADDRESS = "11111111111111111111111111111111";
 
-/** The receipt as web3.js expects it. */
+// One signer, no instruction: header, two keys and a blockhash of zeros, and the number of instructions.
+const MESSAGE = Buffer.concat([Buffer.from([1, 0, 1, 2]), Buffer.alloc(3 * 32), Buffer.from([0])]);
+
+/** The answer for a landed transaction, asked for in base64. */
 function receiptOf(signature: string): object {
-  const header = { numRequiredSignatures: 1, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 };
-  const message = { header, accountKeys: [ADDRESS, ADDRESS], instructions: [], recentBlockhash: ADDRESS };
+  const bytes = Buffer.concat([Buffer.from([1]), bs58.decode(signature), MESSAGE]);
   const balances = { preBalances: [1, 1], postBalances: [1, 1], preTokenBalances: [], postTokenBalances: [] };
   const meta = { err: null, fee: 5_000, innerInstructions: [], logMessages: [], ...balances };
   return {
@@ -40,7 +43,7 @@ function receiptOf(signature: string): object {
     blockTime: 1,
     version: "legacy",
     meta,
-    transaction: { signatures: [signature], message },
+    transaction: [bytes.toString("base64"), "base64"],
   };
 }
 

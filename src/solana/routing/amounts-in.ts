@@ -15,8 +15,8 @@ export async function amountsIn(
     accounts.map(({ address }) => address),
     commitment,
   );
-  return await ask(nodes, async (connection, endpoint) => {
-    const found = await read(connection, endpoint);
+  return await ask(nodes, async (endpoint) => {
+    const found = await read(endpoint);
     return accounts.map(({ mint }, index) =>
       mint === null ? lamportsIn(found[index]) : unitsOfAnybody(found[index], mint),
     );

@@ -1,5 +1,5 @@
 /** Reads the chain's own clock account: read together with others, it tells of which block they are. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "../rpc/account.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { CLOCK_BYTES } from "../layouts.ts";
 import { SYSVAR_OWNER } from "../programs.ts";
@@ -11,8 +11,8 @@ export interface BlockMoment {
 }
 
 /** Reads the account's bytes; throws `EndpointFailure` when they are no clock. */
-export function readClock(account: AccountInfo<Buffer> | null | undefined): BlockMoment {
-  const data = account?.owner.toBase58() === SYSVAR_OWNER ? account.data : undefined;
+export function readClock(account: Account | null | undefined): BlockMoment {
+  const data = account?.owner === SYSVAR_OWNER ? account.data : undefined;
   expectShape(data?.length === CLOCK_BYTES, "clock");
   const slot = Number(data.readBigUInt64LE(0));
   const blockTime = Number(data.readBigInt64LE(32));

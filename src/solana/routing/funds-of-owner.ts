@@ -1,9 +1,9 @@
 /** Reads what one owner holds over all of its token accounts, associated or not. */
-import { PublicKey, type Connection } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Commitment, Reading } from "../../ledger/ledger.ts";
 import type { Funds } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
@@ -30,10 +30,10 @@ export async function fundsOfOwner(nodes: Nodes, asked: OwnerQuestion): Promise<
 
 /** One endpoint answers all of it; the slot is the oldest of its answers. */
 function readFundsOf({ owner, mints, commitment }: OwnerQuestion): Question<Reading & Funds> {
-  return async (connection, endpoint) => {
+  return async (endpoint) => {
     const [wallet, ...sums] = await Promise.all([
-      connection.getAccountInfoAndContext(new PublicKey(owner), { commitment }),
-      ...mints.map((mint) => sumOf(connection, mint, { owner, commitment })),
+      endpoint.rpc.getAccountInfo(owner, { commitment }),
+      ...mints.map((mint) => sumOf(endpoint, mint, { owner, commitment })),
     ]);
     return {
       slot: Math.min(wallet.context.slot, ...sums.map(({ slot }) => slot)),
@@ -45,16 +45,12 @@ function readFundsOf({ owner, mints, commitment }: OwnerQuestion): Question<Read
 }
 
 async function sumOf(
-  connection: Connection,
+  { rpc }: Endpoint,
   mint: Address,
   { owner, commitment }: Omit<OwnerQuestion, "mints">,
 ): Promise<{ slot: number; units: bigint }> {
   // By mint and not by program: a stranger can give an address thousands of accounts of worthless mints.
-  const { context, value } = await connection.getTokenAccountsByOwner(
-    new PublicKey(owner),
-    { mint: new PublicKey(mint) },
-    commitment,
-  );
+  const { context, value } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
   const units = value.reduce((sum, { account }) => sum + unitsIn(account, owner, mint), 0n);
   return { slot: context.slot, units };
 }

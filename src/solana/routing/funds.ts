@@ -1,9 +1,7 @@
 /** Reads what many addresses hold, all of a batch in one block, and when that block was. */
-import type { AccountInfo } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { Commitment } from "../../ledger/ledger.ts";
 import type { Funds, FundsReading } from "../../ledger/routing.ts";
-import { accountInfos } from "../account-infos.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -11,6 +9,7 @@ import { associatedTokenAccount } from "../associated-token-account.ts";
 import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import { CLOCK_SYSVAR } from "../programs.ts";
+import type { Account } from "../rpc/account.ts";
 import { readClock, type BlockMoment } from "./clock-sysvar.ts";
 import { lamportsIn, unitsIn } from "./held-in-account.ts";
 
@@ -46,7 +45,7 @@ export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsRe
 /** One endpoint's reading. An address and its token accounts are never torn apart: they are of one batch. */
 function readFunds({ addresses, mints, commitment }: FundsQuestion): Question<FundsReading> {
   const accountsPerAddress = 1 + mints.length;
-  return async (_connection, endpoint) => {
+  return async (endpoint) => {
     const addressesPerCall = Math.max(1, Math.floor((endpoint.accountsPerCall - 1) / accountsPerAddress));
     const batches: BatchReading[] = [];
     let start = 0;
@@ -69,14 +68,14 @@ interface BatchReading extends BlockMoment {
 }
 
 async function readBatch(
-  endpoint: Endpoint,
+  { rpc }: Endpoint,
   { addresses, mints, commitment }: FundsQuestion,
 ): Promise<BatchReading> {
   const asked = addresses.flatMap((owner) => [
     owner,
     ...mints.map((mint) => associatedTokenAccount(owner, mint)),
   ]);
-  const { slot, accounts: told } = await accountInfos(endpoint, [CLOCK_SYSVAR, ...asked], { commitment });
+  const { slot, accounts: told } = await rpc.getMultipleAccounts([CLOCK_SYSVAR, ...asked], { commitment });
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   // An answer put together from several blocks proves nothing about any of them.
@@ -91,7 +90,7 @@ async function readBatch(
 }
 
 function fundsIn(
-  [wallet, ...tokenAccounts]: readonly (AccountInfo<Buffer> | null)[],
+  [wallet, ...tokenAccounts]: readonly (Account | null)[],
   owner: Address,
   mints: readonly Address[],
 ): Funds {

@@ -22,7 +22,7 @@ export async function haveTokenAccounts(
     const batch = owners.slice(start, start + OWNERS_AT_ONCE);
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
     const accounts = await ask(nodes, readAccounts(addresses, "confirmed", { offset: 0, length: 0 }));
-    found.push(...accounts.map((account) => account?.owner.toBase58() === TOKEN_PROGRAM));
+    found.push(...accounts.map((account) => account?.owner === TOKEN_PROGRAM));
   }
   return found;
 }

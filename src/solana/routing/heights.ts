@@ -1,8 +1,7 @@
 /** Reads the finalized block height, as several endpoints tell it. */
-import type { Connection } from "@solana/web3.js";
 import type { Heights } from "../../ledger/routing.ts";
 import type { Nodes } from "../ask.ts";
-import { expectShape } from "../endpoint-failure.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { askWitnesses } from "../witnesses.ts";
 
 /** The newest finalized block of one endpoint. */
@@ -19,12 +18,7 @@ export async function heights(nodes: Nodes): Promise<Heights> {
 }
 
 /** Slot and height in one answer: asked one after the other, they could be of two nodes behind one name. */
-export async function finalizedEnd(connection: Connection): Promise<FinalizedEnd> {
-  const { absoluteSlot, blockHeight } = await connection.getEpochInfo("finalized");
-  expectShape(Number.isSafeInteger(absoluteSlot) && absoluteSlot >= 0, "slot");
-  expectShape(
-    blockHeight !== undefined && Number.isSafeInteger(blockHeight) && blockHeight >= 0,
-    "block height",
-  );
+export async function finalizedEnd({ rpc }: Pick<Endpoint, "rpc">): Promise<FinalizedEnd> {
+  const { absoluteSlot, blockHeight } = await rpc.getEpochInfo("finalized");
   return { slot: absoluteSlot, blockHeight };
 }

@@ -1,15 +1,15 @@
 /** Reads how much of an account's money its owner can move. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import { expectShape } from "../endpoint-failure.ts";
 import { SYSTEM_PROGRAM, TOKEN_PROGRAM } from "../programs.ts";
 import { readTokenAccount, type TokenAccount } from "../token-accounts.ts";
 
-type Account = AccountInfo<Buffer> | null | undefined;
+type Account = AccountTold | null | undefined;
 
 /** Lamports that a plain transfer can move: none in an account that has data or belongs to another program. */
 export function lamportsIn(account: Account): bigint {
-  if (account?.owner.toBase58() !== SYSTEM_PROGRAM || account.data.length > 0) return 0n;
+  if (account?.owner !== SYSTEM_PROGRAM || account.data.length > 0) return 0n;
   expectShape(Number.isInteger(account.lamports) && account.lamports >= 0, "balance");
   return BigInt(account.lamports);
 }
@@ -29,7 +29,7 @@ export function unitsOfAnybody(account: Account, mint: Address): bigint {
 }
 
 function holdingIn(account: Account, mint: Address): TokenAccount | null {
-  if (account?.owner.toBase58() !== TOKEN_PROGRAM) return null;
+  if (account?.owner !== TOKEN_PROGRAM) return null;
   const held = readTokenAccount(account.data);
   return held?.mint === mint ? held : null;
 }

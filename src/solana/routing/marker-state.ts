@@ -1,5 +1,5 @@
 /** Reads the state of a marker from its account. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account } from "../rpc/account.ts";
 import { addressOf, SOL_MINT, type Address } from "../../address.ts";
 import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../ledger/routing.ts";
 import { expectShape } from "../endpoint-failure.ts";
@@ -21,10 +21,10 @@ const IN_USE = 1;
  * What one endpoint tells of a marker of `base`. Lamports without data make no marker. Anything but these two cannot stand
  * at such an address, so the endpoint that tells it is wrong: `disputed`.
  */
-export function markerIn(account: AccountInfo<Buffer> | null | undefined, base: Address): Marker {
+export function markerIn(account: Account | null | undefined, base: Address): Marker {
   if (account === null || account === undefined) return "unmade";
   const { data, lamports } = account;
-  const program = account.owner.toBase58();
+  const program = account.owner;
   if (program === SYSTEM_PROGRAM && data.length === 0) return "unmade";
   if (program !== TOKEN_PROGRAM || data.length !== TOKEN_ACCOUNT_BYTES) return "disputed";
   const held = readTokenAccount(data);

@@ -1,7 +1,6 @@
 /** Reads the markers of payments, as all witnesses agree: what became of a payment, by its marker alone. */
 import type { Address } from "../../address.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
-import { accountInfos } from "../account-infos.ts";
 import type { Nodes, Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -39,9 +38,9 @@ interface MarkerBatch {
 
 /** What one endpoint tells. First where it stands, then the accounts as they are there or later. */
 function markersAt(addresses: readonly Address[], base: Address): Question<MarkersReading> {
-  return async (connection, endpoint) => {
+  return async (endpoint) => {
     const { name, accountsPerCall } = endpoint;
-    const { slot, blockHeight } = await finalizedEnd(connection);
+    const { slot, blockHeight } = await finalizedEnd(endpoint);
     // The clock takes the place of one account.
     const markersPerCall = Math.max(1, accountsPerCall - 1);
     const batches: BatchReading[] = [];
@@ -66,11 +65,11 @@ interface BatchReading extends BlockMoment {
 }
 
 async function readBatch(
-  endpoint: Endpoint,
+  { rpc }: Endpoint,
   { addresses, base, minContextSlot }: MarkerBatch,
 ): Promise<BatchReading> {
   const query = { commitment: "finalized", minContextSlot } as const;
-  const { slot, accounts: told } = await accountInfos(endpoint, [CLOCK_SYSVAR, ...addresses], query);
+  const { slot, accounts: told } = await rpc.getMultipleAccounts([CLOCK_SYSVAR, ...addresses], query);
   const [clock, ...accounts] = told;
   const moment = readClock(clock);
   expectShape(moment.slot === slot, "accounts of another block than their clock");

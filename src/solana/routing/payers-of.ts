@@ -1,9 +1,9 @@
 /** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
-import { addressOf, type Address } from "../../address.ts";
+import type { Address } from "../../address.ts";
 import type { Inflow, Payers } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
-import { NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
+import { participantsOf, signatureOf, type TokenBalance } from "../rpc/landed-transaction.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { inflowsIn, type LandedChanges, type TokenChange } from "./attribute-inflows.ts";
 import { inBatches, naming } from "./signed-by.ts";
@@ -61,31 +61,20 @@ function accountsPaidFrom(
 }
 
 function changesOf(signature: string): Question<LandedChanges> {
-  return async (connection) => {
-    const landed = await connection.getTransaction(signature, {
-      commitment: "finalized",
-      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
-    });
+  return async ({ rpc }) => {
+    const landed = await rpc.getTransaction(signature);
     const meta = landed?.meta ?? null;
     if (landed === null || meta === null) {
       throw new EndpointFailure("behind", "a finalized transaction it does not have");
     }
-    const { message, signatures } = landed.transaction;
-    expectShape(signatures[0] === signature, "signature");
-    const keys = message
-      .getAccountKeys(
-        meta.loadedAddresses === null || meta.loadedAddresses === undefined
-          ? {}
-          : { accountKeysFromLookups: meta.loadedAddresses },
-      )
-      .keySegments()
-      .flat()
-      .map((key) => addressOf(key.toBytes()));
-    const { preBalances, postBalances, preTokenBalances, postTokenBalances, fee } = meta;
+    expectShape(signatureOf(landed.transaction) === signature, "signature");
+    const { signers, accounts } = participantsOf(landed.transaction);
+    const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
+    const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
     expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
     return {
       signature,
-      signers: keys.slice(0, message.header.numRequiredSignatures),
+      signers,
       fee: BigInt(fee),
       lamports: keys.map((account, index) => ({
         account,
@@ -99,24 +88,17 @@ function changesOf(signature: string): Question<LandedChanges> {
   };
 }
 
-interface HeldTokens {
-  readonly accountIndex: number;
-  readonly mint: string;
-  readonly owner?: string;
-  readonly uiTokenAmount: { readonly amount: string };
-}
-
 function tokenChange(
   keys: readonly Address[],
-  { accountIndex, mint, owner, uiTokenAmount }: HeldTokens,
+  { accountIndex, mint, owner, uiTokenAmount }: TokenBalance,
   sign: bigint,
 ): TokenChange {
   const account = keys[accountIndex];
   expectShape(account !== undefined, "token balances");
   return {
     account,
-    owner: owner === undefined ? null : (owner as Address),
-    mint: mint as Address,
+    owner: owner ?? null,
+    mint,
     change: sign * BigInt(uiTokenAmount.amount),
   };
 }

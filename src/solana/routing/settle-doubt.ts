@@ -1,5 +1,5 @@
 /** Reads the token accounts to decide what an error left open. */
-import type { AccountInfo } from "@solana/web3.js";
+import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";
 import { ask, type Nodes } from "../ask.ts";
@@ -9,7 +9,7 @@ import { isTokenProgram } from "../programs.ts";
 import { readTokenAccount } from "../token-accounts.ts";
 import type { Doubt, Verdict } from "./verdict.ts";
 
-type Account = AccountInfo<Buffer> | null;
+type Account = AccountTold | null;
 type Transfer = Extract<Move, { does: "transfer" }>;
 
 /** Judged at confirmed, as the simulation was. When the accounts do not show a reason any more, `other`. */
@@ -57,8 +57,8 @@ function accountOf({ mint, program }: Transfer & { mint: Address }, owner: Addre
   return associatedTokenAccount(owner, mint, program);
 }
 
-function isTokenAccount(account: Account): account is AccountInfo<Buffer> {
-  return account !== null && isTokenProgram(account.owner.toBase58());
+function isTokenAccount(account: Account): account is AccountTold {
+  return account !== null && isTokenProgram(account.owner);
 }
 
 // The state byte of a token account: 0 not initialised, 1 in use, 2 frozen.

@@ -1,11 +1,11 @@
 /** Lists the transactions that an address signed: this finds outgoing money that a database does not know of. */
-import { PublicKey } from "@solana/web3.js";
 import type { Address } from "../../address.ts";
 import type { OutgoingTransaction, SignedHistory } from "../../ledger/routing.ts";
 import { ask, askEach, type Nodes, type Question } from "../ask.ts";
 import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
 import { markerAddress } from "./marker-address.ts";
-import { errorText, NEWEST_TRANSACTION_VERSION } from "../statuses.ts";
+import { participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
+import { errorText } from "../statuses.ts";
 
 // What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
 const MAX_SIGNATURES = 1_000;
@@ -67,12 +67,8 @@ export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => P
 }
 
 function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
-  return async (connection) => {
-    const found = await connection.getSignaturesForAddress(
-      new PublicKey(address),
-      { limit: most },
-      "finalized",
-    );
+  return async ({ rpc }) => {
+    const found = await rpc.getSignaturesForAddress(address, { limit: most });
     return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));
   };
 }
@@ -89,16 +85,10 @@ async function isSignedBy(nodes: Nodes, address: Address, signature: string): Pr
 
 /** Who signed a finalized transaction. A node that does not have it knows nothing, and is no answer. */
 function signersOf(signature: string): Question<readonly string[]> {
-  return async (connection) => {
-    const landed = await connection.getTransaction(signature, {
-      commitment: "finalized",
-      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
-    });
+  return async ({ rpc }) => {
+    const landed = await rpc.getTransaction(signature);
     if (landed === null) throw new EndpointFailure("behind", "a finalized transaction it does not have");
-    const { message, signatures } = landed.transaction;
-    expectShape(signatures[0] === signature, "signature");
-    return message.staticAccountKeys
-      .slice(0, message.header.numRequiredSignatures)
-      .map((key) => key.toBase58());
+    expectShape(signatureOf(landed.transaction) === signature, "signature");
+    return participantsOf(landed.transaction).signers;
   };
 }

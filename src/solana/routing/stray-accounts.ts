@@ -1,6 +1,4 @@
 /** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
-import { PublicKey } from "@solana/web3.js";
-import { addressOf } from "../../address.ts";
 import type { Reading } from "../../ledger/reading.ts";
 import type { StrayAccount } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
@@ -36,19 +34,14 @@ export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise
 
 /** One endpoint answers all of it; the slot is the oldest of its answers. */
 function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<StrayReading> {
-  return async (connection, endpoint) => {
+  return async ({ rpc, name }) => {
     const found = await Promise.all(
       mints.map(async (mint) => {
-        const { context, value } = await connection.getTokenAccountsByOwner(
-          new PublicKey(owner),
-          { mint: new PublicKey(mint) },
-          commitment,
-        );
+        const { context, value } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
         const accounts = value
           .filter(({ account }) => !isFrozen(account))
-          .flatMap(({ pubkey, account }): StrayAccount[] => {
-            const address = addressOf(pubkey.toBytes());
-            const program = programOf(account.owner.toBase58());
+          .flatMap(({ pubkey: address, account }): StrayAccount[] => {
+            const program = programOf(account.owner);
             const held = readTokenAccount(account.data);
             if (program === null || held?.owner !== owner || held.mint !== mint) return [];
             const isStray = address !== associatedTokenAccount(owner, mint, program);
@@ -59,7 +52,7 @@ function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<Stray
     );
     return {
       slot: Math.min(...found.map(({ slot }) => slot)),
-      endpoint: endpoint.name,
+      endpoint: name,
       accounts: found.flatMap(({ accounts }) => accounts).toSorted(fullestFirst),
     };
   };

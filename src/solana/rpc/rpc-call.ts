@@ -1,6 +1,6 @@
 /** JSON-RPC calls without web3.js: the answer is parsed once, and checked by the one who asked. */
-import type { Exchange } from "./bounded-fetch.ts";
-import { expectShape } from "./endpoint-failure.ts";
+import type { Exchange } from "../bounded-fetch.ts";
+import { expectShape } from "../endpoint-failure.ts";
 
 /**
  * Calls a method of one node and resolves with the `result` of its answer, whose shape is not checked. Rejects with an

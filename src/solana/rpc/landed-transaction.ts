@@ -1,0 +1,114 @@
+/** A landed transaction as a node tells it: what it did, and the bytes that it was. */
+import bs58 from "bs58";
+import { VersionedMessage } from "@solana/web3.js";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { addressOf, type Address } from "../../address.ts";
+import { splitTransaction } from "../../ledger/wire-format.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { addressShape } from "./account.ts";
+
+// Versions from 1 on put the message first and the signatures behind it; its second byte counts them.
+const VERSION_1 = 0x81;
+const SIGNATURE_BYTES = 64;
+
+/** The chain's error in its JSON form; null where there is none. A node that leaves it out has not said that all went well. */
+export const chainErrorShape = z.union([z.null(), z.string(), z.record(z.string(), z.unknown())]);
+
+const countShape = z.int().nonnegative();
+
+const tokenBalanceShape = z.object({
+  accountIndex: countShape,
+  mint: addressShape,
+  owner: addressShape.optional(),
+  uiTokenAmount: z.object({ amount: z.string().regex(/^\d+$/) }),
+});
+
+/** What is told of a transaction beside its bytes; balances in lamports, by the index of the account. */
+const metaShape = z.object({
+  err: chainErrorShape,
+  fee: countShape,
+  preBalances: z.array(z.number()),
+  postBalances: z.array(z.number()),
+  preTokenBalances: z.array(tokenBalanceShape).nullish(),
+  postTokenBalances: z.array(tokenBalanceShape).nullish(),
+  loadedAddresses: z.object({ writable: z.array(addressShape), readonly: z.array(addressShape) }).nullish(),
+});
+
+/** What one account held of a mint before or after a transaction. */
+export type TokenBalance = z.output<typeof tokenBalanceShape>;
+
+const bytesShape = z
+  .tuple([z.string(), z.literal("base64")])
+  .transform(([content]): Uint8Array => Buffer.from(content, "base64"));
+
+/** An answer of `getTransaction`, asked for in base64. */
+export const landedShape = z.object({
+  slot: countShape,
+  /** Unix seconds. */
+  blockTime: z.int().nullish(),
+  transaction: bytesShape,
+  meta: metaShape.nullable(),
+});
+
+/** An answer of `getBlock`, all of its transactions asked for in base64. */
+export const blockShape = z.object({
+  blockhash: z.string(),
+  previousBlockhash: z.string(),
+  parentSlot: countShape,
+  blockHeight: countShape,
+  transactions: z.array(
+    z.object({ transaction: bytesShape, meta: z.object({ err: chainErrorShape }).nullable() }),
+  ),
+});
+
+export type LandedTransaction = z.output<typeof landedShape>;
+export type Block = z.output<typeof blockShape>;
+
+/** The first signature of a transaction, base58: its name. */
+export function signatureOf(bytes: Uint8Array): string {
+  const [first] = taken(bytes).signatures;
+  expectShape(first !== undefined, "transaction without a signature");
+  return bs58.encode(first);
+}
+
+/** SHA-256 of what the signatures are over, hex: what the chain dedupes by. */
+export function messageHashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(taken(bytes).message).digest("hex");
+}
+
+/** Who takes part. */
+export interface Participants {
+  /** The fee payer first. */
+  readonly signers: readonly Address[];
+  /** Those that the message names itself; what it loads from tables is in the meta. */
+  readonly accounts: readonly Address[];
+}
+
+/** Reads the message's own keys. */
+export function participantsOf(bytes: Uint8Array): Participants {
+  const { header, staticAccountKeys } = VersionedMessage.deserialize(taken(bytes).message);
+  const accounts = staticAccountKeys.map((key) => addressOf(key.toBytes()));
+  return { accounts, signers: accounts.slice(0, header.numRequiredSignatures) };
+}
+
+function taken(bytes: Uint8Array): {
+  readonly signatures: readonly Uint8Array[];
+  readonly message: Uint8Array;
+} {
+  const split = bytes[0] === VERSION_1 ? splitLater(bytes) : splitTransaction(bytes);
+  expectShape(split !== null, "transaction");
+  return split;
+}
+
+function splitLater(bytes: Uint8Array): ReturnType<typeof splitTransaction> {
+  const count = bytes[1] ?? 0;
+  const end = bytes.length - count * SIGNATURE_BYTES;
+  if (count === 0 || end <= 0) return null;
+  return {
+    signatures: Array.from({ length: count }, (_, index) =>
+      bytes.slice(end + index * SIGNATURE_BYTES, end + (index + 1) * SIGNATURE_BYTES),
+    ),
+    message: bytes.slice(0, end),
+  };
+}

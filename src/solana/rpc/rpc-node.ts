@@ -1,0 +1,240 @@
+/** The methods of one Solana node that the ledger calls: https://solana.com/docs/rpc */
+import { z } from "zod";
+import type { Commitment } from "../../ledger/ledger.ts";
+import { expectShape } from "../endpoint-failure.ts";
+import { accountShape, addressShape, type Account } from "./account.ts";
+import {
+  blockShape,
+  chainErrorShape,
+  landedShape,
+  type Block,
+  type LandedTransaction,
+} from "./landed-transaction.ts";
+import type { RpcCall } from "./rpc-call.ts";
+
+/** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
+const NEWEST_TRANSACTION_VERSION = 1;
+
+const count = z.int().nonnegative();
+
+/** An answer with the slot that it is true at. */
+function atSlot<Shape extends z.ZodType>(value: Shape) {
+  return z.object({ context: z.object({ slot: count }), value });
+}
+
+const SHAPES = {
+  count,
+  text: z.string().min(1),
+  epoch: z.object({ absoluteSlot: count, blockHeight: count }),
+  blockhash: atSlot(z.object({ blockhash: z.string().min(1), lastValidBlockHeight: count })),
+  isValid: atSlot(z.boolean()),
+  lamports: atSlot(z.number().int().nonnegative()),
+  account: atSlot(accountShape.nullable()),
+  accounts: atSlot(z.array(accountShape.nullable())),
+  ownedAccounts: atSlot(z.array(z.object({ pubkey: addressShape, account: accountShape }))),
+  statuses: atSlot(
+    z.array(
+      z
+        .object({
+          slot: count,
+          confirmationStatus: z.enum(["processed", "confirmed", "finalized"]),
+          err: chainErrorShape,
+        })
+        .nullable(),
+    ),
+  ),
+  listed: z.array(z.object({ signature: z.string(), slot: count, err: chainErrorShape })),
+  fee: atSlot(count.nullable()),
+  fees: z.array(z.object({ prioritizationFee: count })),
+  slots: z.array(count),
+  blockTime: z.int().nullable(),
+  landed: landedShape.nullable(),
+  block: blockShape.nullable(),
+  simulation: atSlot(z.object({ err: chainErrorShape, logs: z.array(z.string()).nullable() })),
+};
+
+/** What is told of some accounts, as they were at the end of `slot`. */
+export interface AccountsReading {
+  readonly slot: number;
+  /** In the order asked, null where there is none. */
+  readonly accounts: readonly (Account | null)[];
+}
+
+/** How final an answer has to be, and how new. */
+export interface Query {
+  readonly commitment: Commitment;
+  /** A node that is not there yet answers with an error. */
+  readonly minContextSlot?: number;
+}
+
+/** How accounts are asked for. */
+export interface AccountQuery extends Query {
+  /** Cuts what comes back of each account. */
+  readonly dataSlice?: { readonly offset: number; readonly length: number };
+}
+
+/** A token account of somebody, and where it is. */
+export type OwnedAccount = z.output<typeof SHAPES.ownedAccounts>["value"][number];
+/** What a node says of a signature. */
+export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
+/** A transaction that names an address. */
+export type Listed = z.output<typeof SHAPES.listed>[number];
+
+/**
+ * One node. Each method is named as nodes name it. Rejects with an `EndpointFailure` where there is no answer, or one of
+ * another shape: a node that garbles one answer is not believed.
+ */
+export class RpcNode {
+  readonly #call: RpcCall;
+
+  constructor(call: RpcCall) {
+    this.#call = call;
+  }
+
+  async #ask<Shape extends z.ZodType>(
+    shape: Shape,
+    method: string,
+    params: readonly unknown[] = [],
+  ): Promise<z.output<Shape>> {
+    const read = shape.safeParse(await this.#call(method, params));
+    expectShape(read.success, method);
+    return read.data;
+  }
+
+  async getGenesisHash(): Promise<string> {
+    return await this.#ask(SHAPES.text, "getGenesisHash");
+  }
+
+  async getSlot(commitment: Commitment): Promise<number> {
+    return await this.#ask(count, "getSlot", [{ commitment }]);
+  }
+
+  async getEpochInfo(commitment: Commitment): Promise<z.output<typeof SHAPES.epoch>> {
+    return await this.#ask(SHAPES.epoch, "getEpochInfo", [{ commitment }]);
+  }
+
+  async getBlockHeight(query: Query): Promise<number> {
+    return await this.#ask(count, "getBlockHeight", [query]);
+  }
+
+  /** The first block of the node's ledger: what it says of older ones means nothing. */
+  async getFirstAvailableBlock(): Promise<number> {
+    return await this.#ask(count, "getFirstAvailableBlock");
+  }
+
+  /** Unix seconds; null where the node keeps none. */
+  async getBlockTime(slot: number): Promise<number | null> {
+    return await this.#ask(SHAPES.blockTime, "getBlockTime", [slot]);
+  }
+
+  async getLatestBlockhash(commitment: Commitment): Promise<z.output<typeof SHAPES.blockhash>> {
+    return await this.#ask(SHAPES.blockhash, "getLatestBlockhash", [{ commitment }]);
+  }
+
+  async isBlockhashValid(blockhash: string, query: Query): Promise<z.output<typeof SHAPES.isValid>> {
+    return await this.#ask(SHAPES.isValid, "isBlockhashValid", [blockhash, query]);
+  }
+
+  async getBalance(address: string, commitment: Commitment): Promise<z.output<typeof SHAPES.lamports>> {
+    return await this.#ask(SHAPES.lamports, "getBalance", [address, { commitment }]);
+  }
+
+  async getAccountInfo(address: string, query: AccountQuery): Promise<z.output<typeof SHAPES.account>> {
+    return await this.#ask(SHAPES.account, "getAccountInfo", [address, { ...query, encoding: "base64" }]);
+  }
+
+  /** At most as many as the node takes in one call. */
+  async getMultipleAccounts(addresses: readonly string[], query: AccountQuery): Promise<AccountsReading> {
+    const params = [addresses, { ...query, encoding: "base64" }];
+    const { context, value } = await this.#ask(SHAPES.accounts, "getMultipleAccounts", params);
+    expectShape(value.length === addresses.length, "number of accounts");
+    return { slot: context.slot, accounts: value };
+  }
+
+  /** The token accounts of an owner, of one mint or of one token program. */
+  async getTokenAccountsByOwner(
+    owner: string,
+    filter: { readonly mint: string } | { readonly programId: string },
+    commitment: Commitment,
+  ): Promise<z.output<typeof SHAPES.ownedAccounts>> {
+    const params = [owner, filter, { commitment, encoding: "base64" }];
+    return await this.#ask(SHAPES.ownedAccounts, "getTokenAccountsByOwner", params);
+  }
+
+  /** Looks in the node's history too. At most as many as it takes in one call. */
+  async getSignatureStatuses(signatures: readonly string[]): Promise<z.output<typeof SHAPES.statuses>> {
+    const params = [signatures, { searchTransactionHistory: true }];
+    const told = await this.#ask(SHAPES.statuses, "getSignatureStatuses", params);
+    expectShape(told.value.length === signatures.length, "number of statuses");
+    return told;
+  }
+
+  /** Finalized ones that name the address, newest first. */
+  async getSignaturesForAddress(
+    address: string,
+    query: { readonly limit: number; readonly minContextSlot?: number },
+  ): Promise<readonly Listed[]> {
+    const params = [address, { ...query, commitment: "finalized" }];
+    return await this.#ask(SHAPES.listed, "getSignaturesForAddress", params);
+  }
+
+  /** A finalized transaction; null where the node does not have it. */
+  async getTransaction(signature: string): Promise<LandedTransaction | null> {
+    const query = {
+      commitment: "finalized",
+      encoding: "base64",
+      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
+    };
+    return await this.#ask(SHAPES.landed, "getTransaction", [signature, query]);
+  }
+
+  /** The slots of the finalized blocks from `first` to `last`. */
+  async getBlocks(first: number, last: number): Promise<readonly number[]> {
+    return await this.#ask(SHAPES.slots, "getBlocks", [first, last, { commitment: "finalized" }]);
+  }
+
+  /** A finalized block with all of its transactions. */
+  async getBlock(slot: number): Promise<Block | null> {
+    const query = {
+      commitment: "finalized",
+      encoding: "base64",
+      transactionDetails: "full",
+      rewards: false,
+      maxSupportedTransactionVersion: NEWEST_TRANSACTION_VERSION,
+    };
+    return await this.#ask(SHAPES.block, "getBlock", [slot, query]);
+  }
+
+  /** Lamports; null where the node does not know the message's blockhash. */
+  async getFeeForMessage(message: Uint8Array, commitment: Commitment): Promise<number | null> {
+    const params = [Buffer.from(message).toString("base64"), { commitment }];
+    return (await this.#ask(SHAPES.fee, "getFeeForMessage", params)).value;
+  }
+
+  /** Lamports that an account of so many bytes must hold. */
+  async getMinimumBalanceForRentExemption(bytes: number, commitment: Commitment): Promise<number> {
+    return await this.#ask(count, "getMinimumBalanceForRentExemption", [bytes, { commitment }]);
+  }
+
+  /** What recent blocks asked of those who write to these accounts, in millionths of a lamport per compute unit. */
+  async getRecentPrioritizationFees(accounts: readonly string[]): Promise<readonly number[]> {
+    const told = await this.#ask(SHAPES.fees, "getRecentPrioritizationFees", [accounts]);
+    return told.map(({ prioritizationFee }) => prioritizationFee);
+  }
+
+  /** Runs it at confirmed without sending it, over the blockhash in the bytes. */
+  async simulateTransaction(
+    bytes: Uint8Array,
+    { sigVerify }: { readonly sigVerify: boolean },
+  ): Promise<z.output<typeof SHAPES.simulation>["value"]> {
+    const query = { encoding: "base64", commitment: "confirmed", sigVerify, replaceRecentBlockhash: false };
+    const params = [Buffer.from(bytes).toString("base64"), query];
+    return (await this.#ask(SHAPES.simulation, "simulateTransaction", params)).value;
+  }
+
+  /** Sends it without trying it before, and leaves sending it again to us. */
+  async sendTransaction(bytes: Uint8Array): Promise<void> {
+    const query = { encoding: "base64", skipPreflight: true, maxRetries: 0 };
+    await this.#ask(SHAPES.text, "sendTransaction", [Buffer.from(bytes).toString("base64"), query]);
+  }
+}
