@@ -73,8 +73,6 @@ export interface AccountQuery extends Query {
   readonly dataSlice?: { readonly offset: number; readonly length: number };
 }
 
-/** A token account of somebody, and where it is. */
-export type OwnedAccount = z.output<typeof SHAPES.ownedAccounts>["value"][number];
 /** What a node says of a signature. */
 export type StatusTold = z.output<typeof SHAPES.statuses>["value"][number];
 /** A transaction that names an address. */

@@ -1,0 +1,178 @@
+/** What a node may answer to each method, and what is no answer. */
+import { MessageV0, PublicKey, VersionedTransaction } from "@solana/web3.js";
+import bs58 from "bs58";
+import fc from "fast-check";
+import { createHash } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { messageHashOf, participantsOf, signatureOf } from "../../../src/solana/rpc/landed-transaction.ts";
+import { RpcNode } from "../../../src/solana/rpc/rpc-node.ts";
+
+const ADDRESS = "11111111111111111111111111111111";
+const ACCOUNT = { executable: false, lamports: 5, owner: ADDRESS, data: ["AAEC", "base64"] };
+const META = { err: null, fee: 5_000, preBalances: [1], postBalances: [1] };
+const LANDED = { slot: 7, blockTime: 1, transaction: ["AQ==", "base64"], meta: META };
+const BLOCK = { blockhash: "b", previousBlockhash: "a", parentSlot: 6, blockHeight: 7, transactions: [] };
+const at = (value: unknown): object => ({ context: { slot: 9 }, value });
+
+const nodeThatAnswers = (answer: unknown): RpcNode => new RpcNode(async () => answer);
+
+interface Case {
+  readonly method: string;
+  readonly ask: (node: RpcNode) => Promise<unknown>;
+  readonly answers: readonly unknown[];
+  readonly noAnswers: Readonly<Record<string, unknown>>;
+}
+
+const CASES: readonly Case[] = [
+  {
+    method: "getSlot",
+    ask: (node) => node.getSlot("confirmed"),
+    answers: [0, 9],
+    noAnswers: {
+      "below zero": -1,
+      "a fraction": 1.5,
+      "more than a double holds": 2 ** 53,
+      words: "9",
+      nothing: null,
+    },
+  },
+  {
+    method: "getEpochInfo",
+    ask: (node) => node.getEpochInfo("finalized"),
+    answers: [{ absoluteSlot: 9, blockHeight: 8, epoch: 0 }],
+    noAnswers: { "no height": { absoluteSlot: 9 }, "no slot": { blockHeight: 8 } },
+  },
+  {
+    method: "getSignatureStatuses",
+    ask: (node) => node.getSignatureStatuses(["one"]),
+    answers: [
+      at([null]),
+      at([{ slot: 1, confirmationStatus: "finalized", err: null }]),
+      at([{ slot: 1, confirmationStatus: "processed", err: { InstructionError: [0, { Custom: 1 }] } }]),
+      at([{ slot: 1, confirmationStatus: "confirmed", err: "AccountInUse" }]),
+    ],
+    noAnswers: {
+      "that leaves out whether it failed": at([{ slot: 1, confirmationStatus: "finalized" }]),
+      "an error that is a number": at([{ slot: 1, confirmationStatus: "finalized", err: 0 }]),
+      "no commitment": at([{ slot: 1, err: null }]),
+      "a commitment of its own": at([{ slot: 1, confirmationStatus: "final", err: null }]),
+      "too few": at([]),
+      "too many": at([null, null]),
+      "no context": { value: [null] },
+    },
+  },
+  {
+    method: "getTransaction",
+    ask: (node) => node.getTransaction("one"),
+    answers: [null, LANDED, { ...LANDED, meta: null }, { ...LANDED, blockTime: null }],
+    noAnswers: {
+      "that leaves out whether it failed": { ...LANDED, meta: { ...META, err: undefined } },
+      "a fee below zero": { ...LANDED, meta: { ...META, fee: -1 } },
+      "no balances": { ...LANDED, meta: { err: null, fee: 1 } },
+      "another encoding": { ...LANDED, transaction: ["AQ==", "base58"] },
+      "taken apart": { ...LANDED, transaction: { signatures: [], message: {} } },
+      nothing: undefined,
+    },
+  },
+  {
+    method: "getBlock",
+    ask: (node) => node.getBlock(7),
+    answers: [
+      null,
+      BLOCK,
+      { ...BLOCK, transactions: [{ transaction: ["AQ==", "base64"], meta: { err: null } }] },
+    ],
+    noAnswers: {
+      "no height": { ...BLOCK, blockHeight: null },
+      "no transactions": { ...BLOCK, transactions: undefined },
+    },
+  },
+  {
+    method: "getTokenAccountsByOwner",
+    ask: (node) => node.getTokenAccountsByOwner(ADDRESS, { mint: ADDRESS }, "confirmed"),
+    answers: [at([]), at([{ pubkey: ADDRESS, account: ACCOUNT }])],
+    noAnswers: {
+      "no account": at([{ pubkey: ADDRESS, account: null }]),
+      "an address that is none": at([{ pubkey: "x", account: ACCOUNT }]),
+    },
+  },
+  {
+    method: "getFeeForMessage",
+    ask: (node) => node.getFeeForMessage(new Uint8Array(1), "confirmed"),
+    answers: [at(null), at(5_000)],
+    noAnswers: { "below zero": at(-5), "no value": { context: { slot: 1 } } },
+  },
+  {
+    method: "getMinimumBalanceForRentExemption",
+    ask: (node) => node.getMinimumBalanceForRentExemption(165, "confirmed"),
+    answers: [0, 2_039_280],
+    noAnswers: { nothing: null, "a fraction": 0.5 },
+  },
+  {
+    method: "simulateTransaction",
+    ask: (node) => node.simulateTransaction(new Uint8Array(1), { sigVerify: true }),
+    answers: [at({ err: null, logs: null }), at({ err: "BlockhashNotFound", logs: ["a line"] })],
+    noAnswers: {
+      "that leaves out whether it failed": at({ logs: [] }),
+      "logs in one text": at({ err: null, logs: "" }),
+    },
+  },
+];
+
+describe.each(CASES)("$method", ({ ask, answers, noAnswers }) => {
+  test.each(answers.map((answer) => [JSON.stringify(answer), answer]))("takes %s", async (_, answer) => {
+    await expect(ask(nodeThatAnswers(answer))).resolves.toBeDefined();
+  });
+
+  test.each(Object.entries(noAnswers))("E10 refuses an answer %s", async (_, answer) => {
+    await expect(ask(nodeThatAnswers(answer))).rejects.toMatchObject({ kind: "garbled" });
+  });
+});
+
+const messages: fc.Arbitrary<MessageV0> = fc
+  .record({
+    keys: fc.uniqueArray(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
+      minLength: 3,
+      maxLength: 5,
+      selector: String,
+    }),
+    data: fc.uint8Array({ maxLength: 40 }),
+  })
+  .map(
+    ({ keys, data }) =>
+      new MessageV0({
+        header: { numRequiredSignatures: 2, numReadonlySignedAccounts: 0, numReadonlyUnsignedAccounts: 1 },
+        staticAccountKeys: keys.map((key) => new PublicKey(key)),
+        recentBlockhash: bs58.encode(keys[0] ?? new Uint8Array(32)),
+        compiledInstructions: [{ programIdIndex: 2, accountKeyIndexes: [0, 1], data }],
+        addressTableLookups: [],
+      }),
+  );
+
+test("a landed transaction is named by its first signature, and hashed by what its signatures are over", () => {
+  fc.assert(
+    fc.property(messages, fc.uint8Array({ minLength: 64, maxLength: 64 }), (message, signature) => {
+      const bytes = new VersionedTransaction(message, [signature, new Uint8Array(64)]).serialize();
+      expect(signatureOf(bytes)).toBe(bs58.encode(signature));
+      expect(messageHashOf(bytes)).toBe(createHash("sha256").update(message.serialize()).digest("hex"));
+      const keys = message.staticAccountKeys.map((key) => key.toBase58());
+      expect(participantsOf(bytes)).toEqual({ accounts: keys, signers: keys.slice(0, 2) });
+    }),
+  );
+});
+
+test("of version 1, which web3.js cannot write, the signatures stand behind the message", () => {
+  const message = Buffer.from([0x81, 2, 0, 1, ...Buffer.alloc(80, 5)]);
+  const bytes = Buffer.concat([message, Buffer.alloc(64, 1), Buffer.alloc(64, 2)]);
+  expect(signatureOf(bytes)).toBe(bs58.encode(Buffer.alloc(64, 1)));
+  expect(messageHashOf(bytes)).toBe(createHash("sha256").update(message).digest("hex"));
+});
+
+test.each([
+  ["nothing", []],
+  ["no signature", [0, 1, 2, 3]],
+  ["less than its signatures", [2, ...Buffer.alloc(64, 1)]],
+  ["a later version that is cut off", [0x81, 2, 0]],
+])("bytes that are no transaction name none: %s", (_, bytes) => {
+  expect(() => signatureOf(Uint8Array.from(bytes))).toThrow("wrong shape");
+});
