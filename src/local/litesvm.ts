@@ -1,5 +1,5 @@
 /** Finds and loads the native litesvm package of this machine, and types the part of it that the chain uses. */
-import { createRequire } from "node:module";
+import { requireBeside } from "../require-beside.ts";
 
 /** The version whose results the journal's replay relies on. */
 const LITESVM_VERSION = "1.5.0";
@@ -152,7 +152,7 @@ function packageHere(): string {
  */
 export function loadLitesvm(
   packageName: string = packageHere(),
-  load: (name: string) => unknown = createRequire(import.meta.url),
+  load: (name: string) => unknown = requireBeside(),
 ): Litesvm {
   try {
     return load(packageName) as Litesvm;

@@ -1,6 +1,7 @@
 /** Finds better-sqlite3, an optional peer, and says what to do where it cannot be used. */
-import { createRequire } from "node:module";
+import Module from "node:module";
 import { StorageUnusable } from "../storage-unusable.ts";
+import { codeOf } from "./explain.ts";
 
 /** What is needed of a prepared statement. */
 export interface SqliteStatement {
@@ -28,33 +29,68 @@ interface OpenOptions {
 
 type SqliteConstructor = new (path: string, options: OpenOptions) => SqliteDatabase;
 
-/** From this version on the driver speaks Node-API 10, which Node 20 lacks: it dies there without an error. */
+/** From this version on the driver speaks Node-API 10. Earlier ones speak V8, of Node alone. */
 const FIRST_ON_NODE_API_10 = 13;
+
+/** What is read of `process.versions`. */
+export interface RuntimeVersions {
+  readonly node: string;
+  readonly napi?: string | undefined;
+  readonly bun?: string | undefined;
+  readonly deno?: string | undefined;
+}
 
 /** @throws StorageUnusable `driver_missing` or `driver_unusable`. */
 export async function loadDriver(): Promise<SqliteConstructor> {
-  assertLoadable(installedVersion(), process.versions["napi"]);
-  const driver = (await import("better-sqlite3")) as unknown as { readonly default: SqliteConstructor };
-  return driver.default;
+  const version = installedVersion();
+  // In a bundle the driver may lie where only the import finds it.
+  if (version !== null) assertLoadable(version, process.versions);
+  try {
+    const driver = (await import("better-sqlite3")) as unknown as { readonly default: SqliteConstructor };
+    return driver.default;
+  } catch (error) {
+    // ERR_MODULE_NOT_FOUND, and MODULE_NOT_FOUND where a bundle requires it.
+    if (!codeOf(error).endsWith("MODULE_NOT_FOUND")) throw error;
+    throw new StorageUnusable("driver_missing", "SQLite needs its driver: `npm install better-sqlite3`", {
+      cause: error,
+    });
+  }
 }
 
-/** Checked before the import, because a crash of the process cannot be caught. */
-export function assertLoadable(driverVersion: string, nodeApi: string | undefined): void {
-  if (Number.parseInt(driverVersion, 10) < FIRST_ON_NODE_API_10 || Number(nodeApi) >= 10) return;
+/** Checked before the import: Node 20 dies of a driver of Node-API 10, without an error that can be caught. */
+export function assertLoadable(driverVersion: string, { node, napi, bun, deno }: RuntimeVersions): void {
+  const speaksNodeApi = Number.parseInt(driverVersion, 10) >= FIRST_ON_NODE_API_10;
+  const foreign = (bun !== undefined && `Bun ${bun}`) || (deno !== undefined && `Deno ${deno}`);
+  if (foreign !== false && !speaksNodeApi) {
+    throw new StorageUnusable(
+      "driver_unusable",
+      `better-sqlite3 ${driverVersion} runs on Node alone and this is ${foreign}: ` +
+        `\`npm install better-sqlite3@${FIRST_ON_NODE_API_10}\``,
+    );
+  }
+  if (!speaksNodeApi || Number(napi) >= 10) return;
   throw new StorageUnusable(
     "driver_unusable",
-    `better-sqlite3 ${driverVersion} needs Node 22.14 or newer and this is Node ${process.versions.node}: ` +
+    `better-sqlite3 ${driverVersion} needs Node 22.14 or newer and this is Node ${node}: ` +
       "run a newer Node, or `npm install better-sqlite3@12`",
   );
 }
 
-function installedVersion(): string {
+/** null where the driver cannot be found from this file. */
+function installedVersion(): string | null {
   try {
-    const require = createRequire(import.meta.url);
-    return (require("better-sqlite3/package.json") as { readonly version: string }).version;
-  } catch (error) {
-    throw new StorageUnusable("driver_missing", "SQLite needs its driver: `npm install better-sqlite3`", {
-      cause: error,
-    });
+    return (requireBeside()("better-sqlite3/package.json") as { readonly version: string }).version;
+  } catch {
+    return null;
+  }
+}
+
+/** Looks beside this file. Bundlers leave this form of the call alone. */
+function requireBeside(): NodeJS.Require {
+  try {
+    // Only a bundle that is a CommonJS file has this name. Its import.meta.url is missing, or that of the build's machine.
+    return Module.createRequire(__filename);
+  } catch {
+    return Module.createRequire(import.meta.url);
   }
 }

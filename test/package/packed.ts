@@ -1,38 +1,15 @@
-/**
- * The tarball as a stranger gets it: packed, installed into an empty project, imported, compiled against. Run by
- * `npm run test:package` after a build. Install scripts are off, so that nothing can depend on them.
- */
+/** What is in the tarball: imported, compiled against, run. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
 import Database from "better-sqlite3";
 import bs58 from "bs58";
-import ts from "typescript";
 import { blockOf } from "../readme/page.ts";
-import { endPrograms, startProgram } from "../readme/programs.ts";
+import { startProgram } from "../readme/programs.ts";
 import { sendSol } from "../readme/send-sol.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const project = mkdtempSync(join(tmpdir(), "paystate-packed-"));
-const manifest = readJson(join(root, "package.json")) as {
-  version: string;
-  exports: Record<string, unknown>;
-};
-const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== "./package.json");
-const specifiers = subpaths.map((subpath) => subpath.replace(".", "paystate"));
+import { testBundles } from "./bundles.ts";
+import { attempt, bring, project, readJson, root, run, specifiers } from "./project.ts";
 
 /** What only some consumers have or want: an entry that is for everybody must load in their absence. */
 const HEAVY = ["@solana", "better-sqlite3", "pg", "prom-client"];
@@ -45,49 +22,9 @@ const HEAVY_ENTRIES = new Set([
 ]);
 /** Bundled or replaced by the build, and not to be seen in a consumer's tree. */
 const UNWANTED = ["bigint-buffer", "@solana/spl-token", "litesvm", "@solana/kit"];
-/** What the consumer brings: the optional peers that tests use, and the types that every TypeScript project on Node has. */
-const BROUGHT = [
-  "better-sqlite3",
-  "prom-client",
-  "@opentelemetry/api",
-  "@types/better-sqlite3",
-  "@types/node",
-  "undici-types",
-];
-
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(path, "utf8"));
-}
-
-function attempt(command: string, ...args: string[]): { status: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: project, encoding: "utf8" });
-  return { status, output: `${stdout}${stderr}` };
-}
-
-function run(command: string, ...args: string[]): string {
-  const { status, output } = attempt(command, ...args);
-  assert.equal(status, 0, `${command} ${args.join(" ")}\n${output}`);
-  return output;
-}
-
 function importAll(names: readonly string[]): void {
   const source = names.map((name) => `await import(${JSON.stringify(name)});`).join("\n");
   run(process.execPath, "--input-type=module", "--eval", source);
-}
-
-/** Writes programs of the repository that import the package by its name into the project, as JavaScript. */
-function bring(folder: string, ...names: readonly string[]): void {
-  const compilerOptions: ts.CompilerOptions = {
-    module: ts.ModuleKind.ESNext,
-    target: ts.ScriptTarget.ES2022,
-    verbatimModuleSyntax: true,
-    rewriteRelativeImportExtensions: true,
-  };
-  for (const name of names) {
-    const source = readFileSync(join(root, folder, `${name}.ts`), "utf8");
-    const { outputText } = ts.transpileModule(source, { compilerOptions });
-    writeFileSync(join(project, `${name}.js`), outputText);
-  }
 }
 
 /** Takes packages out of the project's tree for as long as `act` runs. */
@@ -103,27 +40,13 @@ function without(packages: readonly string[], act: () => void): void {
   }
 }
 
-before(() => {
-  run("npm", "pack", root, "--ignore-scripts", "--pack-destination", project, "--silent");
-  writeFileSync(join(project, "package.json"), '{ "name": "stranger", "private": true, "type": "module" }');
-  const quiet = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--silent"];
-  run("npm", "install", `./paystate-${manifest.version}.tgz`, ...quiet);
-  for (const name of BROUGHT) {
-    const place = join(project, "node_modules", name);
-    mkdirSync(dirname(place), { recursive: true });
-    // Some dependency's own old copy may stand there; what a project brings itself takes its place.
-    rmSync(place, { recursive: true, force: true });
-    symlinkSync(join(root, "node_modules", name), place);
-  }
-});
-
-after(async () => {
-  await endPrograms();
-  rmSync(project, { recursive: true, force: true });
-});
-
 test("every subpath of `exports` can be imported", () => {
   importAll(specifiers);
+});
+
+test("every subpath of `exports` can be required by a CommonJS program", () => {
+  const source = specifiers.map((name) => `require(${JSON.stringify(name)});`).join("\n");
+  assert.equal(run(process.execPath, "--input-type=commonjs", "--eval", source), "");
 });
 
 test("the entries for everybody load neither web3.js nor a database driver", () => {
@@ -241,3 +164,5 @@ test(
     assert.equal(await dev.stop(), 0, dev.output());
   },
 );
+
+testBundles();

@@ -84,14 +84,30 @@ test("a missing folder, a folder and a file of another kind are no databases", a
 });
 
 test("better-sqlite3 13 is not even loaded on a Node that it would crash", () => {
-  expect(() => assertLoadable("13.2.0", "9")).toThrow(/needs Node 22.14 or newer.*better-sqlite3@12/);
-  expect(() => assertLoadable("13.2.0", undefined)).toThrow(StorageUnusable);
-  for (const [driver, nodeApi] of [
+  const refused = { node: "20.19.0", napi: "9" };
+  expect(() => assertLoadable("13.2.0", refused)).toThrow(
+    /needs Node 22.14 or newer and this is Node 20.19.0.*better-sqlite3@12/,
+  );
+  expect(() => assertLoadable("13.2.0", { node: "8.0.0" })).toThrow(StorageUnusable);
+  for (const [driver, napi] of [
     ["13.2.0", "10"],
     ["14.0.0", "11"],
     ["12.11.1", "9"],
   ] as const) {
-    expect(() => assertLoadable(driver, nodeApi)).not.toThrow();
+    expect(() => assertLoadable(driver, { node: "20.19.0", napi })).not.toThrow();
+  }
+});
+
+test("Bun and Deno are told which better-sqlite3 they load", () => {
+  for (const [runtime, name] of [
+    [{ bun: "1.4.5" }, "Bun 1.4.5"],
+    [{ deno: "2.9.6" }, "Deno 2.9.6"],
+  ] as const) {
+    const versions = { node: "26.3.0", napi: "10", ...runtime };
+    expect(() => assertLoadable("12.11.1", versions)).toThrow(
+      `better-sqlite3 12.11.1 runs on Node alone and this is ${name}: \`npm install better-sqlite3@13\``,
+    );
+    expect(() => assertLoadable("13.2.0", versions)).not.toThrow();
   }
 });
 

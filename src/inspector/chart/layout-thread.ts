@@ -1,7 +1,7 @@
 /** ELK in a thread of its own: a large chart keeps it busy for seconds, in which this process has other things to do. */
-import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { ElkNode } from "elkjs/lib/elk.bundled.js";
+import { requireBeside } from "../../require-beside.ts";
 
 /** ELK is not installed beside us. */
 export class NoLayout extends Error {
@@ -49,7 +49,7 @@ export async function withLayout<A>(
 
 function pathOfElk(): string {
   try {
-    return createRequire(import.meta.url).resolve("elkjs/lib/elk.bundled.js");
+    return requireBeside().resolve("elkjs/lib/elk.bundled.js");
   } catch (cause) {
     throw new NoLayout(cause);
   }
