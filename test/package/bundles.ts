@@ -7,18 +7,11 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { blockOf } from "../readme/page.ts";
 import { startProgram, type RunningProgram } from "../readme/programs.ts";
-import { sendSol } from "../readme/send-sol.ts";
+import type { show as Show } from "./hosts/page.ts";
+import { payThrough } from "./pay-through.ts";
 import { bring, project, run } from "./project.ts";
 
 const PAGE = "src/service/runtimes.md";
-
-/** What the host says when it takes payments. */
-interface Opening {
-  readonly baseUrl: string;
-  readonly key: string;
-  readonly from: string;
-  readonly to: string;
-}
 
 const WEBPACK = `
   import webpack from "webpack";
@@ -30,7 +23,7 @@ const WEBPACK = `
 `;
 
 async function prepare(): Promise<void> {
-  bring("test/package/hosts", "host", "page");
+  bring("test/package/hosts", "host", "serve", "page");
   for (const bundler of ["esbuild", "webpack"]) {
     writeFileSync(join(project, `${bundler}.config.mjs`), blockOf(PAGE, `js ${bundler}`));
   }
@@ -53,17 +46,9 @@ function start(bundle: string): RunningProgram {
 async function worksInOneFile(bundle: string): Promise<void> {
   const text = readFileSync(join(project, "bundles", bundle), "utf8");
   assert.doesNotMatch(text, /\b(?:from |import\(|require\()"paystate(?!\/local)/);
-
-  const host = start(bundle);
-  await host.says(/^answer 42$/m);
-  const [line] = await host.says(/^\{.*\}$/m);
-  const { baseUrl, key, from, to } = JSON.parse(line) as Opening;
-  const door = { url: `${baseUrl}/v1`, key };
-  const transactionId = await sendSol(door, { from: Buffer.from(from, "hex"), to });
   const page = pathToFileURL(join(project, "bundles/page.mjs")).href;
-  const { show } = (await import(page)) as { show: (...args: readonly string[]) => Promise<string> };
-  assert.equal(await show(baseUrl, key, transactionId), "completed");
-  assert.equal(await host.stop(), 0, host.output());
+  const { show } = (await import(page)) as { show: typeof Show };
+  await payThrough(start(bundle), show);
 }
 
 /** Adds the tests to those of the package. */

@@ -1,12 +1,11 @@
 /** A host that is bundled: a durable chart, payments over HTTP, and a local chain that stays outside the bundle. */
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { createHttpHandler, createPaymentService } from "paystate";
 import { createEngine, systemClock, workflow } from "paystate/engine";
 import { solanaLedger } from "paystate/solana";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { assign, fromPromise, setup } from "xstate";
+import { serve } from "./serve.ts";
 
 const asking = workflow(
   setup({
@@ -55,16 +54,13 @@ async function takePayments(): Promise<void> {
   const { key } = await service.issueKey({ accountId, environment: "test" });
 
   const handler = createHttpHandler({ service });
-  const server = createServer((request, response) => void handler.node(request, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await serve(handler);
+  const baseUrl = `http://127.0.0.1:${server.port}`;
   const from = Buffer.from(alice.secretKey).toString("hex");
   console.log(JSON.stringify({ baseUrl, key, from, to: bob.address }));
 
   await once(process, "SIGTERM");
-  server.closeAllConnections();
-  server.close();
+  server.end();
   await service.stop();
   await ledger.close();
   await storage.close();

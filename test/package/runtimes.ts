@@ -1,0 +1,95 @@
+/** The runtimes of the matrix, from npm, each with the better-sqlite3 that it loads; kept in node_modules/.cache. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./project.ts";
+
+/** A runtime that has been installed. */
+export interface Runtime {
+  /** The program that runs a file, and what stands before the file's name. */
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Where its better-sqlite3 lies. */
+  readonly driver: string;
+  readonly isNode: boolean;
+}
+
+/** What a runtime is made of. */
+interface Parts {
+  readonly package: string;
+  readonly version: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  /** 13 brings binaries for every Node-API 10; 12 is compiled here, with the headers of the package. */
+  readonly driver: "12" | "13";
+}
+
+const { platform, arch } = process;
+const node = (version: string, driver: Parts["driver"]): Parts => ({
+  package: `node-${platform}-${arch}`,
+  version,
+  binary: "bin/node",
+  args: [],
+  driver,
+});
+
+const RUNTIMES: Readonly<Record<string, Parts>> = {
+  "20.19": node("20.19", "12"),
+  "22": node("22", "13"),
+  "24": node("24", "13"),
+  "26": node("26", "13"),
+  bun: {
+    package: `@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : arch}`,
+    version: "1",
+    binary: "bin/bun",
+    args: [],
+    driver: "13",
+  },
+  deno: {
+    package: `@deno/${platform}-${arch}${platform === "linux" ? "-glibc" : ""}`,
+    version: "2",
+    binary: "deno",
+    args: ["run", "--allow-all"],
+    driver: "13",
+  },
+};
+
+/** The names that `npm run matrix` knows. */
+export const RUNTIME_NAMES: readonly string[] = Object.keys(RUNTIMES);
+
+/** Installs a runtime, unless it is there already. Throws what npm says, and for a name that is none. */
+export function installed(name: string): Runtime {
+  const parts = RUNTIMES[name];
+  if (parts === undefined) {
+    throw new Error(`there is no runtime "${name}": expected some of ${RUNTIME_NAMES.join(", ")}`);
+  }
+  const folder = join(root, "node_modules/.cache/paystate-matrix", name);
+  const home = join(folder, "node_modules", parts.package);
+  const runtime: Runtime = {
+    command: join(home, parts.binary),
+    args: parts.args,
+    driver: join(folder, "node_modules/better-sqlite3"),
+    isNode: parts.binary === "bin/node",
+  };
+  if (existsSync(join(folder, "complete"))) return runtime;
+  mkdirSync(folder, { recursive: true });
+  const manifest = { private: true, allowScripts: { "better-sqlite3": true } };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  npm(folder, ["install", `${parts.package}@${parts.version}`, "--ignore-scripts"], {});
+  // Its script runs on the Node that it is for, so that the binary fits.
+  const env = runtime.isNode ? { PATH: `${join(home, "bin")}:${process.env["PATH"] ?? ""}` } : {};
+  const headers = runtime.isNode ? [`--nodedir=${home}`, "--build-from-source"] : ["--ignore-scripts"];
+  npm(folder, ["install", `better-sqlite3@${parts.driver}`, ...headers], env);
+  writeFileSync(join(folder, "complete"), "");
+  return runtime;
+}
+
+function npm(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>): void {
+  const quiet = ["--no-audit", "--no-fund", "--silent", "--prefer-offline"];
+  const { status, stdout, stderr } = spawnSync("npm", [...args, ...quiet], {
+    cwd,
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`npm ${args.join(" ")}\n${stdout}${stderr}`);
+}
