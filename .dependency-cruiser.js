@@ -265,6 +265,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
+    // Programs that are compiled and run beside clients which their test generates.
+    exclude: { path: "^test/generated-clients/tours/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },

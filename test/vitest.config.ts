@@ -10,6 +10,7 @@ const WITH_PROCESSES = [
   "test/cli/**/*.test.ts",
   "test/readme/**/*.test.ts",
   "test/{deploy,lint}/**/*.test.ts",
+  "test/generated-clients/**/*.test.ts",
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/payments/swap/other-providers.test.ts",
