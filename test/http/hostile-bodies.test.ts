@@ -4,35 +4,13 @@ import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
+import { longestBlock } from "./longest-block.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const MAX_BODY_BYTES = 65_536;
 const MAX_BLOCK_MS = 20;
 // A busy machine can only make a pause longer than the work in it, so the shortest of some is nearest to the truth.
 const MAX_TRIES = 8;
-
-/**
- * The longest time between two turns of the event loop while `work` is done, in milliseconds: on the wall, or of this
- * process's processor time where that is less, because a pause in which another process ran is not ours.
- */
-async function longestBlock(work: () => Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let wall = performance.now();
-  let used = process.cpuUsage();
-  let done = false;
-  const turn = (): void => {
-    const { user, system } = process.cpuUsage(used);
-    longest = Math.max(longest, Math.min(performance.now() - wall, (user + system) / 1_000));
-    wall = performance.now();
-    used = process.cpuUsage();
-    if (!done) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  await new Promise((resolve) => setImmediate(resolve));
-  done = true;
-  return longest;
-}
 
 /** Fills up to 64 KiB with one item over and over, between a beginning and an end. */
 function filled(start: string, item: string, end: string): string {

@@ -1,0 +1,169 @@
+/** A service with everything turned on, whose tenants are replaced before their limits are used up, for random requests. */
+import { Agent, request as nodeRequest } from "node:http";
+import { requestAnswered } from "../../src/diagnostics.ts";
+import * as example from "../../src/http/contract/examples.ts";
+import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import { startHttpsReceiver } from "../kit/https-receiver.ts";
+import { swapFixture } from "../kit/swap-fixture.ts";
+import type { JudgedAnswer } from "./answer-judge.ts";
+import type { Belongings, RawRequest } from "./mutations.ts";
+import { listening } from "./ways.ts";
+
+/** Somebody with a key and one of everything. */
+export interface Tenant {
+  readonly authorization: string;
+  belongings(isPrivate: boolean): Belongings;
+}
+
+/** The service and the two ways into it. */
+export interface FuzzWorld {
+  /** A new account with belongings of its own. */
+  tenant(): Promise<Tenant>;
+  /** In process; null for what no Request can be made of. */
+  ask(request: RawRequest): Promise<JudgedAnswer | null>;
+  /** Through a socket, where more can be written than a Request allows. Null for what Node itself does not send or take. */
+  askSocket(request: RawRequest): Promise<JudgedAnswer | null>;
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PLENTY = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
+
+export async function fuzzWorld(): Promise<FuzzWorld> {
+  const receiver = await startHttpsReceiver();
+  const world = await swapFixture({
+    options: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
+  });
+  const { service, clock, chain } = world;
+  const handler = createHttpHandler({
+    service,
+    clock,
+    logger: silentLogger,
+    limits: {
+      reads: PLENTY,
+      quotes: PLENTY,
+      creates: PLENTY,
+      webhookTests: PLENTY,
+      failedAuthentications: 1_000_000,
+      documents: 1_000_000,
+    },
+  });
+  const server = await listening(handler.node);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let answered = { method: "", route: "" };
+  const deaf = requestAnswered.subscribe((told) => (answered = told));
+  const sender = world.wallet("sender", { lamports: 100_000_000_000n, usdc: 100_000_000_000n });
+  const recipient = world.wallet("recipient", { lamports: 1_000_000_000n, usdc: 1n });
+  chain.advance(35);
+  const recipients = [{ address: recipient.address, amount: "25" }];
+
+  const tenant = async (): Promise<Tenant> => {
+    clock.advance(1_000);
+    chain.advance(2);
+    const caller = await world.caller("enterprise");
+    const { key } = await service.issueKey({ accountId: caller.accountId, environment: "test" });
+    const events = ["transaction.pending", "transaction.completed"];
+    const { body: hook } = await service.registerWebhook(caller, { url: receiver.url, events });
+    const sent = await world.send(caller, { from: sender, to: recipient.address, amount: "1" });
+    await world.finalize();
+    const [delivery] = (await service.deliveries(caller, hook.webhookId, {})).data;
+    chain.advance(2);
+    const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "25" };
+    const { body: quote } = await service.createQuote(caller, {
+      ...asked,
+      sender: sender.address,
+      recipients,
+    });
+    const { body: priced } = await service.createQuote(caller, { ...asked, mode: "private" });
+    const named = new Map([
+      [example.SENDER, sender.address],
+      [example.RECIPIENT, recipient.address],
+      [example.TRANSACTION_BASE64, world.sign(quote.transaction ?? "", sender)],
+      ["https://shop.example/webhooks/payments", receiver.url],
+      [example.QUOTE_ID, quote.quoteId],
+      ["quoteId", quote.quoteId],
+      // Final: a look that waits for another status would never end on a clock that stands still.
+      ["transactionId", sent.transactionId],
+      ["webhookId", hook.webhookId],
+      ["deliveryId", delivery?.deliveryId ?? "dlv_0"],
+      ["address", sender.address],
+    ]);
+    const inPrivate = new Map([...named, [example.QUOTE_ID, priced.quoteId]]);
+    return {
+      authorization: `Bearer ${key}`,
+      belongings: (isPrivate) => (isPrivate ? inPrivate : named),
+    };
+  };
+
+  return {
+    tenant,
+    settled: () => service.settled(),
+    async ask({ method, target, headers, body }) {
+      const made = requestOf({ method, target, headers, body });
+      if (made === null) return null;
+      const response = await handler.fetch(made);
+      const { status } = response;
+      return { ...answered, method, status, headers: response.headers, text: await response.text() };
+    },
+    askSocket: async ({ method, target, headers, body }) => {
+      answered = { method: "", route: "" };
+      const answer = await overSocket(server.origin, agent, { method, target, headers, body });
+      // What Node's own parser refuses never comes to us.
+      return answer === null || answered.route === "" ? null : { ...answer, ...answered, method };
+    },
+    async close() {
+      deaf();
+      agent.destroy();
+      await server.close();
+      await world.close();
+      await receiver.close();
+    },
+  };
+}
+
+function requestOf({ method, target, headers, body }: RawRequest): Request | null {
+  try {
+    const all = new Headers();
+    for (const [name, value] of headers) all.append(name, value);
+    const carried = body === null || method === "GET" || method === "HEAD" ? {} : { body };
+    return new Request(`http://pay.example${target.startsWith("/") ? target : `/${target}`}`, {
+      method,
+      headers: all,
+      ...carried,
+    });
+  } catch {
+    return null;
+  }
+}
+
+function overSocket(
+  origin: string,
+  agent: Agent,
+  { method, target, headers, body }: RawRequest,
+): Promise<Omit<JudgedAnswer, "route" | "method"> | null> {
+  return new Promise((resolve) => {
+    try {
+      const length = body === null ? [] : (["content-length", String(Buffer.byteLength(body))] as const);
+      const raw = [...headers.flat(), ...length, "host", "pay.example"];
+      const { hostname, port } = new URL(origin);
+      const outgoing = nodeRequest(
+        { hostname, port, agent, method, path: target, headers: raw },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on("data", (chunk: Buffer) => chunks.push(chunk));
+          response.on("end", () => {
+            const told = new Headers();
+            for (const [name, value] of Object.entries(response.headers)) told.set(name, String(value));
+            const text = Buffer.concat(chunks).toString();
+            resolve({ status: response.statusCode ?? 0, headers: told, text });
+          });
+        },
+      );
+      outgoing.on("error", () => resolve(null));
+      outgoing.end(body ?? undefined);
+    } catch {
+      resolve(null);
+    }
+  });
+}
