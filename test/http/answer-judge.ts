@@ -51,12 +51,18 @@ export class AnswerJudge {
     this.#ajv.addSchema(this.#document, DOCUMENT);
   }
 
+  /** As `problemsOf`; also what should never come while all that the service needs is well. */
+  problemsWhenWell(answer: JudgedAnswer): readonly string[] {
+    return [...unwell(answer), ...this.problemsOf(answer)];
+  }
+
   /** What is wrong with an answer, in sentences; empty when nothing is. */
   problemsOf(answer: JudgedAnswer): readonly string[] {
     const { method, route, text } = answer;
-    const found = [...this.#unsaid(answer)];
+    const found: string[] = [];
     const given = GIVEN_AWAY.exec(text);
-    if (given !== null) found.push(`gives itself away: ${given[0]}`);
+    // Signed bytes and addresses of an answer may spell anything.
+    if (given !== null && answer.status >= 400) found.push(`gives itself away: ${given[0]}`);
     const requestId = answer.headers.get("x-request-id") ?? "";
     if (!/^req_[0-9a-f]{32}$/.test(requestId)) found.push("has no X-Request-Id");
     if (answer.status >= 400 && text.length > MAX_REFUSAL_LENGTH) found.push(`has ${text.length} characters`);
@@ -67,12 +73,6 @@ export class AnswerJudge {
     if (response === undefined) return [...found, `is not described to answer ${answer.status}`];
     const at = response.$ref ?? `${pointer}/${answer.status}`;
     return [...found, ...this.#problemsBy(at, answer)];
-  }
-
-  *#unsaid({ status, text }: JudgedAnswer): Iterable<string> {
-    const code = codeOf(text);
-    if (code === "INTERNAL_ERROR") yield "is INTERNAL_ERROR";
-    if (status >= 500 && code !== "ROUTING_UNAVAILABLE") yield `is ${status} though everything is well`;
   }
 
   /** Headers and body, by the response that stands at this pointer. */
@@ -102,6 +102,11 @@ export class AnswerJudge {
     if (validate(value)) return;
     yield `${what}: ${this.#ajv.errorsText(validate.errors)} in ${JSON.stringify(value).slice(0, 500)}`;
   }
+}
+
+function* unwell({ status, text }: JudgedAnswer): Iterable<string> {
+  const code = codeOf(text);
+  if (status >= 500 && code !== "ROUTING_UNAVAILABLE") yield `is ${status} ${code} though everything is well`;
 }
 
 /** Where no operation stands there is an error of the table, or the answer to OPTIONS. */

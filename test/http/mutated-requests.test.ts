@@ -4,7 +4,7 @@ import { expect, test as vitestTest } from "vitest";
 import { repeatWith, seedOfRun } from "../kit/seed.ts";
 import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
-import { fuzzWorld, type FuzzWorld } from "./fuzz-world.ts";
+import { contractWorld, type ContractWorld } from "./contract-world.ts";
 import { longestBlock } from "./longest-block.ts";
 import { CASES, mutation, validRequest, type RawRequest } from "./mutations.ts";
 
@@ -15,8 +15,8 @@ const MAX_BLOCK_MS = 20;
 // A busy machine can only make a pause longer than the work in it.
 const MAX_TRIES = 8;
 
-const test = vitestTest.extend("world", async ({}, { onCleanup }): Promise<FuzzWorld> => {
-  const world = await fuzzWorld();
+const test = vitestTest.extend("world", async ({}, { onCleanup }): Promise<ContractWorld> => {
+  const world = await contractWorld();
   onCleanup(() => world.close());
   return world;
 });
@@ -48,7 +48,7 @@ test(
       const spent = { request, ms: (user + system) / 1_000 };
       slowest = [...slowest, spent].toSorted((one, other) => other.ms - one.ms).slice(0, 5);
       if (answer === null) continue;
-      for (const problem of judge.problemsOf(answer)) {
+      for (const problem of judge.problemsWhenWell(answer)) {
         found.push(`${problem}: ${answer.status} to ${JSON.stringify(request).slice(0, 2_000)}`);
       }
       const word = answer.status < 400 ? String(answer.status) : codeOf(answer.text);

@@ -21,7 +21,7 @@ export interface Draft extends RawRequest {
 /** One change. */
 export type Mutation = (draft: Draft) => Draft;
 
-/** What a request names, by the examples of the document that stand for it. */
+/** What a request names, by the examples of the document and the variable parts of paths that stand for it. */
 export type Belongings = ReadonlyMap<string, string>;
 
 /** Endpoints and which of their examples, for the drawing of one. */
@@ -42,12 +42,11 @@ export function validRequest(
   const shown = endpoint.scope === "none" || example === null ? undefined : endpoint.body?.examples[example];
   const text = JSON.stringify(shown ?? null);
   const owned = belongings(text.includes('"mode":"private"'));
-  const named = (name: string): string => owned.get(name) ?? "some_id";
   const filled = [...owned].reduce((all, [from, to]) => all.replaceAll(from, to), text);
   const isJson = endpoint.scope !== "none" && bodyUse(endpoint) === "json";
   return {
     method,
-    target: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => named(name)),
+    target: path.replaceAll(/\{\w+\}/g, (name) => owned.get(name) ?? "some_id"),
     headers: [
       ["authorization", authorization],
       ...(isJson ? ([["content-type", "application/json"]] as const) : []),

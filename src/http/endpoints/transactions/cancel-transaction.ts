@@ -30,7 +30,15 @@ export const cancelTransaction = endpoint({
     schema: cancelled,
     examples: { cancelled: { transactionId: TRANSACTION_ID, status: "cancelled", cancelledAt: SETTLED_AT } },
   },
-  errors: ["UNAUTHORIZED", "TRANSACTION_NOT_FOUND", "CANNOT_CANCEL", "ALREADY_PROCESSED", "UPSTREAM_ERROR"],
+  errors: [
+    "UNAUTHORIZED",
+    "TRANSACTION_NOT_FOUND",
+    "CANNOT_CANCEL",
+    "ALREADY_PROCESSED",
+    "UPSTREAM_ERROR",
+    // Of a private order, while private mode is not turned on.
+    "ROUTING_UNAVAILABLE",
+  ],
   serve: async ({ service, caller, path: { transactionId }, options }) =>
     fresh(await service.cancelTransaction(caller, transactionId, options)),
 });

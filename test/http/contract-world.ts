@@ -1,27 +1,44 @@
-/** A service with everything turned on, whose tenants are replaced before their limits are used up, for random requests. */
+/** A service with everything turned on, tenants who have one of everything, and the two ways into its handler. */
 import { Agent, request as nodeRequest } from "node:http";
 import { requestAnswered } from "../../src/diagnostics.ts";
 import * as example from "../../src/http/contract/examples.ts";
-import { createHttpHandler } from "../../src/http/create-http-handler.ts";
+import {
+  createHttpHandler,
+  type HttpHandler,
+  type HttpHandlerOptions,
+} from "../../src/http/create-http-handler.ts";
+import type { Caller } from "../../src/payments/accounts/caller.ts";
 import { silentLogger } from "../../src/runtime.ts";
+import { SOL_MINT } from "../../src/address.ts";
+import type { PriceSource } from "../../src/payments/prices/prices.ts";
+import type { Wallet } from "../kit/chain-fixture.ts";
 import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import { swapFixture } from "../kit/swap-fixture.ts";
+import { swapFixture, type SwapFixture } from "../kit/swap-fixture.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { Belongings, RawRequest } from "./mutations.ts";
 import { listening } from "./ways.ts";
 
 /** Somebody with a key and one of everything. */
 export interface Tenant {
+  readonly caller: Caller;
   readonly authorization: string;
   belongings(isPrivate: boolean): Belongings;
 }
 
 /** The service and the two ways into it. */
-export interface FuzzWorld {
-  /** A new account with belongings of its own. */
-  tenant(): Promise<Tenant>;
-  /** In process; null for what no Request can be made of. */
-  ask(request: RawRequest): Promise<JudgedAnswer | null>;
+export interface ContractWorld {
+  readonly payments: SwapFixture;
+  /** Who pays in the document's examples. */
+  readonly sender: Wallet;
+  readonly recipient: Wallet;
+  /** A new account with belongings of its own; enterprise unless said otherwise. */
+  tenant(tier?: Caller["tier"]): Promise<Tenant>;
+  /** A handler with other options. */
+  handlerWith(options: Partial<HttpHandlerOptions>): HttpHandler;
+  /** In process, by another handler where one is given; null for what no Request can be made of. */
+  ask(request: RawRequest, handler?: HttpHandler): Promise<JudgedAnswer | null>;
+  /** Sets what a SOL is worth, in dollars, for all prices but those of quotes that were made. */
+  setPriceOfSol(dollars: bigint): void;
   /** Through a socket, where more can be written than a Request allows. Null for what Node itself does not send or take. */
   askSocket(request: RawRequest): Promise<JudgedAnswer | null>;
   settled(): Promise<void>;
@@ -29,26 +46,26 @@ export interface FuzzWorld {
 }
 
 const PLENTY = { free: 1_000_000, pro: 1_000_000, enterprise: 1_000_000 };
+const NO_LIMITS = {
+  reads: PLENTY,
+  quotes: PLENTY,
+  creates: PLENTY,
+  webhookTests: PLENTY,
+  failedAuthentications: 1_000_000,
+  documents: 1_000_000,
+};
 
-export async function fuzzWorld(): Promise<FuzzWorld> {
+export async function contractWorld(): Promise<ContractWorld> {
   const receiver = await startHttpsReceiver();
+  const market = { solInDollars: 150n };
   const world = await swapFixture({
+    routing: { prices: pricesOf(market) },
     options: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
   });
   const { service, clock, chain } = world;
-  const handler = createHttpHandler({
-    service,
-    clock,
-    logger: silentLogger,
-    limits: {
-      reads: PLENTY,
-      quotes: PLENTY,
-      creates: PLENTY,
-      webhookTests: PLENTY,
-      failedAuthentications: 1_000_000,
-      documents: 1_000_000,
-    },
-  });
+  const handlerWith: ContractWorld["handlerWith"] = (options) =>
+    createHttpHandler({ service, clock, logger: silentLogger, limits: NO_LIMITS, ...options });
+  const handler = handlerWith({});
   const server = await listening(handler.node);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let answered = { method: "", route: "" };
@@ -58,10 +75,10 @@ export async function fuzzWorld(): Promise<FuzzWorld> {
   chain.advance(35);
   const recipients = [{ address: recipient.address, amount: "25" }];
 
-  const tenant = async (): Promise<Tenant> => {
+  const tenant: ContractWorld["tenant"] = async (tier = "enterprise") => {
     clock.advance(1_000);
     chain.advance(2);
-    const caller = await world.caller("enterprise");
+    const caller = await world.caller(tier);
     const { key } = await service.issueKey({ accountId: caller.accountId, environment: "test" });
     const events = ["transaction.pending", "transaction.completed"];
     const { body: hook } = await service.registerWebhook(caller, { url: receiver.url, events });
@@ -82,27 +99,33 @@ export async function fuzzWorld(): Promise<FuzzWorld> {
       [example.TRANSACTION_BASE64, world.sign(quote.transaction ?? "", sender)],
       ["https://shop.example/webhooks/payments", receiver.url],
       [example.QUOTE_ID, quote.quoteId],
-      ["quoteId", quote.quoteId],
+      ["{quoteId}", quote.quoteId],
       // Final: a look that waits for another status would never end on a clock that stands still.
-      ["transactionId", sent.transactionId],
-      ["webhookId", hook.webhookId],
-      ["deliveryId", delivery?.deliveryId ?? "dlv_0"],
-      ["address", sender.address],
+      ["{transactionId}", sent.transactionId],
+      ["{webhookId}", hook.webhookId],
+      ["{deliveryId}", delivery?.deliveryId ?? "dlv_0"],
+      ["{address}", sender.address],
     ]);
     const inPrivate = new Map([...named, [example.QUOTE_ID, priced.quoteId]]);
     return {
+      caller,
       authorization: `Bearer ${key}`,
       belongings: (isPrivate) => (isPrivate ? inPrivate : named),
     };
   };
 
   return {
+    payments: world,
+    sender,
+    recipient,
     tenant,
+    handlerWith,
+    setPriceOfSol: (dollars) => void (market.solInDollars = dollars),
     settled: () => service.settled(),
-    async ask({ method, target, headers, body }) {
+    async ask({ method, target, headers, body }, { fetch } = handler) {
       const made = requestOf({ method, target, headers, body });
       if (made === null) return null;
-      const response = await handler.fetch(made);
+      const response = await fetch(made);
       const { status } = response;
       return { ...answered, method, status, headers: response.headers, text: await response.text() };
     },
@@ -118,6 +141,20 @@ export async function fuzzWorld(): Promise<FuzzWorld> {
       await server.close();
       await world.close();
       await receiver.close();
+    },
+  };
+}
+
+/** One SOL in dollars, and a dollar of either kind for a dollar of the other. */
+function pricesOf(market: { readonly solInDollars: bigint }): PriceSource {
+  const worthOf = (mint: string): { readonly units: bigint; readonly dollars: bigint } =>
+    mint === SOL_MINT
+      ? { units: 1_000_000_000n, dollars: market.solInDollars }
+      : { units: 1_000_000n, dollars: 1n };
+  return {
+    rate: async (giveMint, getMint) => {
+      const [give, get] = [worthOf(giveMint), worthOf(getMint)];
+      return { give: give.units * get.dollars, get: get.units * give.dollars };
     },
   };
 }

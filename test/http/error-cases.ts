@@ -1,0 +1,361 @@
+/** A request for every error that an endpoint declares: by the code where endpoints of one kind share the way, otherwise by both. */
+import type { ErrorCode } from "../../src/errors.ts";
+import { bodyUse, type Endpoint, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
+import { parameterNames } from "../../src/http/contract/path-parameters.ts";
+import { isDurable } from "../../src/http/contract/limits.ts";
+import type { HttpHandler } from "../../src/http/create-http-handler.ts";
+import { SCOPES } from "../../src/payments/accounts/caller.ts";
+import type { Wallet } from "../kit/chain-fixture.ts";
+import type { JudgedAnswer } from "./answer-judge.ts";
+import type { ContractWorld, Tenant } from "./contract-world.ts";
+import { CASES, validRequest, type Draft } from "./mutations.ts";
+
+/** An endpoint, and somebody who asks it. */
+export interface Asking {
+  readonly world: ContractWorld;
+  readonly tenant: Tenant;
+  readonly endpoint: Endpoint;
+}
+
+/** Makes the request, after what it takes to have it refused; answers what came. */
+export type ErrorCase = (asking: Asking) => Promise<JudgedAnswer>;
+
+const BY = { actor: "ann", reason: "drill" };
+const ONE = { free: 1, pro: 1, enterprise: 1 };
+
+/** The request of the document's example, changed. `example` is its name, where an endpoint has several. */
+function draftOf({ endpoint, tenant }: Asking, change: Partial<Draft> = {}, example?: string): Draft {
+  const found = CASES.find(
+    (each) => each.endpoint === endpoint && (example === undefined || each.example === example),
+  );
+  if (found === undefined) throw new Error(`${endpoint.operationId} has no example ${example ?? ""}`);
+  return { ...validRequest(found, tenant.belongings, tenant.authorization), ...change };
+}
+
+async function send({ world }: Asking, draft: Draft, handler?: HttpHandler): Promise<JudgedAnswer> {
+  const answer = await world.ask(draft, handler);
+  if (answer === null) throw new Error(`no request can be made of ${JSON.stringify(draft)}`);
+  return answer;
+}
+
+const withHeader = (draft: Draft, name: string, value: string): Draft => ({
+  ...draft,
+  headers: [...draft.headers.filter(([each]) => each !== name), [name, value]],
+});
+
+/** The example with other fields. */
+function fields(asking: Asking, change: object, example?: string): Draft {
+  const draft = draftOf(asking, {}, example);
+  return { ...draft, body: JSON.stringify({ ...(draft.json as object), ...change }) };
+}
+
+/** The last variable part of the path is this, or that of the given name. */
+function lastId(asking: Asking, id: string, name?: string): Draft {
+  const { endpoint, tenant } = asking;
+  const changed = name ?? parameterNames(endpoint.path).at(-1);
+  const owned = tenant.belongings(false);
+  const target = endpoint.path.replaceAll(/\{\w+\}/g, (part) =>
+    part === `{${changed}}` ? id : (owned.get(part) ?? ""),
+  );
+  return { ...draftOf(asking), target };
+}
+
+/** What follows from what an endpoint is. */
+export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
+  INVALID_API_KEY: (asking) => send(asking, withHeader(draftOf(asking), "authorization", "Bearer x")),
+  INSUFFICIENT_SCOPE: async (asking) => {
+    const { world, tenant, endpoint } = asking;
+    const scopes = SCOPES.filter((scope) => scope !== endpoint.scope);
+    const { accountId } = tenant.caller;
+    const { key } = await world.payments.service.issueKey({ accountId, environment: "test", scopes });
+    return send(asking, withHeader(draftOf(asking), "authorization", `Bearer ${key}`));
+  },
+  RATE_LIMIT_EXCEEDED: async (asking) => {
+    const { world, endpoint } = asking;
+    const limits = { reads: ONE, quotes: ONE, creates: ONE, webhookTests: ONE, documents: 1 };
+    const handler = world.handlerWith({ limits, clientAddress: () => "203.0.113.7" });
+    const tenant = await world.tenant("free");
+    const isCounted = endpoint.scope !== "none" && isDurable(endpoint.limit);
+    // A webhook's change counts as a registration only when it brings a URL, which stands in the example.
+    for (let left = isCounted ? 10 : 1; left > 0; left--) {
+      await send(asking, draftOf({ ...asking, tenant }), handler);
+    }
+    return send(asking, draftOf({ ...asking, tenant }), handler);
+  },
+  INTERNAL_ERROR: (asking) => {
+    const clientAddress = (): never => {
+      throw new Error("the proxy's header is missing");
+    };
+    return send(asking, draftOf(asking), asking.world.handlerWith({ clientAddress }));
+  },
+  VALIDATION_ERROR: (asking) => {
+    const endpoint = asking.endpoint as KeyedEndpoint;
+    const draft = draftOf(asking);
+    if (bodyUse(endpoint) === "json") return send(asking, { ...draft, body: "[]" });
+    if (endpoint.method === "POST") return send(asking, withHeader(draft, "idempotency-key", "a b"));
+    return send(asking, { ...draft, target: `${draft.target}?unknown=1` });
+  },
+  PAYLOAD_TOO_LARGE: (asking) => send(asking, draftOf(asking, { body: `"${"x".repeat(65_536)}"` })),
+  UNSUPPORTED_MEDIA_TYPE: (asking) =>
+    send(asking, withHeader(draftOf(asking, { body: "{}" }), "content-encoding", "gzip")),
+  IDEMPOTENCY_KEY_REUSED: async (asking) => {
+    const draft = withHeader(draftOf(asking), "idempotency-key", "k");
+    await send(asking, draft);
+    return send(asking, { ...draft, body: `${draft.body ?? ""} ` });
+  },
+  NOT_FOUND: (asking) => send(asking, lastId(asking, "a%20b")),
+  TRANSACTION_NOT_FOUND: (asking) => send(asking, lastId(asking, "tx_0", "transactionId")),
+  QUOTE_NOT_FOUND: (asking) => send(asking, lastId(asking, "quote_0")),
+  WEBHOOK_NOT_FOUND: (asking) => send(asking, lastId(asking, "wh_0", "webhookId")),
+  DELIVERY_NOT_FOUND: (asking) => send(asking, lastId(asking, "dlv_0")),
+  INVALID_URL: (asking) => send(asking, fields(asking, { url: "http://plain.example" })),
+  INVALID_EVENTS: (asking) => send(asking, fields(asking, { events: ["x"] })),
+  URL_UNREACHABLE: (asking) => send(asking, fields(asking, { url: "https://127.0.0.1:59999/" })),
+  ACCOUNT_SUSPENDED: async (asking) => {
+    const { world, tenant } = asking;
+    await world.payments.service.operator.suspendAccount(tenant.caller.accountId, BY);
+    return send(asking, draftOf(asking));
+  },
+  SERVICE_PAUSED: async (asking) => {
+    const { accountId } = asking.tenant.caller;
+    await asking.world.payments.service.operator.pause({ accountId }, BY);
+    return send(asking, draftOf(asking));
+  },
+  UPSTREAM_ERROR: (asking) => withoutNodes(asking.world, () => send(asking, draftOf(asking))),
+  AMOUNT_TOO_LARGE: async (asking) => {
+    const { accountId } = asking.tenant.caller;
+    const limit = { accountId, asset: "USDC", perTransaction: "1" };
+    await asking.world.payments.service.operator.setLimits(limit, BY);
+    return send(asking, draftOf(asking));
+  },
+};
+
+/** What leaves its tenant as it was. */
+export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
+  "INVALID_API_KEY",
+  "INSUFFICIENT_SCOPE",
+  "RATE_LIMIT_EXCEEDED",
+  "INTERNAL_ERROR",
+  "VALIDATION_ERROR",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "NOT_FOUND",
+  "TRANSACTION_NOT_FOUND",
+  "QUOTE_NOT_FOUND",
+  "WEBHOOK_NOT_FOUND",
+  "DELIVERY_NOT_FOUND",
+  "INVALID_URL",
+  "INVALID_EVENTS",
+  "URL_UNREACHABLE",
+]);
+
+/** Asks while no node answers; time passes, because a ledger tries again before it gives up. */
+async function withoutNodes(
+  { payments: { chain, clock } }: ContractWorld,
+  asking: () => Promise<JudgedAnswer>,
+): Promise<JudgedAnswer> {
+  const lift = chain.faults.add(() => ({ kind: "refuse", status: 503 }));
+  try {
+    let done = false;
+    const answer = asking().finally(() => (done = true));
+    while (!done) {
+      clock.advance(100);
+      await new Promise(setImmediate);
+    }
+    return await answer;
+  } finally {
+    lift();
+  }
+}
+
+/** A quote that was made over HTTP for the tenant. */
+async function quoted(
+  { world, tenant }: Asking,
+  body: object,
+): Promise<{ readonly quoteId: string; readonly transaction?: string }> {
+  const answer = await world.ask(plain(tenant, "POST", "/v1/quotes", body));
+  return JSON.parse(answer?.text ?? "") as { readonly quoteId: string; readonly transaction?: string };
+}
+
+function plain({ authorization }: Tenant, method: string, target: string, body: object | null = null): Draft {
+  const headers = [
+    ["authorization", authorization],
+    ["content-type", "application/json"],
+  ] as const;
+  return { method, target, headers, json: body, body: body === null ? null : JSON.stringify(body) };
+}
+
+const refreshOf = (asking: Asking, quoteId: string): Draft =>
+  plain(asking.tenant, "POST", `/v1/quotes/${quoteId}/refresh`);
+
+/** The id of a private order that waits for its deposit. */
+async function ordered(asking: Asking): Promise<string> {
+  const { world, tenant } = asking;
+  const create = CASES.find(
+    ({ endpoint, example }) => endpoint.operationId === "createTransaction" && example === "private",
+  );
+  if (create === undefined) throw new Error("there is such an example");
+  const answer = await world.ask(validRequest(create, tenant.belongings, tenant.authorization));
+  return (JSON.parse(answer?.text ?? "") as { readonly transactionId: string }).transactionId;
+}
+
+async function pausePrivate({ world, tenant }: Asking): Promise<void> {
+  const { accountId } = tenant.caller;
+  await world.payments.service.operator.pause({ accountId, mode: "private" }, BY);
+}
+
+const cancelOf = ({ tenant }: Asking, transactionId: string): Draft =>
+  plain(tenant, "DELETE", `/v1/transactions/${transactionId}`);
+
+/** A send of the same amount as in the example, quoted for and signed by this wallet. */
+async function signedBy({ world, tenant }: Asking, wallet: Wallet): Promise<Draft> {
+  const { payments, recipient } = world;
+  const payment = { from: wallet, to: recipient.address, amount: "25" };
+  const { body } = await payments.prepareSend(tenant.caller, payment);
+  return plain(tenant, "POST", "/v1/transactions", body);
+}
+
+/** Asks while somebody has taken all dollars from the desk. */
+async function withEmptyDesk(
+  { world: { payments, sender } }: Asking,
+  asking: () => Promise<JudgedAnswer>,
+): Promise<JudgedAnswer> {
+  const { desk, deskWallet, mints, chain } = payments;
+  const [, usdc] = await payments.held(desk);
+  const leg = { does: "transfer", mint: mints.USDC, decimals: 6, amount: usdc } as const;
+  await payments.move(deskWallet, { ...leg, from: desk, to: sender.address, accountPayer: desk });
+  try {
+    return await asking();
+  } finally {
+    chain.fund(desk, { usdc });
+    chain.advance(35);
+  }
+}
+
+const NOBODY = { recipients: [{ address: "x", amount: "25" }] };
+const SWAP = { inputAsset: "SOL", outputAsset: "USDC", mode: "private" };
+
+/** What only this endpoint refuses, or what it refuses in a way of its own, by operation and code. */
+export const CASES_OF_ONE: Readonly<Record<string, ErrorCase>> = {
+  "getBalances INVALID_ADDRESS": (asking) => send(asking, draftOf(asking, { target: "/v1/balances/x" })),
+  "createQuote INVALID_RECIPIENT": (asking) => send(asking, fields(asking, NOBODY)),
+  "createQuote INVALID_ASSET": (asking) => send(asking, fields(asking, { inputAsset: "DOGE" })),
+  "createQuote AMOUNT_TOO_SMALL": (asking) =>
+    send(asking, fields(asking, { amount: "0.0009", recipients: undefined })),
+  "createQuote INSUFFICIENT_LIQUIDITY": (asking) =>
+    send(asking, fields(asking, { amount: "100000" }, "privateSwap")),
+  "createQuote ROUTING_UNAVAILABLE": async (asking) => {
+    await pausePrivate(asking);
+    return send(asking, draftOf(asking, {}, "privateSwap"));
+  },
+  "refreshQuote INVALID_QUOTE": async (asking) => {
+    const draft = draftOf(asking);
+    asking.world.payments.clock.advance(15 * 60_000);
+    return send(asking, draft);
+  },
+  "refreshQuote AMOUNT_TOO_SMALL": async (asking) => {
+    const { world, tenant } = asking;
+    const swap = { inputAsset: "USDC", outputAsset: "SOL", mode: "private" };
+    const refused = await world.ask(plain(tenant, "POST", "/v1/quotes", { ...swap, amount: "0.001" }));
+    const [, amount = ""] = /"minimum":"([0-9.]+)"/.exec(refused?.text ?? "") ?? [];
+    const { quoteId } = await quoted(asking, { ...swap, amount });
+    // What the network costs is worth more USDC then.
+    world.setPriceOfSol(155n);
+    try {
+      return await send(asking, refreshOf(asking, quoteId));
+    } finally {
+      world.setPriceOfSol(150n);
+    }
+  },
+  "refreshQuote INSUFFICIENT_LIQUIDITY": async (asking) => {
+    const { quoteId } = await quoted(asking, { ...SWAP, amount: "1" });
+    return withEmptyDesk(asking, () => send(asking, refreshOf(asking, quoteId)));
+  },
+  "refreshQuote ROUTING_UNAVAILABLE": async (asking) => {
+    const { quoteId } = await quoted(asking, { ...SWAP, amount: "1" });
+    await pausePrivate(asking);
+    return send(asking, refreshOf(asking, quoteId));
+  },
+  "createTransaction INVALID_RECIPIENT": (asking) => send(asking, fields(asking, NOBODY)),
+  "createTransaction INVALID_SIGNATURE": (asking) =>
+    send(asking, fields(asking, { signedTransaction: "AAAA" })),
+  "createTransaction DUPLICATE_TRANSACTION": async (asking) => {
+    await send(asking, draftOf(asking));
+    return send(asking, fields(asking, { reference: "another" }));
+  },
+  "createTransaction INVALID_QUOTE": (asking) => send(asking, fields(asking, { quoteId: "quote_0" })),
+  "createTransaction INSUFFICIENT_BALANCE": async (asking) => {
+    const { payments } = asking.world;
+    const poor = payments.wallet(`poor ${asking.tenant.caller.accountId}`, {
+      lamports: 1_000_000_000n,
+      usdc: 1n,
+    });
+    return send(asking, await signedBy(asking, poor));
+  },
+  "createTransaction TRANSACTION_WOULD_FAIL": async (asking) => {
+    const { payments } = asking.world;
+    const funds = { lamports: 1_000_000_000n, usdc: 100_000_000n };
+    const cold = payments.wallet(`cold ${asking.tenant.caller.accountId}`, funds);
+    await payments.freeze(cold, "USDC");
+    return send(asking, await signedBy(asking, cold));
+  },
+  "createTransaction AMOUNT_TOO_SMALL": async (asking) => {
+    const { payments, sender, recipient } = asking.world;
+    const recipients = [
+      { address: recipient.address, amount: "1" },
+      { address: payments.wallet("empty").address, amount: "0.0005" },
+    ];
+    const sum = { inputAsset: "SOL", outputAsset: "SOL", amount: "1.0005", mode: "private", recipients };
+    const { quoteId } = await quoted(asking, sum);
+    const order = { type: "payroll", mode: "private", quoteId, sender: sender.address, recipients };
+    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order));
+  },
+  "createTransaction INSUFFICIENT_LIQUIDITY": async (asking) => {
+    const { world, tenant } = asking;
+    const { payments, sender } = world;
+    const swap = { sender, give: "SOL", get: "USDC", amount: "1" };
+    const order = payments.signed(await payments.quote(tenant.caller, swap), sender);
+    return withEmptyDesk(asking, () => send(asking, plain(tenant, "POST", "/v1/transactions", order)));
+  },
+  "createTransaction VOLUME_LIMIT_EXCEEDED": async (asking) => {
+    const { accountId } = asking.tenant.caller;
+    const limit = { accountId, asset: "USDC", perDay: "1" };
+    await asking.world.payments.service.operator.setLimits(limit, BY);
+    return send(asking, draftOf(asking));
+  },
+  "createTransaction ROUTING_UNAVAILABLE": async (asking) => {
+    await pausePrivate(asking);
+    return send(asking, draftOf(asking, {}, "private"));
+  },
+  "cancelTransaction UNAUTHORIZED": async (asking) => {
+    const other = await asking.world.tenant();
+    return send(asking, cancelOf(asking, other.belongings(false).get("{transactionId}") ?? ""));
+  },
+  "cancelTransaction CANNOT_CANCEL": (asking) => send(asking, draftOf(asking)),
+  "cancelTransaction ALREADY_PROCESSED": async (asking) => {
+    const { payments, sender, recipient } = asking.world;
+    const sent = await payments.send(asking.tenant.caller, {
+      from: sender,
+      to: recipient.address,
+      amount: "2",
+    });
+    await payments.service.settled();
+    return send(asking, cancelOf(asking, sent.transactionId));
+  },
+  "cancelTransaction UPSTREAM_ERROR": async (asking) => {
+    const transactionId = await ordered(asking);
+    return withoutNodes(asking.world, () => send(asking, cancelOf(asking, transactionId)));
+  },
+  "cancelTransaction ROUTING_UNAVAILABLE": async (asking) => {
+    const { payments, handlerWith } = asking.world;
+    const transactionId = await ordered(asking);
+    const service = payments.another({ privateRouting: undefined } as never);
+    return send(asking, cancelOf(asking, transactionId), handlerWith({ service }));
+  },
+  "registerWebhook WEBHOOK_LIMIT_EXCEEDED": async (asking) => {
+    const free = { ...asking, tenant: await asking.world.tenant("free") };
+    for (let more = 2; more > 0; more--) await send(free, draftOf(free));
+    return send(free, draftOf(free));
+  },
+  "testWebhook INVALID_EVENTS": (asking) => send(asking, fields(asking, { event: "x" })),
+};

@@ -1,0 +1,60 @@
+/** Every error that an endpoint declares comes from a request, as it is described; and no endpoint declares one too many. */
+import { expect, test as vitestTest } from "vitest";
+import { ERRORS } from "../../src/error-table.ts";
+import type { ErrorCode } from "../../src/errors.ts";
+import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
+import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
+import { AnswerJudge, codeOf } from "./answer-judge.ts";
+import { contractWorld, type ContractWorld } from "./contract-world.ts";
+import { CASES_OF_ANY, CASES_OF_ONE, HARMLESS, type ErrorCase } from "./error-cases.ts";
+
+const test = vitestTest.extend(
+  "world",
+  { scope: "file" },
+  async ({}, { onCleanup }): Promise<ContractWorld> => {
+    const world = await contractWorld();
+    onCleanup(() => world.close());
+    return world;
+  },
+);
+
+const judge = new AnswerJudge();
+const caseOf = (operationId: string, code: ErrorCode): ErrorCase | undefined =>
+  CASES_OF_ONE[`${operationId} ${code}`] ?? CASES_OF_ANY[code];
+
+test.for(ENDPOINTS)(
+  "$operationId answers each of its errors, as they are described",
+  async (endpoint, { world }) => {
+    const wrong: string[] = [];
+    let tenant = await world.tenant();
+    for (const code of errorsOf(endpoint)) {
+      const refused = caseOf(endpoint.operationId, code);
+      if (refused === undefined) {
+        wrong.push(`${code}: no request produces it`);
+        continue;
+      }
+      const answer = await refused({ world, tenant, endpoint });
+      if (!HARMLESS.has(code)) tenant = await world.tenant();
+      const told = codeOf(answer.text);
+      if (told !== code || answer.status !== ERRORS[code].status) {
+        wrong.push(`${code}: ${answer.status} ${answer.text.slice(0, 500)}`);
+        continue;
+      }
+      wrong.push(...judge.problemsOf(answer).map((problem) => `${code}: ${problem}`));
+    }
+    expect(wrong).toEqual([]);
+  },
+);
+
+test("every code of the table is declared by an endpoint, or told where there is none", () => {
+  const declared = new Set(ENDPOINTS.flatMap((endpoint) => errorsOf(endpoint)));
+  const codes = Object.keys(ERRORS) as readonly ErrorCode[];
+  expect(codes.filter((code) => !declared.has(code))).toEqual(["METHOD_NOT_ALLOWED"]);
+});
+
+test("no request stands here for an error that its endpoint does not declare", () => {
+  const declared = new Set(
+    ENDPOINTS.flatMap((endpoint) => errorsOf(endpoint).map((code) => `${endpoint.operationId} ${code}`)),
+  );
+  expect(Object.keys(CASES_OF_ONE).filter((name) => !declared.has(name))).toEqual([]);
+});
