@@ -23,6 +23,8 @@ export interface AccountRecord {
 /** An API key: its secret is stored hashed and was shown once. `id` is the key's public part. */
 export interface ApiKeyRecord {
   readonly id: string;
+  /** Guards a rotation against what happens to the key meanwhile. */
+  readonly version: number;
   readonly accountId: string;
   /** SHA-256 of the secret, hex. */
   readonly secretHash: string;

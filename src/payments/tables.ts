@@ -12,6 +12,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
   apiKeys: {
     columns: {
       id: "text",
+      version: "integer",
       accountId: "text",
       secretHash: "text",
       environment: "text",

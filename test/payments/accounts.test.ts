@@ -1,6 +1,7 @@
 /** Keys in use: when they were last used, where they may be used from, and how one takes the place of another. */
 import { expect, test } from "vitest";
 import type { CommitResult } from "../../storage/storage.ts";
+import { sha256Hex } from "../../src/payments/ids.ts";
 import { KeyRefused, StoredApiKeys, type IssueKey } from "../../src/payments/accounts/api-keys.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { memoryStorage } from "../kit/storages.ts";
@@ -15,11 +16,15 @@ async function keysOnMemory() {
   const clock = virtualClock();
   let commits = 0;
   let broken = false;
+  let meanwhile: (() => Promise<void>) | null = null;
   const counting: typeof storage = {
     ...storage,
     async commit(items): Promise<readonly CommitResult[]> {
       commits += 1;
       if (broken) throw new Error("the disk is full");
+      const overtaking = meanwhile;
+      meanwhile = null;
+      await overtaking?.();
       return storage.commit(items);
     },
   };
@@ -38,6 +43,10 @@ async function keysOnMemory() {
     issue: (more: Partial<IssueKey> = {}) => keys.issueKey({ accountId, environment: "test", ...more }),
     listed: async (id: string) => (await keys.listKeys(accountId)).find((key) => key.id === id),
     commits: () => commits,
+    /** Done once, before the next commit is made. */
+    beforeCommit: (act: () => Promise<void>) => {
+      meanwhile = act;
+    },
     breakDisk: () => {
       broken = true;
     },
@@ -171,4 +180,29 @@ test("of two rotations at once one is made; what has ended, is unknown or was re
     /overlapMs: expected whole milliseconds/,
   );
   expect(await keys.listKeys(accountId)).toHaveLength(3);
+});
+
+test("a key that is revoked while it is rotated gets no successor", async () => {
+  const { keys, accountId, issue, listed, beforeCommit } = await keysOnMemory();
+  const { keyId } = await issue();
+  beforeCommit(() => keys.revokeKey(keyId));
+  await expect(keys.rotateKey(keyId)).rejects.toThrow(/has ended: issue a new one/);
+  expect(await keys.listKeys(accountId)).toHaveLength(1);
+  expect((await listed(keyId))?.revokedAt).not.toBeNull();
+});
+
+test("a key that is used while it is rotated is rotated all the same", async () => {
+  const { keys, accountId, issue, beforeCommit } = await keysOnMemory();
+  const { key, keyId } = await issue();
+  beforeCommit(async () => void (await keys.authenticate(`Bearer ${key}`)));
+  expect((await keys.rotateKey(keyId)).replaces).toBe(keyId);
+  expect(await keys.listKeys(accountId)).toHaveLength(2);
+});
+
+test("a right id with a right checksum and another secret is refused as an unknown key", async () => {
+  const { keys, issue } = await keysOnMemory();
+  const { keyId } = await issue();
+  const body = `ps_test_${keyId}_${"0".repeat(64)}`;
+  const forged = `${body}_${sha256Hex(body).slice(0, 8)}`;
+  await expect(keys.authenticate(`Bearer ${forged}`)).rejects.toMatchObject(REFUSED);
 });

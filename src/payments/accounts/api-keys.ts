@@ -80,7 +80,8 @@ export interface ApiKeys {
   listKeys(accountId: string): Promise<readonly ListedKey[]>;
   /**
    * Issues a key in the place of another: of the same account, with its scopes and addresses, and living as long as that
-   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key. Throws
+   * one was made for. The other ends after an overlap. Both happen in one commit, and once for a key; a key that is
+   * revoked before that commit gets no successor. One that is revoked after it leaves its successor alive. Throws
    * `InvalidOptions`, and `KeyRefused` for a key that does not exist, has ended, or was replaced before.
    */
   rotateKey(keyId: string, rotation?: KeyRotation): Promise<RotatedKey>;
@@ -162,7 +163,7 @@ export class StoredApiKeys implements ApiKeys {
 
   async listKeys(accountId: string): Promise<readonly ListedKey[]> {
     const all = await this.#parts.storage.apiKeysOf(accountId);
-    return all.map(({ secretHash: _, ...listed }) => listed);
+    return all.map(({ secretHash: _, version: __, ...listed }) => listed);
   }
 
   async rotateKey(keyId: string, { overlapMs = OVERLAP_MS }: KeyRotation = {}): Promise<RotatedKey> {
@@ -170,6 +171,14 @@ export class StoredApiKeys implements ApiKeys {
       const problem = `overlapMs: expected whole milliseconds from 0 to ${MAX_OVERLAP_MS}`;
       throw new InvalidOptions("rotateKey", [problem]);
     }
+    for (;;) {
+      const rotated = await this.#tryRotation(keyId, overlapMs);
+      if (rotated !== null) return rotated;
+    }
+  }
+
+  /** Null when the key was changed meanwhile, so that what was read of it no longer holds: it may be revoked now. */
+  async #tryRotation(keyId: string, overlapMs: number): Promise<RotatedKey | null> {
     const { storage, clock } = this.#parts;
     const now = clock.now();
     const previous = (await storage.apiKey(keyId))?.key ?? null;
@@ -185,16 +194,18 @@ export class StoredApiKeys implements ApiKeys {
       replaces: keyId,
     });
     const previousUntil = Math.min(expiresAt ?? Infinity, now + overlapMs);
+    const expectedVersion = previous.version;
     const [result] = await storage.commit([
       {
         writes: [
+          // `replaces` is unique: of two rotations at once one is refused here.
           { table: "apiKeys", insert: record },
-          { table: "apiKeys", id: keyId, set: { expiresAt: previousUntil } },
+          { table: "apiKeys", id: keyId, set: { expiresAt: previousUntil }, expectedVersion },
         ],
       },
     ]);
     if (result?.ok === true) return { ...issued, replaces: keyId, previousUntil };
-    // `replaces` is unique: of two rotations at once one is refused here.
+    if (result?.conflict === "write" && result.index === 1) return null;
     throw new KeyRefused(`the key ${keyId} was replaced before: rotate the key that replaces it`);
   }
 
@@ -229,7 +240,15 @@ export class StoredApiKeys implements ApiKeys {
     const secret = this.#randomHex(SECRET_BYTES);
     const createdAt = this.#parts.clock.now();
     return {
-      record: { ...key, id, secretHash: sha256Hex(secret), createdAt, revokedAt: null, lastUsedAt: null },
+      record: {
+        ...key,
+        id,
+        version: 1,
+        secretHash: sha256Hex(secret),
+        createdAt,
+        revokedAt: null,
+        lastUsedAt: null,
+      },
       issued: { keyId: id, key: `ps_${environment}_${id}_${secret}_${checksum(environment, id, secret)}` },
     };
   }

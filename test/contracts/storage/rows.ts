@@ -24,6 +24,7 @@ export const fullRows: Rows = {
   accounts: { id: "account", name: TEXT, tier: "enterprise", createdAt: LATEST },
   apiKeys: {
     id: "key",
+    version: 41,
     accountId: "account",
     secretHash: "ff".repeat(32),
     environment: "live",
