@@ -1,12 +1,13 @@
 /** Copies a database file while others work on it: one moment of it, whole, in a file of its own. */
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
+import { nameFile } from "./name-file.ts";
 
 /** What a copy was found to hold. */
 export interface SqliteBackup {
@@ -122,17 +123,10 @@ async function mustBeOurs(database: SqliteDatabase): Promise<void> {
   );
 }
 
-/** A link is refused where a rename would overwrite. The folder is made durable, or the name might be lost. */
 function name(partial: string, file: string): void {
   try {
-    linkSync(partial, file);
+    nameFile(partial, file);
   } catch (error) {
     throw codeOf(error) === "EEXIST" ? targetExists(file) : error;
-  }
-  const folder = openSync(dirname(file), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
