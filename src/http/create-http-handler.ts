@@ -55,7 +55,8 @@ export interface HttpHandlerOptions {
   /**
    * The client's IP address behind a trusted proxy, null when unknown: what limits per address count, and what the allowed
    * addresses of a key are compared with. A client writes into `X-Forwarded-For` what it likes: take what your own proxy
-   * has added, which is the last. Default: the socket's; none for `fetch`.
+   * has added, which is the last. Anything but a string or null, and what it throws, is answered with `INTERNAL_ERROR`
+   * and logged. Default: the socket's; none for `fetch`.
    */
   readonly clientAddress?: (request: Request) => string | null;
   /**

@@ -6,6 +6,7 @@ import type { Answer } from "../payments/accounts/answer-once.ts";
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { AccountWindows } from "./account-windows.ts";
 import type { Authentication } from "./authentication.ts";
+import { clientAddressBy } from "./client-address.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
 import type { KeyedEndpoint, Reference } from "./contract/endpoint.ts";
@@ -123,7 +124,7 @@ export class Responder {
 
   #clientOf({ request, connection }: Arrival): string | null {
     const { clientAddress } = this.#parts;
-    return clientAddress === undefined ? connection.peer : clientAddress(request);
+    return clientAddress === undefined ? connection.peer : clientAddressBy(clientAddress, request);
   }
 
   #baseOf({ connection }: Arrival): string {

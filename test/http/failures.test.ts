@@ -123,6 +123,31 @@ describe.each(WAYS)("$name", (way) => {
     expect(essence(err)).toEqual(essence(thrown));
   });
 
+  test.each([
+    ["returned undefined", () => undefined as never],
+    ["returned a value of type object", () => ["203.0.113.7"] as never],
+    [
+      "threw",
+      () => {
+        throw new Error("no header");
+      },
+    ],
+  ])(
+    "a clientAddress that %s is INTERNAL_ERROR, and the log names the option",
+    async (how, clientAddress) => {
+      const { key } = await http.client();
+      const handler = createHttpHandler({ service: http.service, clock: http.clock, logger, clientAddress });
+      const opened = await way.open(handler);
+      for (const path of ["/v1/tokens", "/v1/openapi.json"]) {
+        const failed = await told(await opened.ask(path, { headers: { authorization: `Bearer ${key}` } }));
+        expectSilent(failed);
+        expect(failed).toMatchObject({ status: 500, code: "INTERNAL_ERROR" });
+        expect(String(logged.at(-1)?.fields["err"])).toContain(`the option clientAddress ${how}`);
+      }
+      await opened.close();
+    },
+  );
+
   test("a storage that fails while the key is looked up is 500, not 401", async () => {
     const storage = failingReadsOf("apiKeys", new Error("SQLITE_IOERR"));
     const failed = await ask({ storage }, "/v1/tokens");
