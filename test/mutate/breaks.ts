@@ -1,6 +1,7 @@
 /** All breaks, in the order in which they are tried. */
 import type { Break } from "./break.ts";
 import { CHART_BREAKS } from "./breaks/charts.ts";
+import { CONTRACT_BREAKS } from "./breaks/contract.ts";
 import { ENGINE_BREAKS } from "./breaks/engine.ts";
 import { LEDGER_BREAKS } from "./breaks/ledger.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
@@ -20,4 +21,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...PRIVATE_BREAKS,
   ...RACE_BREAKS,
   ...WITNESS_BREAKS,
+  ...CONTRACT_BREAKS,
 ];
