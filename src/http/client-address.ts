@@ -1,7 +1,7 @@
 /** The client's address as the host's own function tells it. */
 
 /** The host's function did not tell an address; the message names the option and what it has to return. */
-export class NoClientAddress extends Error {
+class NoClientAddress extends Error {
   override readonly name = "NoClientAddress";
 }
 

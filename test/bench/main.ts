@@ -5,6 +5,7 @@ import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";
 import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable, type Report } from "./figures.ts";
+import { benchHttp } from "./http.ts";
 import { benchIdle } from "./idle.ts";
 import { benchInspector } from "./inspector.ts";
 import { benchImport } from "./import.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   retention: benchRetention,
   tarpit: benchTarpit,
   idle: benchIdle,
+  http: benchHttp,
   import: benchImport,
   "dev-chain": benchDevChain,
   inspector: benchInspector,
