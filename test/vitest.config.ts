@@ -16,7 +16,7 @@ const WITH_PROCESSES = [
   "test/payments/swap/other-providers.test.ts",
   "test/storage/sqlite-processes.test.ts",
   "test/local/killed-process.test.ts",
-  "test/inspector/browser.test.ts",
+  "test/inspector/browser*.test.ts",
 ];
 
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */

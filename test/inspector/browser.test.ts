@@ -1,73 +1,36 @@
 /** The inspector in a real browser: it follows an instance live, loads nothing from elsewhere, and outlives its server. */
-import { existsSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import axe from "axe-core";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createInspector, type HttpHandler } from "../../src/index.ts";
+import { createInspector } from "../../src/index.ts";
+import {
+  barriers,
+  BROWSER_TEST_MS,
+  hasBrowser,
+  launchBrowser,
+  listen,
+  NARROW,
+  openPage,
+  WIDE,
+} from "./browser-kit.ts";
 import { withParcels } from "./parcel.ts";
 
-// Debian's package chromium-headless-shell.
-const BROWSER = "/usr/bin/chromium-headless-shell";
-const TIMEOUT_MS = 60_000;
-
-const listening = async ({ node }: HttpHandler, port = 0): Promise<Server> => {
-  const server = createServer((request, response) => void node(request, response));
-  await new Promise<void>((resolve) => {
-    server.listen(port, "127.0.0.1", resolve);
-  });
-  return server;
-};
-
-const closed = (server: Server): Promise<unknown> => {
-  server.closeAllConnections();
-  return new Promise((resolve) => {
-    server.close(resolve);
-  });
-};
-
-/** What axe has found. */
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly html: string }[];
-  }[];
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
+describe.skipIf(!hasBrowser)("in a browser", () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
-  }, TIMEOUT_MS);
+    browser = await launchBrowser();
+  }, BROWSER_TEST_MS);
   afterAll(() => browser.close());
-
-  /** A page that keeps what it complains of and what it asks of others. */
-  const openPage = async (origin: string): Promise<{ page: Page; complaints: string[] }> => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-    const complaints: string[] = [];
-    page.on("console", (message) => complaints.push(message.text()));
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("request", (request) => {
-      if (!request.url().startsWith(origin)) complaints.push(`asks ${request.url()}`);
-    });
-    return { page, complaints };
-  };
 
   test(
     "a person finds an instance in the list and follows it live: active state, path, sentence, timeline, count-down",
     () =>
       withParcels(async ({ engine, workflow, storage, clock }) => {
-        const server = await listening(createInspector({ storage, workflows: [workflow], clock }));
-        const origin = `http://127.0.0.1:${portOf(server)}`;
+        const server = await listen(createInspector({ storage, workflows: [workflow], clock }));
         try {
           engine.run();
-          const { page, complaints } = await openPage(origin);
-          await page.goto(`${origin}/_inspector`);
+          const { page, complaints } = await openPage(browser, server.at);
+          await page.goto(server.at);
           await page.getByText("No instance has been started yet.").waitFor();
           await engine.start(workflow, { id: "p1", input: { note: "<script>alert(1)</script>" } });
           await engine.settled();
@@ -80,18 +43,29 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
           expect(await active.count()).toBe(1);
           expect((await page.locator("svg .badge-text").allTextContents()).toSorted()).toEqual(["2", "3"]);
           await page.locator("time", { hasText: "in 15 min" }).first().waitFor();
+          // The browser's own clock counts down; the service's stands still here.
+          await page
+            .locator("time", { hasText: /in 14 min/ })
+            .first()
+            .waitFor();
           await page.locator("#step-3 summary").click();
+          await page.locator("#what-if summary").click();
+          const asked = page.getByLabel("Event, its type or JSON");
+          await asked.fill("PAU");
           await engine.send(workflow, "p1", { type: "RESUME" });
           await page.locator("#step-4").waitFor();
+          // What a person does meanwhile is left alone.
+          await page.keyboard.type("SE");
+          expect(await asked.inputValue()).toBe("PAUSE");
           expect(await page.locator("#step-3").getAttribute("open")).toBe("");
           expect(await page.locator("details[id^=step-]").count()).toBe(4);
           expect(complaints).toEqual([]);
           await page.close();
         } finally {
-          await closed(server);
+          await server.close();
         }
       }),
-    TIMEOUT_MS,
+    BROWSER_TEST_MS,
   );
 
   test(
@@ -99,35 +73,33 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
     () =>
       withParcels(async ({ engine, workflow, storage, clock }) => {
         const inspector = createInspector({ storage, workflows: [workflow], clock });
-        const first = await listening(inspector);
-        const port = portOf(first);
+        const first = await listen(inspector);
         await engine.start(workflow, { id: "p1", input: { note: "x" } });
         const page = await browser.newPage();
-        await page.goto(`http://127.0.0.1:${port}/_inspector/instance?id=p1`);
+        await page.goto(`${first.at}/instance?id=p1`);
         await page.getByText("live", { exact: true }).waitFor();
-        await closed(first);
+        await first.close();
         await page.getByText("connection lost, trying again").waitFor();
         await engine.send(workflow, "p1", { type: "PAUSE" });
-        const second = await listening(inspector, port);
+        const second = await listen(inspector, first.port);
         await page.getByText("live", { exact: true }).waitFor();
         expect(await page.locator("details[id^=step-]").count()).toBe(2);
         await page.close();
-        await closed(second);
+        await second.close();
       }),
-    TIMEOUT_MS,
+    BROWSER_TEST_MS,
   );
 
   test(
     "a person goes back in time, tries an event on a copy and sends it, by keyboard alone",
     () =>
       withParcels(async ({ engine, workflow, clock }) => {
-        const server = await listening(createInspector({ engine, clock, acts: true }));
-        const origin = `http://127.0.0.1:${portOf(server)}`;
+        const server = await listen(createInspector({ engine, clock, acts: true }));
         try {
           await engine.start(workflow, { id: "p1", input: { note: "x" } });
           await engine.send(workflow, "p1", { type: "PAUSE" });
-          const { page, complaints } = await openPage(origin);
-          await page.goto(`${origin}/_inspector`);
+          const { page, complaints } = await openPage(browser, server.at);
+          await page.goto(server.at);
           await page.keyboard.press("/");
           await page.keyboard.type("p1");
           await page.keyboard.press("Enter");
@@ -139,7 +111,7 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
           expect(await page.locator("svg .badge-text").count()).toBe(0);
           expect(new URL(page.url()).searchParams.get("step")).toBe("1");
           await page.locator("#live", { hasText: "stands still" }).waitFor();
-          await page.goto(`${origin}/_inspector/instance?id=p1`);
+          await page.goto(`${server.at}/instance?id=p1`);
           await page.locator("#what-if summary").focus();
           await page.keyboard.press("Enter");
           await page.keyboard.press("Tab");
@@ -147,7 +119,7 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
           await page.keyboard.press("Enter");
           await page.getByText("Nothing is stored, nothing is carried out.").waitFor();
           expect((await engine.read("p1"))?.steps).toBe(2);
-          await page.goto(`${origin}/_inspector/instance?id=p1`);
+          await page.goto(`${server.at}/instance?id=p1`);
           await page.getByRole("link", { name: "Send an event" }).focus();
           await page.keyboard.press("Enter");
           await page.getByText("The event is handed to the instance.").waitFor();
@@ -162,24 +134,20 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
           expect(complaints).toEqual([]);
           await page.close();
         } finally {
-          await closed(server);
+          await server.close();
         }
       }),
-    TIMEOUT_MS,
+    BROWSER_TEST_MS,
   );
 
   test(
     "axe finds nothing serious on any page, wide and light or narrow and dark",
     () =>
       withParcels(async ({ engine, workflow, clock }) => {
-        const server = await listening(createInspector({ engine, clock, acts: true }));
+        const server = await listen(createInspector({ engine, clock, acts: true }));
         await engine.start(workflow, { id: "p1", input: { note: "x" } });
         await engine.send(workflow, "p1", { type: "PAUSE" });
-        const looks = [
-          { viewport: { width: 1280, height: 900 }, colorScheme: "light" },
-          { viewport: { width: 390, height: 800 }, colorScheme: "dark", reducedMotion: "reduce" },
-        ] as const;
-        for (const look of looks) {
+        for (const look of [WIDE, NARROW]) {
           const page = await browser.newPage(look);
           for (const path of [
             "",
@@ -188,39 +156,83 @@ describe.skipIf(!existsSync(BROWSER))("in a browser", () => {
             "/act?id=p1&do=send",
             "/timers",
           ]) {
-            await page.goto(`http://127.0.0.1:${portOf(server)}/_inspector${path}`);
-            await page.evaluate(axe.source);
-            const { violations } = await page.evaluate<AxeResult>("axe.run()");
-            const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-            expect(serious.map(({ id, nodes }) => [path, id, nodes[0]?.html])).toEqual([]);
+            await page.goto(`${server.at}${path}`);
+            expect([path, await barriers(page)]).toEqual([path, []]);
           }
           await page.close();
         }
-        await closed(server);
+        await server.close();
       }),
-    TIMEOUT_MS,
+    BROWSER_TEST_MS,
   );
 
   test(
     "at 390 px nothing but the tables and the drawing is wider than the screen",
     () =>
-      withParcels(async ({ engine, workflow, storage, clock }) => {
-        const server = await listening(createInspector({ storage, workflows: [workflow], clock }));
-        const page = await browser.newPage({ viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+      withParcels(async ({ engine, workflow, clock }) => {
+        const server = await listen(createInspector({ engine, clock, acts: true }));
+        const page = await browser.newPage(NARROW);
         await engine.start(workflow, { id: "x".repeat(300), input: { note: "x" } });
+        await engine.start(workflow, { id: "p1", input: { note: "x" } });
         for (const path of [
           "",
           `/instance?id=${"x".repeat(300)}`,
           "/charts",
           "/chart?key=parcel%401",
           "/health",
+          "/timers",
+          "/find?q=nothing",
+          "/what-if?id=p1&event=PAUSE",
+          "/act?id=p1&do=send",
         ]) {
-          await page.goto(`http://127.0.0.1:${portOf(server)}/_inspector${path}`);
+          await page.goto(`${server.at}${path}`);
           expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
         }
         await page.close();
-        await closed(server);
+        await server.close();
       }),
-    TIMEOUT_MS,
+    BROWSER_TEST_MS,
+  );
+
+  test(
+    "another site can neither read the inspector nor act, and who is not admitted sees nothing",
+    () =>
+      withParcels(async ({ engine, workflow, clock }) => {
+        await engine.start(workflow, { id: "p1", input: { note: "x" } });
+        const [server, elsewhere, refusing] = await Promise.all([
+          listen(createInspector({ engine, clock, acts: true })),
+          listen({ node: async (_request, response) => void response.end("a page of another site") }),
+          listen(createInspector({ engine, clock, authorize: () => false })),
+        ]);
+        const page = await browser.newPage();
+        const answers: number[] = [];
+        page.on("response", (response) => {
+          if (response.url().startsWith(server.at)) answers.push(response.status());
+        });
+        await page.goto(`http://127.0.0.1:${elsewhere.port}`);
+        const tries = await page.evaluate<readonly string[]>(`(${tryToRead})("${server.at}/act")`);
+        expect(tries).toEqual(["TypeError", "TypeError", "TypeError"]);
+        await page.evaluate(`location.href = ${JSON.stringify(`${server.at}/instance?id=p1`)}`);
+        await page.getByText("The inspector answers no request that another site has made").waitFor();
+        expect(answers.length).toBeGreaterThan(0);
+        expect(new Set(answers)).toEqual(new Set([403]));
+        expect((await engine.read("p1"))?.steps).toBe(1);
+        expect((await page.goto(refusing.at))?.status()).toBe(403);
+        await page.close();
+        await Promise.all([server.close(), elsewhere.close(), refusing.close()]);
+      }),
+    BROWSER_TEST_MS,
   );
 });
+
+/** Runs in the page of another site: reads, reads without asking to see, and sends the form of an act. */
+const tryToRead = `async (address) => {
+  const body = new URLSearchParams({ id: "p1", do: "send", event: "PAUSE", actor: "eve", reason: "none" });
+  const told = (answer) => answer.type + " " + answer.status;
+  const failed = (error) => error.name;
+  return [
+    await fetch(address).then(told, failed),
+    await fetch(address, { method: "POST", body, mode: "no-cors" }).then(told, failed),
+    await fetch(address, { method: "POST", body }).then(told, failed),
+  ];
+}`;

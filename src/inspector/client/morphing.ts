@@ -2,7 +2,8 @@
 
 export const MORPHING = `
   const isKept = (node) => node.nodeName === "SMALL" && node.parentNode?.nodeName === "TIME";
-  const keyOf = (node) => (node.nodeType === 1 ? node.id || node.dataset?.key || "" : "");
+  // The property "id" of a form is its field of that name.
+  const keyOf = (node) => (node.nodeType === 1 ? node.getAttribute("id") || node.dataset?.key || "" : "");
   const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
   const attributes = (old, fresh) => {
     for (const { name } of [...old.attributes]) {
@@ -20,6 +21,9 @@ export const MORPHING = `
     attributes(old, fresh);
     const byKey = new Map();
     for (const child of old.children) if (keyOf(child) !== "") byKey.set(keyOf(child), child);
+    // What is gone goes first: what stays is not moved around it, for a moved element loses the focus.
+    const stays = new Set([...fresh.children].map(keyOf));
+    for (const [key, child] of byKey) if (!stays.has(key)) child.remove();
     let at = old.firstChild;
     for (const next of [...fresh.childNodes]) {
       while (at !== null && isKept(at)) at = at.nextSibling;
@@ -46,7 +50,10 @@ export const MORPHING = `
     const fresh = new DOMParser().parseFromString("<main>" + text + "</main>", "text/html").querySelector("main");
     const main = document.getElementById("main");
     for (const name of main.getAttributeNames()) fresh.setAttribute(name, main.getAttribute(name));
+    const focused = document.activeElement;
     morph(main, fresh);
+    // A row that went to another place in its list takes the focus along.
+    if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
     count();
   };
 `;
