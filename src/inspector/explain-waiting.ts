@@ -37,18 +37,19 @@ export function explainWaiting({ pending, ...standing }: Standing, redact: Redac
       .filter((task) => task.deadAt === null && task.failures === 0 && task.kind !== "timer")
       .map(underWay),
   ];
+  const others = (standing.others ?? []).slice(0, MAX_KEYS);
   if (standing.status === "done") {
     return [
       html`It ended in ${standing.state} at ${moment(standing.since)}, and waits for nothing.`,
       ...told,
+      ...others.filter(({ is }) => is === "deposit address").map(goesOn),
     ];
   }
   const timers = tasks
     .filter((task) => task.kind === "timer" && task.deadAt === null && task.failures === 0)
     .toSorted((a, b) => a.dueAt - b.dueAt)
     .map(timer);
-  const others = (standing.others ?? []).slice(0, MAX_KEYS).map(waitedFor);
-  const waits = [...told, ...watched(watches), ...timers, ...others];
+  const waits = [...told, ...watched(watches), ...timers, ...others.map(waitedFor)];
   return [...waits, ...forEvents(standing, waits.length > 0)];
 }
 
@@ -114,6 +115,11 @@ function watched(watches: readonly WatchRecord[]): Html[] {
 
 function waitedFor({ id, is, state }: WaitedFor): Html {
   return html`It waits for its ${is} <code>${id}</code>, which is in ${state}.`;
+}
+
+/** An address has money to look after when its order is long over. */
+function goesOn({ id, is, state }: WaitedFor): Html {
+  return html`Its ${is} <code>${id}</code> goes on: it is in ${state}.`;
 }
 
 function timer({ name, dueAt }: PendingTask): Html {

@@ -143,6 +143,19 @@ test("the way of a step is told apart by its end, goes on through `always`, and 
   expect(way("PAUSE", "paused", { packing: "labelling" })).toEqual([]);
 });
 
+test("a step whose event was answered where it stood took the way without an event that followed", () => {
+  const machine = setup({ guards: { isFull: () => true } }).createMachine({
+    initial: "filling",
+    on: { DROP: { actions: [] } },
+    states: { filling: { always: { guard: "isFull", target: "full" } }, full: {} },
+  });
+  const { transitions, ...chart } = readChart(machine);
+  const [before, after] = ["filling", "full"].map((value) => activeStates({ transitions, ...chart }, value));
+  if (before === undefined || after === undefined) throw new Error("there are two");
+  expect(takenWay(transitions, { number: 2, event: "DROP", before, after })).toMatchObject([{ event: "" }]);
+  expect(takenWay(transitions, { number: 2, event: "DROP", before, after: before })).toEqual([]);
+});
+
 test("names that look like markup are shown as they are and stay text", async () => {
   const hostile = `</svg><script>alert("1")</script>&amp;'`;
   const machine = setup({ types: { events: {} as { type: string } } }).createMachine({

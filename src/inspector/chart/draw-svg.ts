@@ -33,7 +33,7 @@ export const CHART_STYLE = `
 .chart .edge.possible { stroke: var(--go); stroke-dasharray: 6 4; }
 .chart .label { fill: var(--soft); paint-order: stroke; stroke: var(--page); stroke-width: 3px; stroke-linejoin: round; }
 .chart .label.taken, .chart .label.possible { fill: var(--go); }
-.chart .head { fill: var(--line); }
+.chart .head { fill: var(--line); } .chart .head.taken, .chart .head.possible { fill: var(--go); }
 .chart .dot { fill: var(--ink); }
 .chart .badge { fill: var(--go); }
 .chart .badge-text { fill: var(--page); font-weight: 700; font-size: 10px; text-anchor: middle; }
@@ -123,16 +123,16 @@ function path({ points }: PlacedEdge, mark: Mark): string {
   if (first === undefined) return "";
   const at = ({ x, y }: Point): string => `${round(x)} ${round(y)}`;
   const line = `M${at(first)}${rest.map((point) => `L${at(point)}`).join("")}`;
-  return `<path class="${`edge ${mark}`.trim()}" d="${line}"/>${arrowHead(points)}`;
+  return `<path class="${`edge ${mark}`.trim()}" d="${line}"/>${arrowHead(points, mark)}`;
 }
 
-function arrowHead(points: readonly Point[]): string {
+function arrowHead(points: readonly Point[], mark: Mark): string {
   const [tip, before] = points.toReversed();
   if (tip === undefined || before === undefined) return "";
   const angle = Math.atan2(tip.y - before.y, tip.x - before.x);
   const corner = (turn: number): string =>
     `${round(tip.x - 8 * Math.cos(angle + turn))},${round(tip.y - 8 * Math.sin(angle + turn))}`;
-  return `<polygon class="head" points="${round(tip.x)},${round(tip.y)} ${corner(0.42)} ${corner(-0.42)}"/>`;
+  return `<polygon class="${`head ${mark}`.trim()}" points="${round(tip.x)},${round(tip.y)} ${corner(0.42)} ${corner(-0.42)}"/>`;
 }
 
 function label({ label: placed }: PlacedEdge, mark: Mark): string {
@@ -145,17 +145,25 @@ function label({ label: placed }: PlacedEdge, mark: Mark): string {
     .join("");
 }
 
+/** In pixels: what there is room for between a line and its label. */
+const MAX_BADGE_BESIDE = 24;
+
 /** The numbers of the steps that took this way, near its end. */
 function badge({ points, label: placed }: PlacedEdge, numbers: readonly number[]): string[] {
   const [tip] = points.toReversed();
   if (numbers.length === 0 || tip === undefined) return [];
   const text = numbers.length > 3 ? `${numbers.slice(0, 2).join(",")}…${numbers.at(-1)}` : numbers.join(",");
   const width = Math.max(16, text.length * 6.5 + 8);
-  const { x, y } = placed === null ? tip : { x: placed.x - width / 2 - 2, y: placed.y + 8 };
+  const { x, y } = placed === null ? tip : badgePlace(placed, width);
   return [
     `<rect class="badge" x="${round(x - width / 2)}" y="${round(y - 8)}" width="${round(width)}" height="16" rx="8"/>`,
     `<text class="badge-text" x="${round(x)}" y="${round(y + 3.5)}">${escaped(text)}</text>`,
   ];
+}
+
+/** Left of the label; above it where the badge is so wide that it would cover what stands there. */
+function badgePlace({ x, y }: Point, width: number): Point {
+  return width <= MAX_BADGE_BESIDE ? { x: x - width / 2 - 2, y: y + 8 } : { x: x + width / 2 + 4, y: y - 9 };
 }
 
 function round(value: number): number {

@@ -12,11 +12,19 @@ export interface TakenStep {
   readonly after: readonly string[];
 }
 
-/** The transition that answers the event, with those without an event that follow it to where the step ended. */
+/**
+ * The transition that answers the event, with those without an event that follow it to where the step ended. An event
+ * may be answered where it stands, and only those that follow it lead away.
+ */
 export function takenWay(transitions: readonly ChartTransition[], step: TakenStep): ChartTransition[] {
-  const begun = transitions.filter(({ event, from }) => event === step.event && step.before.includes(from));
-  for (const first of begun) {
-    const way = onward([first], transitions, step.after);
+  const { before, after } = step;
+  const hasMoved = after.some((id) => !before.includes(id));
+  const beginnings = transitions.filter(({ from }) => before.includes(from));
+  for (const first of [
+    ...beginnings.filter(({ event }) => event === step.event),
+    ...beginnings.filter(({ event }) => event === "" && hasMoved),
+  ]) {
+    const way = onward([first], transitions, after);
     if (way !== null) return way;
   }
   return [];

@@ -6,8 +6,8 @@ export const COUNTING = `
     const s = Math.round(Math.abs(ms) / 1000);
     if (s < 90) return s + " s";
     if (s < 5400) return Math.floor(s / 60) + " min" + (s < 600 ? " " + (s % 60) + " s" : "");
-    if (s < 129600) return Math.round(s / 3600) + " h";
-    return Math.round(s / 86400) + " d";
+    if (s < 86400) return Math.floor(s / 3600) + " h" + (s % 3600 < 60 ? "" : " " + Math.floor((s % 3600) / 60) + " min");
+    return Math.floor(s / 86400) + " d" + (s % 86400 < 3600 ? "" : " " + Math.floor((s % 86400) / 3600) + " h");
   };
   const count = () => {
     const now = Date.now() + ahead;

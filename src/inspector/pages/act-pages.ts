@@ -42,7 +42,7 @@ export function confirmPage(links: Links, { id, offered, event }: Confirmation):
       <label>Your name <input name="actor" required maxlength="200" autocomplete="name" /></label>
       <label>Why <input name="reason" required maxlength="200" size="50" /></label>
       <p><small>Both are kept in the record of the act. Put no secret into them.</small></p>
-      <button>${label}</button> <a href="${links.instance(id)}">Leave it</a>
+      <p class="acts"><button class="main">${label}</button> <a href="${links.instance(id)}">Leave it</a></p>
     </form>`;
   return { title: label, main, standsStill: true };
 }

@@ -4,7 +4,7 @@ import type { Health } from "../../service/read-health.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import type { QueueStanding } from "../read-instances.ts";
-import { dueMoment, moment, type Redact } from "../show-values.ts";
+import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
@@ -96,20 +96,29 @@ function serviceList(health: Health, redact: Redact): Html {
     ],
     ["Overdue", overdueMs === 0 ? "nothing" : `for ${durationWords(overdueMs)}`],
     ["Matters for a person", String(attention)],
-    ...Object.entries(watches).map(
-      ([kind, { watched, oldestMs }]) =>
-        [`Watch ${kind}`, `${watched} followed, the last look ${durationWords(oldestMs)} ago`] as const,
-    ),
   ];
-  return html`<table>
-    <tbody>
-      ${facts.map(
-        ([name, value]) =>
-          html`<tr>
-            <th scope="row">${name}</th>
-            <td>${value}</td>
+  return html`<table class="of-facts">
+      <tbody>
+        ${facts.map(
+          ([name, value]) =>
+            html`<tr>
+              <th scope="row">${name}</th>
+              <td>${value}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <h2>Watches</h2>
+    ${table({
+      label: "Watches",
+      headings: ["Watch", "Followed", "Last look"],
+      rows: Object.entries(watches).map(
+        ([kind, { watched, oldestMs }]) =>
+          html`<tr data-key="${rowKey("watch", kind)}">
+            <td><code>${kind}</code></td>
+            <td>${watched} followed</td>
+            <td>${durationWords(oldestMs)} ago</td>
           </tr>`,
-      )}
-    </tbody>
-  </table>`;
+      ),
+    })}`;
 }

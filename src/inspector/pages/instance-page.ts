@@ -31,7 +31,7 @@ export async function instancePage(links: Links, shown: ShownInstance): Promise<
     ${acts.length === 0 ? null : section("acts", "What you can do", actsSection(links, instance.id, acts))}
     ${section("chart", "Chart", await chartSection(shown))}
     ${section("travel", "Step by step", travelSection(links, shown))}
-    ${money === null ? null : section("money", "Money", moneySection(money))}
+    ${money === null || step !== null ? null : section("money", "Money", moneySection(money))}
     ${related.length === 0 ? null : section("related", "Belongs together", relatedSection(links, related))}
     ${step === null ? section("pending", "Pending", pendingSection(pending, redact)) : null}
     ${section("timeline", "Timeline", timelineSection(links, shown))}
@@ -69,7 +69,7 @@ function why({ instance, known, pending, related, redact }: ShownInstance): Html
     redact,
   );
   return html`<section class="why" data-key="section-why" aria-labelledby="why">
-    <h2 id="why">Why is it waiting?</h2>
+    <h2 id="why">${instance.status === "active" ? "Why is it waiting?" : "How it ended"}</h2>
     ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
   </section>`;
 }

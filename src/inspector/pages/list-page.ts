@@ -104,8 +104,8 @@ function instanceTable(label: string, instances: readonly ListedInstance[], { li
             <span class="pill ${status}">${stateWords(value)}</span
             >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}
           </td>
-          <td>${moment(createdAt)}</td>
-          <td>${moment(updatedAt)}</td>
+          <td><small class="named">started </small>${moment(createdAt)}</td>
+          <td><small class="named">last step </small>${moment(updatedAt)}</td>
         </tr>`,
     ),
   });

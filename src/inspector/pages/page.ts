@@ -64,7 +64,13 @@ export function page(
   { tag, now, hasWebhooks }: PageMoment,
 ): string {
   const attributes = standsStill === true ? html`data-tag="${tag}"` : html`data-tag="${tag}" data-live=""`;
-  const webhooks = hasWebhooks ? html`<a href="${links.file("webhooks")}">Webhooks</a>` : null;
+  const pages: readonly (readonly [name: string, address: string])[] = [
+    ["Instances", links.list()],
+    ["Timers", links.file("timers")],
+    ...(hasWebhooks ? [["Webhooks", links.file("webhooks")] as const] : []),
+    ["Charts", links.charts()],
+    ["Health", links.health()],
+  ];
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -81,10 +87,11 @@ export function page(
         <header>
           <a class="brand" href="${links.list()}">paystate <b>inspector</b></a>
           <nav aria-label="Pages">
-            <a href="${links.list()}">Instances</a><a href="${links.file("timers")}">Timers</a>${webhooks}<a
-              href="${links.charts()}"
-              >Charts</a
-            ><a href="${links.health()}">Health</a>
+            ${pages.map(([name, address]) =>
+              name === title
+                ? html`<a href="${address}" aria-current="page">${name}</a> `
+                : html`<a href="${address}">${name}</a> `,
+            )}
           </nav>
           <form class="search" action="${links.file("find")}" role="search">
             <input
@@ -97,7 +104,7 @@ export function page(
               spellcheck="false"
             /><button>Find</button>
           </form>
-          <span id="live" role="status">shown as of loading</span>
+          <span id="live" role="status">as it was when loaded</span>
         </header>
         <main id="main" tabindex="-1" ${attributes}>${main}</main>
       </body>

@@ -11,7 +11,9 @@ export const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.55 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
 header { display: flex; flex-wrap: wrap; gap: 4px 24px; align-items: baseline; padding: 12px 20px; border-bottom: 1px solid var(--rule); background: var(--card); }
-header nav { display: flex; gap: 16px; }
+header nav { display: flex; flex-wrap: wrap; gap: 4px; margin: 0 -8px; }
+header nav a { padding: 2px 8px; border-radius: 6px; color: var(--soft); text-decoration: none; } header nav a:hover { color: var(--ink); }
+header nav a[aria-current] { color: var(--ink); font-weight: 600; background: var(--fill); }
 .brand { color: var(--ink); text-decoration: none; }
 #live { margin-left: auto; color: var(--soft); font-size: 13px; }
 #live.lost { color: var(--warn); font-weight: 600; }
@@ -25,23 +27,27 @@ code, pre { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu San
 pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 12px; white-space: pre-wrap; }
 .scroll { overflow-x: auto; } .drawing { border-radius: 10px; }
 .drawing svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
-table { border-collapse: collapse; width: 100%; background: var(--card); border: 1px solid var(--rule); }
+table { border-collapse: separate; border-spacing: 0; width: 100%; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; }
+tr:last-child > * { border-bottom: 0; } thead tr > * { border-bottom: 1px solid var(--rule); } tbody tr:hover { background: var(--page); }
 th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
-th { font-size: 12px; color: var(--soft); font-weight: 600; } td time { white-space: nowrap; } td code, td .pill, td strong { overflow-wrap: break-word; }
+th { font-size: 12px; color: var(--soft); font-weight: 600; } tbody th { font-size: inherit; width: 16em; } td time, .brief { white-space: nowrap; } td time small { display: block; }
+td { font-size: 14px; } td code, td .pill, td strong { overflow-wrap: break-word; } td strong.trouble { font-weight: 500; } .named { display: none; }
 time small { color: var(--soft); }
 .pill { display: inline-block; color: var(--ink); border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
 .pill.active { background: var(--fill); border-color: var(--go); }
 .trouble, .warn { color: var(--warn); }
-.facts, .legend { color: var(--soft); } .legend { font-size: 13px; margin: 0 0 8px; }
+.facts, .legend { color: var(--soft); } h1 + .facts { margin-top: 4px; } .legend { font-size: 13px; margin: 0 0 8px; }
 .why { background: var(--card); border: 1px solid var(--rule); border-left: 5px solid var(--go); border-radius: 8px; padding: 2px 18px 10px; margin-top: 16px; }
 .why h2 { margin: 10px 0 4px; } .why p { margin: 4px 0; } .why p:first-of-type { font-size: 17px; }
 .empty { color: var(--soft); border: 1px dashed var(--rule); border-radius: 8px; padding: 14px; }
 .forms { display: flex; flex-wrap: wrap; gap: 10px 28px; } .forms form { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; }
 input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 6px; padding: 3px 8px; max-width: 100%; }
-button { cursor: pointer; } .charts span { color: var(--soft); } summary { cursor: pointer; }
+button { cursor: pointer; } button.main { background: var(--go); border-color: var(--go); color: var(--page); font-weight: 600; padding: 5px 16px; }
+details { margin: 8px 0; } td details { margin: 0; } td details pre { margin: 6px 0; } .charts span { color: var(--soft); } summary { cursor: pointer; }
 @media (max-width: 640px) { main { padding: 4px 12px 40px; } th, td { padding: 6px 8px; } header { padding: 10px 12px; } }
 @media (max-width: 640px) { thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  table, tbody, tr, td { display: block; } tr { padding: 8px 0; border-bottom: 1px solid var(--rule); } td { border: 0; padding: 2px 10px; }
+  table, tbody, tr, td { display: block; } tr { padding: 8px 0; border-bottom: 1px solid var(--rule); } tr:last-child { border: 0; } th, td, tr:last-child > td { border: 0; padding: 2px 12px; } tbody th { display: block; width: auto; }
+  td time small, .named { display: inline; }
   td:empty { display: none; } td:first-child { font-weight: 600; } pre { padding: 8px; } }
 @media (prefers-reduced-motion: no-preference) { .pill { transition: background-color .25s; } }
 ${PARTS_STYLE}${CHART_STYLE}`;

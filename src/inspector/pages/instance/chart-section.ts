@@ -26,8 +26,9 @@ export async function chartSection(shown: ShownInstance): Promise<Html> {
   const drawn = await drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown) });
   return html`${edited}
     <p class="legend">
-      <span class="key filled"></span> active now <span class="key badge">2</span> the steps it took
-      <span class="key dashed"></span> what may come next
+      <span><span class="key filled"></span> active ${shown.step === null ? "now" : "then"}</span>
+      <span><span class="key badge">2</span> the steps it took</span>
+      <span><span class="key dashed"></span> what may come next</span>
     </p>
     ${drawn}`;
 }

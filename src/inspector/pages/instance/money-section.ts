@@ -23,7 +23,11 @@ function flowPicture(flow: MoneyFlow): Html {
   const total = sumOf(flow.into);
   const rest = total - sumOf(flow.outOf);
   return html`<figure class="money">
-    ${new Html(picture({ ...flow, into, outOf }, total))}
+    <div class="wide">${new Html(picture({ ...flow, into, outOf }, total))}</div>
+    <ul class="narrow">
+      ${into.map((line) => html`<li>← ${words(line, flow)}</li>`)}
+      ${outOf.map((line) => html`<li>→ ${words(line, flow)}</li>`)}
+    </ul>
     <figcaption>
       in ${amountWords(total, flow)} − out and held ${amountWords(total - rest, flow)} =
       <b>${rest === 0n ? "0" : `${rest}`}</b>

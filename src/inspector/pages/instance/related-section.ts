@@ -3,15 +3,22 @@ import { html, type Html } from "../../html.ts";
 import { stateWords, rowKey } from "../../show-values.ts";
 import type { RelatedInstance } from "../../find-related.ts";
 import type { Links } from "../page.ts";
+import { table } from "../table.ts";
 
 export function relatedSection(links: Links, related: readonly RelatedInstance[]): Html {
-  return html`<ul class="related">
-    ${related.map(
+  return table({
+    label: "Belongs together",
+    headings: ["What it is", "Instance", "Chart", "State"],
+    rows: related.map(
       ({ id, is, workflow, value, status }) =>
-        html`<li data-key="${rowKey("related", id)}">
-          <small>${is}</small> <a href="${links.instance(id)}"><code>${id}</code></a> ${workflow}
-          <span class="pill ${status}">${stateWords(value)}</span>
-        </li>`,
-    )}
-  </ul>`;
+        html`<tr data-key="${rowKey("related", id)}">
+          <td>${is}</td>
+          <td>
+            <a href="${links.instance(id)}"><code>${id}</code></a>
+          </td>
+          <td>${workflow}</td>
+          <td><span class="pill ${status}">${stateWords(value)}</span></td>
+        </tr>`,
+    ),
+  });
 }

@@ -8,6 +8,7 @@ import { html, type Html } from "../../html.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
 import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
 import type { Links } from "../page.ts";
+import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 
 export function timelineSection(links: Links, shown: ShownInstance): Html {
@@ -29,29 +30,17 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
     .toSorted((a, b) => a.at - b.at)
     .toReversed();
   return html`${isWhole ? null : html`<p>Steps ${first.version} to ${last.version} of ${instance.version}.</p>`}
-    ${problem === null ? null : html`<p class="warn">⚠ ${problem}</p>`}
-    <div class="scroll">
-      <table class="timeline">
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">What happened</th>
-            <th scope="col">What it asked for</th>
-            <th scope="col">Then in</th>
-            <th scope="col">At</th>
-            <th scope="col">After</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${lines.map(({ line }) => line)}
-        </tbody>
-      </table>
-    </div>
-    ${
-      first.version > 1
-        ? html`<p><a href="${links.instance(instance.id, first.version - 1)}">Earlier steps</a></p>`
-        : null
-    }`;
+  ${problem === null ? null : html`<p class="warn">⚠ ${problem}</p>`}
+  ${table({
+    label: "Timeline",
+    headings: ["Step", "What happened", "What it asked for", "Then in", "At", "After"],
+    rows: lines.map(({ line }) => line),
+  })}
+  ${
+    first.version > 1
+      ? html`<p><a href="${links.instance(instance.id, first.version - 1)}">Earlier steps</a></p>`
+      : null
+  }`;
 }
 
 interface StepLine {
@@ -82,7 +71,9 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
     </td>
     <td><span class="pill">${stateWords(JSON.parse(row.value))}</span></td>
     <td>${moment(row.at)}</td>
-    <td>${before === undefined ? "" : durationWords(row.at - before.at)}</td>
+    <td class="brief">
+      ${before === undefined ? "" : html`<small class="named">after </small>${durationWords(row.at - before.at)}`}
+    </td>
   </tr>`;
 }
 
@@ -96,7 +87,7 @@ function deliveryLine(
     <td>${outcome}</td>
     <td></td>
     <td>${moment(at)}</td>
-    <td>took ${durationWords(durationMs)}</td>
+    <td class="brief">took ${durationWords(durationMs)}</td>
   </tr>`;
 }
 
