@@ -14,6 +14,8 @@ export interface Standing {
   /** The events from outside that its chart answers now; null where the chart is not registered here. */
   readonly events: readonly string[] | null;
   readonly pending: PendingRecords;
+  /** Why it needs a person, beside its tasks. */
+  readonly trouble?: string | null;
   /** Active instances that will tell it when they are done. */
   readonly others?: readonly WaitedFor[];
 }
@@ -30,7 +32,9 @@ export interface WaitedFor {
 /** The sentences, the most important one first. Never empty. */
 export function explainWaiting({ pending, ...standing }: Standing, redact: Redact): Html[] {
   const { tasks, watches } = pending;
+  const { trouble = null } = standing;
   const told = [
+    ...(trouble === null ? [] : [html`It needs attention: ${redact(trouble)}.`]),
     ...tasks.filter(({ deadAt }) => deadAt !== null).map((task) => setAside(task, redact)),
     ...tasks.filter(isFailing).map((task) => failing(task, redact)),
     ...tasks

@@ -14,6 +14,7 @@ import type { ShownInstance } from "./pages/instance/shown-instance.ts";
 import type { Links } from "./pages/page.ts";
 import { whatIfPage } from "./pages/what-if-page.ts";
 import { orderOf, relationsOfOrder } from "./payments/order-of.ts";
+import { troublesOf } from "./payments/find-troubles.ts";
 import { readDeliveries } from "./payments/read-deliveries.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReads } from "./read-instances.ts";
@@ -118,8 +119,14 @@ export class InstancePages {
         ofOrder === null
           ? []
           : await this.#deliveries(ofOrder.payments, instance.id, ofOrder.order.transaction.id),
+      trouble: step === null ? await this.#troubleOf(instance.id) : null,
       acts: step === null ? ((await acting?.offers(instance.id)) ?? []) : [],
     };
+  }
+
+  async #troubleOf(id: string): Promise<string | null> {
+    const troubles = await troublesOf(this.#parts.inspected.payments);
+    return troubles.find(([instance]) => instance === id)?.[1] ?? null;
   }
 
   /** On an order's own axis all attempts for it, on a delivery's its own; none on those of its payments and addresses. */

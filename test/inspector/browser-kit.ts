@@ -65,6 +65,8 @@ export async function openPage(
   look: BrowserContextOptions = WIDE,
 ): Promise<WatchedPage> {
   const page = await browser.newPage(look);
+  // A large chart is laid out for seconds on a busy machine.
+  page.setDefaultTimeout((2 * BROWSER_TEST_MS) / 3);
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));

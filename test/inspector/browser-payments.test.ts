@@ -169,6 +169,7 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
     // The list that is watched has it now.
     await page.getByRole("link", { name: order.address }).click();
     await page.getByRole("link", { name: "Release the deposit address" }).waitFor();
+    await page.getByText("It needs attention: held: payment_fails.").waitFor();
     expect(await activeStates(page)).toContain("held");
     await page.locator(".flow", { hasText: "held" }).waitFor();
     expect(await moneyIsZero(page)).toBe(true);

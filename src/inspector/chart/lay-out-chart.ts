@@ -68,17 +68,20 @@ export function layOutChart(chart: ReadChart): Promise<ChartLayout> {
   });
 }
 
-/** How a chart is laid out: how many letters a line of a label may have. */
+/** One of the ways to lay a chart out. */
 interface Way {
   /** Which lines run upward: those that lead back to where a walk came from, or as few as possible. */
   readonly cycleBreaking: "DEPTH_FIRST" | "GREEDY";
+  /** How many letters a line of a label may have. */
   readonly lineLength: number;
+  /** As high up as its lines allow, or so that lines are short. The first is narrower where many lines lead to one state. */
+  readonly layering: "LONGEST_PATH_SOURCE" | "NETWORK_SIMPLEX";
 }
 
 const WAYS: readonly Way[] = [
-  { cycleBreaking: "DEPTH_FIRST", lineLength: 30 },
-  { cycleBreaking: "GREEDY", lineLength: 30 },
-  { cycleBreaking: "GREEDY", lineLength: 16 },
+  { cycleBreaking: "DEPTH_FIRST", lineLength: 30, layering: "NETWORK_SIMPLEX" },
+  { cycleBreaking: "GREEDY", lineLength: 16, layering: "NETWORK_SIMPLEX" },
+  { cycleBreaking: "DEPTH_FIRST", lineLength: 16, layering: "LONGEST_PATH_SOURCE" },
 ];
 
 const ROOT_OPTIONS = {
@@ -101,8 +104,12 @@ const ROOT_OPTIONS = {
 const DOT = 10;
 const DOT_OF = "dot of ";
 
-function graphOf(chart: ReadChart, { cycleBreaking, lineLength }: Way): ElkNode {
-  const layoutOptions = { ...ROOT_OPTIONS, "elk.layered.cycleBreaking.strategy": cycleBreaking };
+function graphOf(chart: ReadChart, { cycleBreaking, lineLength, layering }: Way): ElkNode {
+  const layoutOptions = {
+    ...ROOT_OPTIONS,
+    "elk.layered.cycleBreaking.strategy": cycleBreaking,
+    "elk.layered.layering.strategy": layering,
+  };
   return {
     id: "page",
     layoutOptions: { ...layoutOptions, "elk.padding": "[top=8,left=8,bottom=8,right=8]" },

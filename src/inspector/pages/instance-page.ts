@@ -52,7 +52,7 @@ function section(id: string, heading: string, body: Html): Html {
 /** Deliveries tell an order nothing, and its parent waits for it. */
 const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
 
-function why({ instance, known, pending, related, redact }: ShownInstance): Html {
+function why({ instance, known, pending, related, trouble, redact }: ShownInstance): Html {
   const { value } = snapshotOf(instance);
   const active = known?.active(value) ?? [];
   const sentences = explainWaiting(
@@ -62,6 +62,7 @@ function why({ instance, known, pending, related, redact }: ShownInstance): Html
       since: instance.updatedAt,
       events: known === undefined ? null : known.events(active),
       pending,
+      trouble,
       others: related
         .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
         .map((other) => ({ ...other, state: stateWords(other.value) })),

@@ -99,7 +99,7 @@ function instanceTable(label: string, instances: readonly ListedInstance[], { li
           <td>
             <a href="${links.instance(id)}"><code>${id}</code></a>
           </td>
-          <td>${workflow}</td>
+          <td class="brief">${workflow}</td>
           <td>
             <span class="pill ${status}">${stateWords(value)}</span
             >${trouble === null ? null : html` <strong class="trouble">⚠ ${redact(trouble)}</strong>`}

@@ -4,7 +4,7 @@ export const PARTS_STYLE = `
 .narrow { display: none; }
 @media (max-width: 900px) { .wide { display: none; } .narrow { display: block; } }
 .states, .states ul { list-style: none; padding-left: 16px; border-left: 2px solid var(--rule); margin: 2px 0 6px; }
-.states { border: 0; padding: 0; } .states .note { display: block; color: var(--soft); } .states .on::before { content: "● "; color: var(--go); }
+.states { border: 0; padding: 0; } .states li { margin: 5px 0; } .states .note { display: block; color: var(--soft); } .states .on::before { content: "● "; color: var(--go); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 8px; align-items: center; }
 .legend > span { display: inline-flex; gap: 7px; align-items: center; margin-right: 12px; } .key { display: inline-block; width: 22px; height: 12px; border-radius: 4px; }
 .key.filled { background: var(--fill); border: 2px solid var(--go); } .key.dashed { height: 0; border-top: 2px dashed var(--go); border-radius: 0; }

@@ -28,10 +28,10 @@ pre { background: var(--card); border: 1px solid var(--rule); border-radius: 8px
 .scroll { overflow-x: auto; } .drawing { border-radius: 10px; }
 .drawing svg { max-width: 100%; height: auto; display: block; margin: 0 auto; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; }
-tr:last-child > * { border-bottom: 0; } thead tr > * { border-bottom: 1px solid var(--rule); } tbody tr:hover { background: var(--page); }
+tbody tr:last-child > * { border-bottom: 0; } tbody tr:hover { background: var(--page); }
 th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
-th { font-size: 12px; color: var(--soft); font-weight: 600; } tbody th { font-size: inherit; width: 16em; } td time, .brief { white-space: nowrap; } td time small { display: block; }
-td { font-size: 14px; } td code, td .pill, td strong { overflow-wrap: break-word; } td strong.trouble { font-weight: 500; } .named { display: none; }
+th { font-size: 12px; color: var(--soft); font-weight: 600; } tbody th { font-size: 14px; width: 16em; } td time, .brief { white-space: nowrap; } td time small { display: block; }
+td { font-size: 14px; } td code, td .pill, td strong { overflow-wrap: break-word; } td strong.trouble { font-weight: 500; overflow-wrap: anywhere; } .named { display: none; }
 time small { color: var(--soft); }
 .pill { display: inline-block; color: var(--ink); border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
 .pill.active { background: var(--fill); border-color: var(--go); }
@@ -44,7 +44,7 @@ time small { color: var(--soft); }
 input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--soft); border-radius: 6px; padding: 3px 8px; max-width: 100%; }
 button { cursor: pointer; } button.main { background: var(--go); border-color: var(--go); color: var(--page); font-weight: 600; padding: 5px 16px; }
 details { margin: 8px 0; } td details { margin: 0; } td details pre { margin: 6px 0; } .charts span { color: var(--soft); } summary { cursor: pointer; }
-@media (max-width: 640px) { main { padding: 4px 12px 40px; } th, td { padding: 6px 8px; } header { padding: 10px 12px; } }
+@media (max-width: 640px) { header nav { gap: 0; margin: 0 -6px; } header nav a { padding: 2px 6px; } main { padding: 4px 12px 40px; } th, td { padding: 6px 8px; } header { padding: 10px 12px; } }
 @media (max-width: 640px) { thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table, tbody, tr, td { display: block; } tr { padding: 8px 0; border-bottom: 1px solid var(--rule); } tr:last-child { border: 0; } th, td, tr:last-child > td { border: 0; padding: 2px 12px; } tbody th { display: block; width: auto; }
   td time small, .named { display: inline; }

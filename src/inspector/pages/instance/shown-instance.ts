@@ -22,6 +22,8 @@ export interface ShownInstance extends FoundInstance {
   readonly deliveries: readonly DeliveryLine[];
   /** Null where no money belongs to it. */
   readonly money: Money | null;
+  /** Why it needs a person, beside its tasks; null where it does not. */
+  readonly trouble: string | null;
   /** What a viewer may do about it; empty where the inspector only shows. */
   readonly acts: readonly OfferedAct[];
   readonly redact: Redact;
