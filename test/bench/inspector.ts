@@ -65,6 +65,15 @@ export async function benchInspector(report: Report): Promise<void> {
     const alone = await sending(engine);
     report({ name: "inspector: 500 events a second, nobody watches", "% of a core": alone });
     await watched(report, engine, inspector);
+    // The other benches do not load a browser's driver.
+    const { benchOnScreen } = await import("./inspector-browser.ts");
+    await benchOnScreen(report, {
+      inspector,
+      step: async () => {
+        await engine.send(lamps, "first", { type: "SWITCH" });
+        return (await engine.read("first"))?.steps ?? 0;
+      },
+    });
   } finally {
     await storage.close();
     rmSync(folder, { recursive: true });
