@@ -2,7 +2,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createHttpHandler, type PaymentService } from "../../src/index.ts";
-import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { answerWith, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
 import { units } from "../kit/private-fixture.ts";
 import { DAY, MINUTE, orderedAs, type Scene } from "../payments/private/scene.ts";
