@@ -18,6 +18,7 @@ import { Retention, type RetentionStanding } from "./retention/retention.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
 import { Steps, type CommittedStep, type Companions, type SendResult } from "./steps.ts";
 import { Subscribers } from "./subscribers.ts";
+import { TakenWorkflows } from "./taken-workflows.ts";
 import { taskCommands, type TaskCommands } from "./troubled-tasks.ts";
 import { Worker } from "./worker.ts";
 import type { KindWatching } from "./watcher.ts";
@@ -71,9 +72,11 @@ export interface Engine<W> extends InstanceReads, TaskCommands, InstanceCommands
   readonly inspected: Inspected;
   /**
    * Begins to claim and do work, and keeps the process alive until `stop()`. Without it, commits are made but nothing
-   * they arm is done.
+   * they arm is done. With `only` it does the work of these workflows and polls nothing, while what the others need is not
+   * there yet: `send` makes steps of them all the same, and what these arm waits. The next `run()` begins with the rest;
+   * `only` is for the beginning and changes nothing later.
    */
-  run(): void;
+  run(options?: { readonly only?: readonly AnyWorkflow[] }): void;
   /**
    * Takes nothing new, lets the work in hand finish for up to `timeoutMs` (default 5,000), gives back the rest.
    * What is not done by then is done by the process that runs next. Resolves at most 10 seconds after `timeoutMs`, even
@@ -125,14 +128,13 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const holder = Buffer.from(random.bytes(8)).toString("hex");
   const subscribers = new Subscribers<W>(log);
   const waiting = new Waiting(storage, clock, limits.pollMs);
+  const taken = new TakenWorkflows(workflows);
   const worker: Worker = new Worker({
-    storage: checkedFirst(storage, charts, workflows),
+    storage: checkedFirst(storage, charts, taken),
     clock,
     log,
     holder,
-    get workflowKeys() {
-      return workflows.claims;
-    },
+    taken,
     limits,
     perform(task, hold) {
       polling.stir();
@@ -157,7 +159,6 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
-  const known = (): readonly string[] => workflows.claims;
   const keepMs = keep?.finished ?? null;
   const retention = new Retention({ storage, clock, log, holder, keepMs, archive });
   const inspecting = { workflows: options.workflows, log };
@@ -170,7 +171,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     retention,
     waiting,
     subscribers,
-    known,
+    taken,
     inspecting,
   });
 }
@@ -185,18 +186,19 @@ interface EngineParts<W> {
   readonly retention: Retention;
   readonly waiting: Waiting;
   readonly subscribers: Subscribers<W>;
-  /** The workflows that this process has or migrates. */
-  readonly known: () => readonly string[];
+  readonly taken: TakenWorkflows;
   readonly inspecting: { readonly workflows: readonly AnyWorkflow[]; readonly log: Logger };
 }
 
 function engineOf<W>(parts: EngineParts<W>): Engine<W> {
-  const { storage, clock, worker, steps, polling, retention, waiting, subscribers, inspecting } = parts;
-  const reads = instanceReads(storage, parts.known);
+  const { storage, clock, worker, steps, polling, retention, waiting, subscribers, taken, inspecting } =
+    parts;
+  const reads = instanceReads(storage, () => taken.known);
   const commanded = wakingStorage(storage, worker);
-  let stopListening: () => void = () => {};
+  let stopListening: (() => void) | null = null;
   const stop: Engine<W>["stop"] = async ({ timeoutMs = DEFAULT_STOP_MS } = {}) => {
-    stopListening();
+    stopListening?.();
+    stopListening = null;
     const isStopped = new AbortController();
     const stopped = Promise.all([polling.stop(timeoutMs), worker.stop(timeoutMs), retention.stop(timeoutMs)]);
     const tooLong = clock.sleep(timeoutMs + MAX_GIVE_BACK_MS, isStopped.signal);
@@ -221,11 +223,12 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
     subscribe: (listener) => subscribers.add(listener),
     watching: () => polling.standing(),
     retention: () => retention.standing(),
-    run() {
-      stopListening();
-      stopListening = storage.onWake(() => worker.wake());
+    run({ only = null } = {}) {
+      if (only !== null && stopListening !== null) return;
+      taken.take(only);
+      stopListening ??= storage.onWake(() => worker.wake());
       worker.run();
-      polling.run();
+      if (only === null) polling.run();
       retention.run();
     },
     stop,
@@ -238,17 +241,13 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
 }
 
 /** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */
-function checkedFirst(
-  storage: EngineStorage,
-  charts: ChartCheck,
-  workflows: RegisteredWorkflows,
-): EngineStorage {
+function checkedFirst(storage: EngineStorage, charts: ChartCheck, taken: TakenWorkflows): EngineStorage {
   return {
     ...storage,
     async claim(request) {
       if (charts.isDone) return storage.claim(request);
       await charts.check();
-      return storage.claim({ ...request, workflows: workflows.claims });
+      return storage.claim({ ...request, workflows: taken.keys });
     },
   };
 }

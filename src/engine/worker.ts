@@ -7,6 +7,7 @@ import { AfterOutage } from "./after-outage.ts";
 import { Pause } from "./pause.ts";
 import { NO_PLACES, Places, type PlaceLimits } from "./places.ts";
 import { TroubleReport } from "./report-troubles.ts";
+import type { TakenWorkflows } from "./taken-workflows.ts";
 import { TasksInHand, type InHandSurroundings } from "./tasks-in-hand.ts";
 
 /** How a worker divides its time; every field has a default in `createEngine`. */
@@ -24,8 +25,8 @@ export interface WorkerSurroundings {
   readonly log: Logger;
   /** Names this process among the holders of leases. */
   readonly holder: string;
-  /** Only tasks of these workflows are claimed. */
-  readonly workflowKeys: readonly string[];
+  /** Only tasks of these workflows are taken in hand. */
+  readonly taken: Pick<TakenWorkflows, "keys" | "known" | "among">;
   readonly limits: WorkerLimits;
   /** Does one task. Throws when it has to be tried again later. */
   readonly perform: InHandSurroundings["perform"];
@@ -78,13 +79,18 @@ export class Worker implements Hands {
       storage,
       log,
       get workflowKeys() {
-        return around.workflowKeys;
+        return around.taken.known;
       },
     });
   }
 
+  /** While it runs, again: there may be more that is taken in hand. */
   run(): void {
-    if (this.#stopping !== null) return;
+    if (this.#stopping !== null) {
+      this.#nextDue = "unknown";
+      this.wake();
+      return;
+    }
     this.#stopping = new AbortController();
     const { signal } = this.#stopping;
     this.#inHand.keepLeases();
@@ -118,7 +124,8 @@ export class Worker implements Hands {
   }
 
   reserve(due: readonly TaskRecord[], ending: string | undefined): Reservation {
-    return this.#stopping === null ? NO_PLACES : this.#places.reserve(due, ending);
+    if (this.#stopping === null) return NO_PLACES;
+    return this.#places.reserve(this.#around.taken.among(due), ending);
   }
 
   fill(reserved: Reservation, tasks: readonly ClaimedTask[]): void {
@@ -182,9 +189,9 @@ export class Worker implements Hands {
 
   /** How long nothing may be claimed yet after an outage. It is asked by a read whether that is over. */
   async #outageMs(): Promise<number> {
-    const { storage, clock, workflowKeys } = this.#around;
+    const { storage, clock, taken } = this.#around;
     if (this.#outage.isOut) {
-      await storage.nextDue(workflowKeys);
+      await storage.nextDue(taken.keys);
       this.#outage.answered(clock.now());
     }
     return this.#outage.restMs(clock.now());
@@ -196,12 +203,12 @@ export class Worker implements Hands {
       this.#places.claimed(free, []);
       return 0;
     }
-    const { storage, clock, holder, workflowKeys, limits } = this.#around;
+    const { storage, clock, holder, taken, limits } = this.#around;
     const tasks = await storage.claim({
       holder,
       now: clock.now(),
       leaseMs: limits.leaseMs,
-      workflows: workflowKeys,
+      workflows: taken.keys,
       ...free,
       groups: this.#places.groups,
       maxCrashes: limits.maxCrashes,
@@ -218,13 +225,13 @@ export class Worker implements Hands {
 
   /** How long nothing will be due, as far as this process knows. */
   async #restMs(): Promise<number> {
-    const { storage, clock, workflowKeys, limits } = this.#around;
+    const { storage, clock, taken, limits } = this.#around;
     const { open, fullGroups } = this.#places;
     this.#isFull = open.length < QUEUES.length || fullGroups.length > 0;
     // What waits for a place says nothing of when the others are due.
     if (this.#isFull) this.#nextDue = "unknown";
     if (this.#nextDue === "unknown") {
-      const found = await storage.nextDue(workflowKeys, open, fullGroups);
+      const found = await storage.nextDue(taken.keys, open, fullGroups);
       if (this.#pause.isEnded) return 0; // something was armed while we asked; the answer may be from before it
       this.#nextDue = found;
     }

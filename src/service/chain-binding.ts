@@ -3,13 +3,14 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { KeyEnvironment } from "../payments/accounts/api-keys.ts";
 import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
 import type { PaymentStorage } from "../payments/payment-storage.ts";
-import { bindDatabase } from "../payments/secrets/bind-database.ts";
+import { bindDatabase, bindSecrets } from "../payments/secrets/bind-database.ts";
 import type { MasterSecret } from "../payments/secrets/sealing.ts";
 
 /** What a database is bound to, and what is asked for it. */
 export interface BoundParts {
   readonly storage: PaymentStorage;
-  readonly ledger: Ledger;
+  /** Behind the gate: while a start waits for the chain, nothing else is bound to what answers. */
+  readonly ledger: Pick<Ledger, "genesisHash">;
   readonly masterSecrets: readonly MasterSecret[];
 }
 
@@ -17,6 +18,8 @@ export interface BoundParts {
 export class ChainBinding {
   readonly #with: BoundParts;
   #genesisHash: string | null = null;
+  /** The chain that the database tells it belongs to, whether or not that was asked; null for a new database. */
+  #stored: string | null = null;
 
   constructor(parts: BoundParts) {
     this.#with = parts;
@@ -30,15 +33,27 @@ export class ChainBinding {
 
   /** A live key anywhere but on mainnet, or a test key there, is a mistake worth stopping. Both until it is known. */
   get keyEnvironments(): readonly KeyEnvironment[] {
-    if (this.#genesisHash === null) return ["live", "test"];
-    return this.#genesisHash === MAINNET_GENESIS ? ["live"] : ["test"];
+    const chain = this.#genesisHash ?? this.#stored;
+    if (chain === null) return ["live", "test"];
+    return chain === MAINNET_GENESIS ? ["live"] : ["test"];
   }
 
   /** Throws `StartRefused` for a database of another chain or of other secrets, `LedgerUnavailable` when the chain is silent. */
   async bind(): Promise<void> {
-    const { storage, ledger, masterSecrets } = this.#with;
-    const genesisHash = await ledger.genesisHash();
+    await this.bindTo(await this.#with.ledger.genesisHash());
+  }
+
+  /** The same for a chain that was asked already. */
+  async bindTo(genesisHash: string): Promise<void> {
+    const { storage, masterSecrets } = this.#with;
     await bindDatabase(storage, genesisHash, masterSecrets);
     this.#genesisHash = genesisHash;
+  }
+
+  /** What can be known and bound while the chain is silent. Throws `StartRefused` for other secrets. */
+  async bindWithoutChain(): Promise<void> {
+    const { storage, masterSecrets } = this.#with;
+    this.#stored = await storage.fact("genesisHash");
+    await bindSecrets(storage, masterSecrets);
   }
 }

@@ -4,8 +4,6 @@ import { checkOptions } from "../options.ts";
 import { StoredApiKeys, type ApiKeys } from "../payments/accounts/api-keys.ts";
 import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
-import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
-import { checkMints } from "../payments/assets/check-mints.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
@@ -13,7 +11,6 @@ import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { releaseDeposit } from "../payments/private/release-deposit.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/records.ts";
-import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
@@ -25,6 +22,7 @@ import { subscribeNotices } from "../payments/webhooks/subscribe-notices.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
+import type { NamedMints } from "./compare-chain.ts";
 import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
@@ -32,6 +30,7 @@ import type { InspectedService } from "./inspected-service.ts";
 import { HealthReader } from "./read-health.ts";
 import { RecentHealth, type HealthSource } from "./recent-health.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
+import { ServiceLife } from "./service-life.ts";
 import { assembleService, type ServiceParts } from "./service-parts.ts";
 import { useCasesOf, type UseCases } from "./use-cases.ts";
 
@@ -82,12 +81,6 @@ export function createPaymentService(options: PaymentServiceOptions): PaymentSer
   return { ...methods, inspected: inspectedOf(parts, methods) };
 }
 
-/** What the host has said of its mints. */
-interface NamedMints {
-  /** Whether the option `stablecoins` was given. */
-  readonly areMintsNamed: boolean;
-}
-
 /** The methods of one part of a service. */
 type Methods<Name extends keyof PaymentService> = Pick<PaymentService, Name>;
 
@@ -95,33 +88,24 @@ function lifeOf(
   parts: ServiceParts,
   named: NamedMints,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
-  const { context, engine, workflows, chain, waiters, report, retention, countMatters } = parts;
-  const { storage, ledger, clock, assets, log } = context;
-  const stop: PaymentService["stop"] = async ({ timeoutMs = STOP_MS } = {}) => {
-    waiters.stop();
-    await Promise.all([engine.stop({ timeoutMs }), report.stop(timeoutMs), retention.stop(timeoutMs)]);
-    await parts.webhooks.delivery.endIdle();
-  };
+  const { context, observed, engine, workflows, retention, countMatters } = parts;
+  const { storage, clock, assets, log } = context;
+  const life = new ServiceLife(parts, named);
+  const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
   const health = new HealthReader({
     storage,
-    ledger,
+    ledger: observed,
     clock,
     countMatters,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
+    chain: () => life.chain,
     watching: () => engine.watching(),
     troubles: () => engine.troubles(),
     retention: () => retention.standing(),
   });
   return {
     workflows,
-    async start() {
-      await checkChain(parts, named);
-      await chain.bind();
-      waiters.start();
-      engine.run();
-      report.run();
-      retention.run();
-    },
+    start: () => life.start(),
     stop,
     settled: () => engine.settled(),
     [Symbol.asyncDispose]: () => stop(),
@@ -146,20 +130,6 @@ function inspectedOf(
     payments: { reads: storage, assets },
     health: () => recent.read(),
   };
-}
-
-/** Compares the options with the chain, before anything of the database is bound to it. */
-async function checkChain(
-  { context, swapper, routing }: ServiceParts,
-  { areMintsNamed }: NamedMints,
-): Promise<void> {
-  const { storage, ledger, assets, log } = context;
-  const genesisHash = await ledger.genesisHash();
-  await refuseOtherChain(storage, genesisHash);
-  const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
-  await checkMints({ ledger, log }, assets, { areConfigured });
-  await swapper?.check(genesisHash);
-  await routing?.check(genesisHash);
 }
 
 function accountMethods({

@@ -23,10 +23,10 @@ export interface Diagnosis extends DatabaseBinding {
 
 /** Rejects when the storage cannot be read. */
 export async function diagnose({ context, options }: ServiceParts): Promise<Diagnosis> {
-  const { storage, ledger, clock } = context;
+  const { storage, clock } = context;
   const [binding, endpoints, egress] = await Promise.all([
     readBinding(storage, options.masterSecrets),
-    ledger.endpoints(),
+    options.ledger.endpoints(),
     egressOf(options.webhooks.proxy, clock),
   ]);
   return { ...binding, endpoints, egress };

@@ -142,10 +142,8 @@ function createPrivateRouting({
     addresses,
     workflows: [orders, addresses, payments],
     watchers: watchersOf({ ...shared, hasPaidWithoutUs }, intervalMs),
-    async check(genesisHash) {
-      refuseFixedPrices(genesisHash, prices, "privateRouting.prices");
-      await checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay });
-    },
+    check: (genesisHash) => refuseFixedPrices(genesisHash, prices, "privateRouting.prices"),
+    warn: () => checkPurses({ ...shared, sponsor, treasury, mostSpentPerDay: terms.mostSpentPerDay }),
   };
 }
 

@@ -48,8 +48,13 @@ export interface PaymentService extends ApiKeys {
   /**
    * Compares the options with the chain, binds the database to it, then begins to work; what an earlier process left
    * behind goes on. Throws `StartRefused` for a database of another chain or other secrets, for stablecoins that are no
-   * mints of this chain or have other decimals, and on mainnet for prices that never move; `LedgerUnavailable` when the
-   * chain is silent. After an error nothing runs, and `start()` may be called again.
+   * mints of this chain or have other decimals, and on mainnet for prices that never move; `LedgerUnavailable` when
+   * endpoints serve different chains; and what the storage throws. After an error nothing runs, and `start()` may be called
+   * again.
+   *
+   * A chain that is silent, or does not answer within 10 s, is no error: what needs no chain begins, and the comparison is
+   * made again, every 15 s at most, until it has answered. Before that nothing is signed or sent, no deadline passes, and
+   * no payment is taken; `health().chain` tells so. The same holds where another chain answers later.
    */
   start(): Promise<void>;
   /** Takes nothing new and lets the work in hand finish for up to `timeoutMs` (default 5,000). */

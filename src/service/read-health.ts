@@ -8,6 +8,7 @@ import type { KindWatching, Troubles } from "../engine/index.ts";
 import { ALL_SHARDS } from "../engine/shards.ts";
 import type { Ledger, WitnessCount } from "../ledger/ledger.ts";
 import type { Clock } from "../runtime.ts";
+import type { ChainStanding } from "./chain-comparison.ts";
 import { SharedQuestion } from "./shared-question.ts";
 
 /** How many endpoints must agree and how many answer, and whether an operator has set that number. */
@@ -21,10 +22,13 @@ export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
    * or too few endpoints answer or are asked for, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
-   * long for a look that found something out. `down`: the storage is silent, so nothing can be taken at all.
+   * long for a look that found something out. `down`: the storage is silent, or the chain that answers is not that of this
+   * database, so nothing can be taken at all.
    */
   readonly status: "ok" | "degraded" | "down";
   readonly storage: "ok" | "unreachable";
+  /** Whether this process may act on the chain: a start goes on while the chain is silent, and holds back what needs it. */
+  readonly chain: ChainStanding;
   /** The newest finalized slot, null while no endpoint answers within 2 s. */
   readonly ledger: { readonly slot: number; readonly endpoint: string } | null;
   /**
@@ -73,6 +77,7 @@ export interface HealthParts {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly workflowKeys: readonly string[];
+  readonly chain: () => ChainStanding;
   readonly watching: () => Health["watches"];
   readonly troubles: () => Promise<Troubles>;
   readonly countMatters: () => Promise<number>;
@@ -110,7 +115,8 @@ export class HealthReader {
     ]);
     const lowered = stored?.lowered ?? null;
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
-    const chain = { ledger: position, witnesses };
+    const chain = { chain: this.#parts.chain(), ledger: position, witnesses };
+    const isHeld = chain.chain.state === "silent";
     if (stored === null) {
       const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, attention: 0 };
       const unknown = { ...nothing, watches: watching(), retention: null };
@@ -121,13 +127,15 @@ export class HealthReader {
     const watches = watching();
     const isBlind = position === null || witnesses === null || witnesses.answering < witnesses.needed;
     const isLate =
+      isHeld ||
       isBlind ||
       lowered !== null ||
       overdueMs > OVERDUE_MS ||
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
-    const status = isLate ? "degraded" : "ok";
+    const isRefused = chain.chain.state === "refused";
+    const status = isRefused ? "down" : isLate ? "degraded" : "ok";
     const counted = { unprovable, overdueMs, ...troubles, attention };
     return { status, storage: "ok", ...chain, ...counted, watches, retention };
   }

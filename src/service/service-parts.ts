@@ -28,7 +28,9 @@ import {
   type WebhookDeliveryWorkflow,
 } from "../payments/webhooks/webhook-delivery-workflow.ts";
 import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
+import { ChainGate } from "./chain-gate.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
@@ -50,6 +52,10 @@ export interface WebhookParts {
 export interface ServiceParts extends OperatorParts {
   readonly options: CheckedServiceOptions;
   readonly context: ServiceContext;
+  /** Shut while a start waits for the chain; `context.ledger` is behind it. */
+  readonly gate: ChainGate;
+  /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
+  readonly observed: Ledger;
   readonly chain: ChainBinding;
   readonly webhooks: WebhookParts;
   readonly transfers: WalletTransferWorkflow;
@@ -68,11 +74,12 @@ type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing
 
 /** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
-  const context = contextOf(options);
+  const gate = new ChainGate();
+  const { observed, ...context } = contextOf(options, gate);
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
-  const charts = chartsOf(options, context, chain);
+  const charts = chartsOf(options, context, { chain, gate });
   const { routing, swapper } = charts;
   const purses = openPurses(
     { storage, ledger, clock, assets },
@@ -92,24 +99,33 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   });
   const waiters = new StatusWaiters(storage, clock, engine);
   const retention = retentionOf(options, context, charts);
-  return { options, context, chain, ...charts, engine, waiters, retention, ...operated };
+  return { options, context, gate, observed, chain, ...charts, engine, waiters, retention, ...operated };
 }
 
-function contextOf(options: CheckedServiceOptions): ServiceContext {
+function contextOf(
+  options: CheckedServiceOptions,
+  gate: ChainGate,
+): ServiceContext & Pick<ServiceParts, "observed"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
   const storage = paymentStorage(options.storage);
+  const observed = ledgerInForce(options.ledger, { storage, clock });
   return {
     storage,
     clock,
     random,
-    ledger: ledgerInForce(options.ledger, { storage, clock }),
+    observed,
+    ledger: gate.guard(observed),
     assets: assetsWith(options.stablecoins),
     log: redactingLogger(options.logger, secrets),
   };
 }
 
-function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain: ChainBinding): Charts {
+function chartsOf(
+  options: CheckedServiceOptions,
+  context: ServiceContext,
+  { chain, gate }: Pick<ServiceParts, "chain" | "gate">,
+): Charts {
   const { storage, ledger, clock, assets, log } = context;
   const webhooks = webhookPartsOf(options, context);
   const { deliveries } = webhooks;
@@ -133,7 +149,7 @@ function chartsOf(options: CheckedServiceOptions, context: ServiceContext, chain
     intervalMs: options.ledgerPollMs,
     announce,
     swapper,
-    configured: options.ledger,
+    configured: gate.guard(options.ledger),
   });
   const workflows: readonly AnyWorkflow[] = [transfers, deliveries, ...(routing?.workflows ?? [])];
   return { webhooks, transfers, swapper, routing, workflows };

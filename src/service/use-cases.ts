@@ -1,4 +1,6 @@
 /** The use cases of a service, each made once over its parts. */
+import type { Engine } from "../engine/index.ts";
+import type { PaymentTables } from "../payments/records.ts";
 import type { PaymentWrite } from "../payments/payment-storage.ts";
 import { AmountChecks } from "../payments/intake/amounts.ts";
 import { Intake } from "../payments/intake/intake.ts";
@@ -30,16 +32,20 @@ interface Gates {
 }
 
 export function useCasesOf(parts: ServiceParts): UseCases {
-  const { options, context, engine, swapper, routing } = parts;
+  const { options, context, gate, engine, swapper, routing } = parts;
   const { sealing, delivery, deliveries, rules } = parts.webhooks;
   const { storage, clock } = context;
   const commit = async (writes: readonly PaymentWrite[]): Promise<boolean> =>
     (await engine.commit({ writes })).ok;
+  const commitQuote = async (writes: readonly PaymentWrite[]): Promise<boolean> => {
+    gate.pass();
+    return commit(writes);
+  };
   const gates = { intake: new Intake(context), amounts: new AmountChecks(context) };
   const pricing = routing?.pricing ?? null;
   const { secretOverlapMs } = options.webhooks;
   return {
-    quotes: new Quotes({ ...context, ...gates, commit, pricing, swapper }),
+    quotes: new Quotes({ ...context, ...gates, commit: commitQuote, pricing, swapper }),
     taking: takingOf(parts, gates),
     webhooks: { ...context, sealing, delivery, commit, secretOverlapMs, rules },
     deliveries: { storage, clock, engine, workflow: deliveries },
@@ -47,10 +53,10 @@ export function useCasesOf(parts: ServiceParts): UseCases {
 }
 
 function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
-  const { options, context, engine, transfers, swapper } = parts;
+  const { options, context, transfers, swapper } = parts;
   const signed = new SignedTransactions({
     ...context,
-    commit: (companions) => engine.commit(companions),
+    commit: commitWhenCompared(parts),
     startTransfer: (transaction, reservations) =>
       startTransfer(transfers, transaction, {
         broadcastDelayMs: options.broadcastDelayMs,
@@ -68,22 +74,25 @@ function takingOf(parts: ServiceParts, gates: Gates): TransactionTaking {
 }
 
 /** Each order is written down by the host, where it keeps a journal, before its address is known to anybody. */
-function orderAcceptance({
-  options,
-  context,
-  engine,
-  swapper,
-  routing,
-}: ServiceParts): Accept<CreatedOrderBody> | null {
+function orderAcceptance(parts: ServiceParts): Accept<CreatedOrderBody> | null {
+  const { options, context, swapper, routing } = parts;
   if (routing === null) return null;
   const orders = new OrderAcceptance({
     ...context,
     routing,
     swapper,
-    commit: (companions) => engine.commit(companions),
+    commit: commitWhenCompared(parts),
   });
   const accept: Accept<CreatedOrderBody> = (request) => orders.accept(request);
   const { recovery: journal } = options;
   const masterVersion = routing.keys.newestVersion;
   return journal === undefined ? accept : journaled(accept, { journal, masterVersion, clock: context.clock });
+}
+
+/** Nothing new is taken before the chain was compared, also where a provider has asked nothing of our ledger. */
+function commitWhenCompared({ gate, engine }: ServiceParts): Engine<PaymentTables>["commit"] {
+  return async (companions) => {
+    gate.pass();
+    return engine.commit(companions);
+  };
 }

@@ -11,6 +11,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
   expect(await world.service.health()).toEqual({
     status: "ok",
     storage: "ok",
+    chain: { state: "compared", message: null },
     ledger: { slot: world.chain.slot() - 32, endpoint: "local" },
     witnesses: { needed: 1, answering: 1 },
     unprovable: 0,

@@ -16,7 +16,9 @@ export interface PrivateRouting {
   readonly addresses: DepositAddressWorkflow;
   readonly workflows: readonly AnyWorkflow[];
   readonly watchers: Readonly<Record<WatchKind, Watcher>>;
-  /** Throws `StartRefused` for prices that never move on mainnet; warns of what is missing to begin with. */
-  check(genesisHash: string): Promise<void>;
+  /** Throws `StartRefused` for prices that never move on mainnet. Asks nobody. */
+  check(genesisHash: string): void;
+  /** Warns of what is missing to begin with, once the chain may be asked. */
+  warn(): Promise<void>;
   readonly pricing: PrivatePricing;
 }

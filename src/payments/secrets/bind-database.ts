@@ -31,6 +31,17 @@ export async function bindDatabase(
 ): Promise<void> {
   const bound = await bind(storage, "genesisHash", genesisHash);
   if (bound !== genesisHash) throw otherChain(bound, genesisHash);
+  await bindSecrets(storage, masterSecrets);
+}
+
+/**
+ * The part of `bindDatabase` that needs no chain: what is sealed before the chain has answered must not be sealed with
+ * another secret. Throws `StartRefused`.
+ */
+export async function bindSecrets(
+  storage: PaymentStorage,
+  masterSecrets: readonly MasterSecret[],
+): Promise<void> {
   for (const master of masterSecrets) {
     const { version } = master;
     const check = checkValue(master);

@@ -78,8 +78,7 @@ export class DeskAtWork {
   }
 
   async check(genesisHash: string): Promise<void> {
-    const { prices, desk } = this.#terms;
-    const { ledger, tokens, log } = this.#surroundings;
+    const { prices } = this.#terms;
     if (genesisHash === MAINNET_GENESIS && prices === null) {
       throw new StartRefused(
         "deskProvider: without `prices` the desk's inventory makes the price, which is for local chains: " +
@@ -87,6 +86,11 @@ export class DeskAtWork {
       );
     }
     refuseFixedPrices(genesisHash, prices, "deskProvider: prices");
+  }
+
+  async warn(): Promise<void> {
+    const { desk } = this.#terms;
+    const { ledger, tokens, log } = this.#surroundings;
     await warnOfShortage({ ledger, log }, desk.address, tokens);
     await warnOfUnusableAccounts({ ledger, log, assets: tokens }, desk.address, "desk");
   }

@@ -87,6 +87,7 @@ export function deskProvider(options: DeskOptions): SwapProvider {
 function swapperOf(desk: DeskAtWork): Swapper {
   return {
     check: (genesisHash) => desk.check(genesisHash),
+    warn: () => desk.warn(),
     queueOf: () => desk.queueOf(),
     offer: (wanted, promised) => desk.offer(wanted, promised),
     isStillGood: (offered) => desk.isStillGood(offered),

@@ -115,8 +115,13 @@ export interface DirectSwap extends OfferedSwap {
 
 /** A provider at work. */
 export interface Swapper {
-  /** Throws when it must not be used on this chain; writes log lines about what it lacks. Called by every `start()`. */
+  /**
+   * Throws `StartRefused` when it must not be used on this chain. Called by every `start()`, before the ledger may be asked:
+   * its answers may be of another chain still.
+   */
   check(genesisHash: string): Promise<void>;
+  /** Writes log lines about what it lacks. Called after `check`, once the ledger may be asked. */
+  warn?(): Promise<void>;
   /**
    * Under which key offers depend on one another, so that they are better made one after another; null when any number
    * of them can be made at once. Pure.

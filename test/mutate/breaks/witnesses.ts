@@ -14,7 +14,7 @@ export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "fewer witnesses than configured never close a marker",
     file: "src/service/service-parts.ts",
-    text: "    swapper,\n    configured: options.ledger,",
+    text: "    swapper,\n    configured: gate.guard(options.ledger),",
     replacement: "    swapper,\n    configured: ledger,",
     tests: TESTS,
   },

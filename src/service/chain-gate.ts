@@ -1,0 +1,49 @@
+/**
+ * The gate in front of the chain. While it is shut the chain cannot be asked and nothing new is taken: what is read may be
+ * of another chain, and what is sent would move money there.
+ */
+import { LedgerUnavailable, type Ledger } from "../ledger/ledger.ts";
+
+/** Methods that ask no node. */
+const PURE: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
+  "isOnCurve",
+  "markerAddress",
+  "tokenAccountOf",
+  "close",
+]);
+
+/** Open until it is shut by a start: commands of an operator need no start, and compare the chain themselves. */
+export class ChainGate {
+  #reason: string | null = null;
+
+  /** From now on everything behind the gate fails with this reason, as in an outage. */
+  shut(reason: string): void {
+    this.#reason = reason;
+  }
+
+  /** The chain was compared with the database. */
+  open(): void {
+    this.#reason = null;
+  }
+
+  /** Throws `LedgerUnavailable` while it is shut. */
+  pass(): void {
+    if (this.#reason !== null) throw new LedgerUnavailable(this.#reason);
+  }
+
+  /** The same ledger behind the gate: while it is shut, each question is rejected with `LedgerUnavailable`. */
+  guard(ledger: Ledger): Ledger {
+    return new Proxy(ledger, {
+      get: (target, property): unknown => {
+        const member: unknown = Reflect.get(target, property, target);
+        if (typeof member !== "function") return member;
+        const method = (member as (...args: unknown[]) => unknown).bind(target);
+        if (PURE.has(property)) return method;
+        return async (...args: unknown[]): Promise<unknown> => {
+          this.pass();
+          return method(...args);
+        };
+      },
+    });
+  }
+}

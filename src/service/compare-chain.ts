@@ -1,0 +1,30 @@
+/** Compares the options and the database with the chain, and changes nothing. */
+import { MAINNET_GENESIS } from "../payments/assets/assets.ts";
+import { checkMints } from "../payments/assets/check-mints.ts";
+import { refuseOtherChain } from "../payments/secrets/bind-database.ts";
+import type { ServiceParts } from "./service-parts.ts";
+
+/** What the host has said of its mints. */
+export interface NamedMints {
+  /** Whether the option `stablecoins` was given. */
+  readonly areMintsNamed: boolean;
+}
+
+/**
+ * Answers the genesis hash, to which the database may be bound. Throws `StartRefused` where chain, database and options do
+ * not fit, and `LedgerUnavailable` when the chain is silent. Asks the ledger itself: everything else is behind the gate.
+ */
+export async function compareChain(
+  { context, options, swapper, routing }: ServiceParts,
+  { areMintsNamed }: NamedMints,
+): Promise<string> {
+  const { storage, assets, log } = context;
+  const { ledger } = options;
+  const genesisHash = await ledger.genesisHash();
+  await refuseOtherChain(storage, genesisHash);
+  const areConfigured = areMintsNamed || genesisHash === MAINNET_GENESIS;
+  await checkMints({ ledger, log }, assets, { areConfigured });
+  await swapper?.check(genesisHash);
+  routing?.check(genesisHash);
+  return genesisHash;
+}
