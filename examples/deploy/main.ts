@@ -8,14 +8,14 @@ import { settings } from "./settings.ts";
 /** What is in hand may take so long to finish. Docker and systemd have to wait for longer before they kill. */
 const STOP_MS = 20_000;
 
-// Where the chain is silent this throws and the process ends: the restart policy tries again.
+// A silent chain is waited for, and its payments with it. For a database of another chain this throws and the process ends.
 await service.start();
 
 const handler = createHttpHandler({ service, health: true, logger });
 const server = createServer((request, response) => void handler.node(request, response));
 server.listen(settings.port, settings.host);
 await once(server, "listening");
-logger.info(server.address() ?? {}, "the service takes payments");
+logger.info(server.address() ?? {}, "the service listens");
 
 let isStopping = false;
 async function stop(): Promise<void> {

@@ -4,7 +4,10 @@ import type { RecentHealth } from "../service/recent-health.ts";
 /** 200 as long as this process answers at all. One that does not should be restarted. */
 export const LIVE_PATH = "/health/live";
 
-/** 503 while the storage is silent, so that requests go elsewhere; 200 while payments are taken, if late. */
+/**
+ * 503 while the storage is silent or the chain is another one, so that requests go elsewhere; 200 while payments are taken,
+ * if late, or the chain is silent: cancels and reads go on.
+ */
 export const READY_PATH = "/health/ready";
 
 /** The answer at `LIVE_PATH`. */

@@ -136,6 +136,11 @@ export const GAUGES: readonly GaugeInstrument[] = [
     valuesOf: ({ status: now }) =>
       STATUSES.map((status) => ({ value: status === now ? 1 : 0, labels: { status } })),
   },
+  single(
+    "paystate.chain.compared",
+    "1 once the chain was compared with the database, 0 while a start waits for it",
+    ({ chain: { state } }) => (state === "unasked" ? null : Number(state === "compared")),
+  ),
   single("paystate.ledger.slot", "The newest finalized slot", ({ ledger }) => ledger?.slot ?? null),
   single(
     "paystate.witnesses.needed",

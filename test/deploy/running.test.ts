@@ -48,7 +48,7 @@ test("the deployed service answers its probes, logs lines of JSON, and ends with
   // Its log goes to stderr, which is looked at here as if it were stdout.
   const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
   const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
-  await service.said(/the service takes payments/);
+  await service.said(/the service listens/);
   const port = String(entries({ stdout: service.stdout() }).at(-1)?.["port"]);
   for (const path of ["/health/live", "/health/ready"]) {
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);

@@ -82,10 +82,11 @@ function troubled({ label, tasks, none }: Trouble, { links, redact }: Shown): Ht
 }
 
 function serviceList(health: Health, redact: Redact): Html {
-  const { status, storage, ledger, witnesses, overdueMs, watches, attention } = health;
+  const { status, storage, chain, ledger, witnesses, overdueMs, watches, attention } = health;
   const facts: readonly (readonly [string, string])[] = [
     ["Service", status === "ok" ? "ok" : `⚠ ${status}`],
     ["Storage", storage],
+    ["Chain", chain.message === null ? chain.state : `⚠ ${redact(chain.message)}`],
     [
       "Newest final slot",
       ledger === null ? "⚠ no endpoint answers" : `${ledger.slot}, of ${redact(ledger.endpoint)}`,
