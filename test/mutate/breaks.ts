@@ -7,6 +7,7 @@ import { LEDGER_BREAKS } from "./breaks/ledger.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
+import { START_BREAKS } from "./breaks/starts.ts";
 import { SWAP_BREAKS } from "./breaks/swaps.ts";
 import { WEBHOOK_BREAKS } from "./breaks/webhooks.ts";
 import { WITNESS_BREAKS } from "./breaks/witnesses.ts";
@@ -20,6 +21,7 @@ export const ALL_BREAKS: readonly Break[] = [
   ...SWAP_BREAKS,
   ...PRIVATE_BREAKS,
   ...RACE_BREAKS,
+  ...START_BREAKS,
   ...WITNESS_BREAKS,
   ...CONTRACT_BREAKS,
 ];

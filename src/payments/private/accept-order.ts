@@ -90,7 +90,7 @@ export class OrderAcceptance {
     this.#refuseTooMany(request);
     const desk = swapper?.direct?.signer.address ?? null;
     const ownWallets = [sponsor.address, treasury, ...(desk === null ? [] : [desk])];
-    await checkOrderParties({ ...this.#with, ownWallets, screen }, request);
+    await checkOrderParties({ ...this.#with, ownWallets, screen }, request).catch(unlessReachable);
 
     const [cost, { funds }] = await Promise.all([
       this.#costOf(request),
