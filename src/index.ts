@@ -42,6 +42,7 @@ export type { Token } from "./payments/assets/assets.ts";
 export type { BalancesBody, TokenBalanceBody } from "./payments/assets/read-balances.ts";
 export type { Diagnosis, EgressStanding } from "./service/diagnosis.ts";
 export type { DatabaseBinding, MasterSecretStanding } from "./payments/secrets/bind-database.ts";
+export type { ChainStanding } from "./service/chain-comparison.ts";
 export type { Health, WitnessStanding } from "./service/read-health.ts";
 export type { CancelledTransactionBody } from "./payments/transactions/cancel-transaction.ts";
 export type { CreatedTransactionBody } from "./payments/transactions/create-transaction.ts";

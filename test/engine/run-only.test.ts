@@ -10,11 +10,10 @@ const SECOND = 1_000;
 /** Does one thing at once, another after a second, and watches something all the time until it is told to go. */
 function chartOf(id: string) {
   return setup({
-    types: { context: {} as object, events: {} as { readonly type: "GO" } | { readonly type: "SEEN" } },
+    types: { events: {} as { readonly type: "GO" } | { readonly type: "SEEN" } },
     actions: { work: () => {} },
   }).createMachine({
     id,
-    context: {},
     initial: "waiting",
     states: {
       waiting: { entry: "work", after: { [SECOND]: "late" }, on: { GO: "gone" } },

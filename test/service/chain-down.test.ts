@@ -1,5 +1,6 @@
 /** What a service does that starts while its chain is silent, and what it never does before the chain was compared. */
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { snapshotFromText } from "../../src/engine/snapshot-text.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createLocalChain, type LocalChain } from "../../src/local/index.ts";
@@ -62,7 +63,8 @@ async function sceneOf(
 
 /** Whether it can still be cancelled. */
 async function stateOf({ world, taken }: Scene): Promise<unknown> {
-  return JSON.parse((await world.storage.load(taken))?.snapshot ?? "{}").value;
+  const record = await world.storage.load(taken);
+  return record === null ? null : snapshotFromText(record.snapshot).value;
 }
 
 const open = { broadcastDelayMs: DELAY_MS };
@@ -248,11 +250,11 @@ describe("E10: the chain is silent at the start", () => {
     const world = await opened(open);
     const { late, caller } = await sceneOf(world);
     const { accountId } = caller;
-    const live_ = await late.issueKey({ accountId, environment: "live" });
-    const test_ = await late.issueKey({ accountId, environment: "test" });
+    const ofMainnet = await late.issueKey({ accountId, environment: "live" });
+    const ofOthers = await late.issueKey({ accountId, environment: "test" });
     await late.start();
-    await expect(late.authenticate(`Bearer ${live_.key}`)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
-    expect(await late.authenticate(`Bearer ${test_.key}`)).toMatchObject({ accountId });
+    await expect(late.authenticate(`Bearer ${ofMainnet.key}`)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    expect(await late.authenticate(`Bearer ${ofOthers.key}`)).toMatchObject({ accountId });
     expect(late.inspected.isProduction()).toBe(false);
     await late.stop();
   });
