@@ -253,7 +253,9 @@ describe("E10: the chain is silent at the start", () => {
     const ofMainnet = await late.issueKey({ accountId, environment: "live" });
     const ofOthers = await late.issueKey({ accountId, environment: "test" });
     await late.start();
-    await expect(late.authenticate(`Bearer ${ofMainnet.key}`)).rejects.toMatchObject({ code: "INVALID_API_KEY" });
+    await expect(late.authenticate(`Bearer ${ofMainnet.key}`)).rejects.toMatchObject({
+      code: "INVALID_API_KEY",
+    });
     expect(await late.authenticate(`Bearer ${ofOthers.key}`)).toMatchObject({ accountId });
     expect(late.inspected.isProduction()).toBe(false);
     await late.stop();
