@@ -35,15 +35,15 @@ export interface OfferedAct {
   readonly label: string;
   /** What will happen, as a sentence. */
   readonly consequence: string;
-  /** True where an event has to be given. */
-  readonly takesEvent?: true;
+  /** True where an event has to be given, or the types of those that may be. */
+  readonly takesEvent?: true | readonly string[];
 }
 
 /** What a viewer gives with an act. */
 export interface GivenAct {
   readonly actor: string;
   readonly reason: string;
-  /** JSON text of an event, where the act takes one. */
+  /** JSON text of an event, or its type, where the act takes one. */
   readonly event?: string;
 }
 

@@ -1,12 +1,13 @@
 /** Acts of viewers: a page that says what will happen, and the request that carries it out. */
 import { ActRefused, type Acting, type GivenAct } from "../engine/inspected.ts";
+import type { InspectedPayments } from "../payments/inspected-payments.ts";
 import { parseUrl } from "../parse-url.ts";
 import { absent, present, type FoundPage } from "./found-page.ts";
 import { confirmPage, outcomePage } from "./pages/act-pages.ts";
 import type { Links } from "./pages/page.ts";
+import { readForm, type FormRequest } from "./read-form.ts";
 
 const READ_ONLY = "This inspector only shows. Give inspector: { acts: true } to let its viewers act.";
-const MAX_BODY = 65_536;
 
 /** Whether a page of this very site has made the request. A browser says so; a program has to send Origin. */
 export function isOfThisSite({ headers, url }: Request): boolean {
@@ -16,12 +17,21 @@ export function isOfThisSite({ headers, url }: Request): boolean {
   return origin !== null && parseUrl(origin)?.host === new URL(url).host;
 }
 
+/** What acts are carried out with. */
+export interface ActsParts {
+  /** Null where viewers only look. */
+  readonly acting: Acting | null;
+  /** Absent for an engine without payments. */
+  readonly payments?: Pick<InspectedPayments, "reads"> | undefined;
+}
+
 export class Acts {
   readonly #acting: Acting | null;
+  readonly #payments: ActsParts["payments"];
 
-  /** Null where viewers only look. */
-  constructor(acting: Acting | null) {
+  constructor({ acting, payments }: ActsParts) {
     this.#acting = acting;
+    this.#payments = payments;
   }
 
   /** The page before an act. */
@@ -30,27 +40,30 @@ export class Acts {
     const id = query.get("id") ?? "";
     const offered = (await this.#acting.offers(id)).find(({ key }) => key === query.get("do"));
     if (offered === undefined) return absent(links, "This cannot be done now: the instance has moved on.");
-    return present(confirmPage(links, { id, offered, event: query.get("event") ?? "" }));
+    const page = await this.#pageOf(links, id);
+    return present(confirmPage(links, { id, page, offered, event: query.get("event") ?? "" }));
   }
 
-  /** Carries an act out and says what came of it. */
-  async perform(links: Links, request: Request): Promise<FoundPage> {
+  /** Carries an act out and says what came of it. @throws FormRefused */
+  async perform(links: Links, request: FormRequest): Promise<FoundPage> {
     if (this.#acting === null) return { ...absent(links, READ_ONLY), status: 403 };
-    const form = new URLSearchParams(await bodyOf(request));
+    const form = await readForm(request);
     const id = form.get("id") ?? "";
+    const page = await this.#pageOf(links, id);
     try {
       const said = await this.#acting.perform(id, form.get("do") ?? "", givenIn(form));
-      return present(outcomePage(links, { id, said, isDone: true }));
+      return present(outcomePage({ id, page, said, isDone: true }));
     } catch (error) {
       if (!(error instanceof ActRefused)) throw error;
-      return { status: 409, parts: outcomePage(links, { id, said: error.message, isDone: false }) };
+      return { status: 409, parts: outcomePage({ id, page, said: error.message, isDone: false }) };
     }
   }
-}
 
-async function bodyOf(request: Request): Promise<string> {
-  const text = await request.text().catch(() => "");
-  return text.length > MAX_BODY ? "" : text;
+  /** Where what is acted about is shown: an instance, or a webhook. */
+  async #pageOf(links: Links, id: string): Promise<string> {
+    const webhook = (await this.#payments?.reads.webhook(id)) ?? null;
+    return webhook === null ? links.instance(id) : links.file("webhook", { id });
+  }
 }
 
 function givenIn(form: URLSearchParams): GivenAct {

@@ -85,7 +85,7 @@ export class Pages {
   }
 
   async #webhooks(links: Links, id: string | null): Promise<FoundPage> {
-    const { payments, storage } = this.#inspected;
+    const { payments, storage, acting } = this.#inspected;
     if (payments === undefined) {
       return absent(links, "There are no webhooks: this is an engine without payments.");
     }
@@ -93,7 +93,8 @@ export class Pages {
     const webhook = await payments.reads.webhook(id);
     if (webhook === null) return absent(links, `No webhook has the id “${id}”.`);
     const ladders = await readLadders(payments, storage, id);
-    return present(webhookPage(links, { id, url: webhook.url, ladders, redact: this.#redact }));
+    const acts = (await acting?.offers(id)) ?? [];
+    return present(webhookPage(links, { id, url: webhook.url, ladders, acts, redact: this.#redact }));
   }
 
   async #list(links: Links, params: URLSearchParams): Promise<PageParts> {

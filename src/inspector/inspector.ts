@@ -15,6 +15,7 @@ import { Pages } from "./find-page.ts";
 import { PageStreams, type PageAddress } from "./live/page-stream.ts";
 import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
+import { FormRefused, type FormRequest } from "./read-form.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
 /** Where the inspector stands below a handler. */
@@ -37,7 +38,7 @@ export interface InspectorParts {
 }
 
 /** A request with where the inspector is mounted: the path of its list. */
-export interface InspectorRequest extends Viewer {
+export interface InspectorRequest extends Viewer, FormRequest {
   readonly base: string;
 }
 
@@ -59,7 +60,7 @@ export class Inspector {
     const { acting, ...seen } = parts.inspected;
     const inspected = acts && acting !== undefined ? parts.inspected : seen;
     this.#parts = parts;
-    this.#acts = new Acts(acts ? (acting ?? null) : null);
+    this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);
     const charts = new Charts(inspected.workflows, parts.drawings);
     this.#sources = { storage: inspected.storage, charts, redact };
@@ -82,8 +83,9 @@ export class Inspector {
     const path = url.pathname.slice(url.pathname.lastIndexOf(INSPECTOR_PATH) + INSPECTOR_PATH.length);
     const links = new Links(asked.base);
     try {
-      if (request.method === "POST" && path === "/act") return await this.#act(links, request);
+      if (request.method === "POST" && path === "/act") return await this.#act(links, asked);
     } catch (err) {
+      if (err instanceof FormRefused) return plain(err.status, err.message);
       this.#parts.log.error({ err }, "the inspector could not carry out an act");
       return plain(500, "It is not known whether this was done; the log says more.");
     }
@@ -108,9 +110,9 @@ export class Inspector {
     }
   }
 
-  async #act(links: Links, request: Request): Promise<Response> {
-    return isOfThisSite(request)
-      ? this.#whole(links, await this.#acts.perform(links, request))
+  async #act(links: Links, asked: FormRequest): Promise<Response> {
+    return isOfThisSite(asked.request)
+      ? this.#whole(links, await this.#acts.perform(links, asked))
       : plain(403, "An act has to come from a page of this inspector.");
   }
 

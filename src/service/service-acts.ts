@@ -9,14 +9,16 @@ import type { Commit } from "../../storage/storage.ts";
 import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import type { Caller } from "../payments/accounts/caller.ts";
-import type { PaymentTables } from "../payments/records.ts";
+import type { PaymentTables, WebhookRecord } from "../payments/records.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
+import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
+import { parseUrl } from "../parse-url.ts";
 import type { PaymentService } from "./payment-service.ts";
 
 /** What the acts are carried out by. */
 export interface ServiceActsParts extends ServiceContext {
   readonly engine: Pick<Engine<PaymentTables>, "commit">;
-  readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "operator">;
+  readonly service: Pick<PaymentService, "cancelTransaction" | "redeliver" | "testWebhook" | "operator">;
   readonly workflows: readonly AnyWorkflow[];
 }
 
@@ -50,6 +52,20 @@ const REDELIVER: OfferedAct = {
     "The same notice is sent once more, the same id and the same bytes, with six attempts of its own.",
 };
 
+function sendTest({ url, events }: WebhookRecord): OfferedAct {
+  return {
+    key: "test",
+    label: "Send a test",
+    consequence: `One sample notice of the chosen event is sent to ${originOf(url)}, signed like a real one, also while the webhook is off. It is about no money, is not repeated, and does not stand among the deliveries.`,
+    takesEvent: events,
+  };
+}
+
+/** What follows the host in the URL of a webhook may be a secret of its receiver. */
+function originOf(url: string): string {
+  return parseUrl(url)?.origin ?? "its receiver";
+}
+
 /** Facts of the chain are never sent by hand: what moves money is believed from the chain alone. */
 export class ServiceActs implements Acting {
   readonly #parts: ServiceActsParts;
@@ -62,12 +78,14 @@ export class ServiceActs implements Acting {
 
   async offers(instance: string): Promise<readonly OfferedAct[]> {
     const { storage } = this.#parts;
-    const [{ tasks }, [deposit], delivery] = await Promise.all([
+    const [{ tasks }, [deposit], delivery, webhook] = await Promise.all([
       storage.pending(instance, MAX_TASKS),
       storage.deposits([instance]),
       storage.delivery(instance),
+      storage.webhook(instance),
     ]);
     return [
+      ...(webhook === null || webhook.deletedAt !== null ? [] : [sendTest(webhook)]),
       ...tasks.flatMap(repairsOf),
       ...((await this.#isCancellable(instance)) ? [CANCEL] : []),
       ...(deposit === undefined || deposit.heldReason === null ? [] : [RELEASE]),
@@ -79,7 +97,8 @@ export class ServiceActs implements Acting {
     const isOffered = (await this.offers(instance)).some((each) => each.key === key);
     if (!isOffered) throw new ActRefused("This can no longer be done: the instance has moved on.");
     try {
-      return await this.#perform(instance, key, readActedBy({ actor: given.actor, reason: given.reason }));
+      const { actor, reason, ...what } = given;
+      return await this.#perform(instance, key, { ...readActedBy({ actor, reason }), ...what });
     } catch (error) {
       if (error instanceof OperatorRefused || error instanceof PaymentError) {
         throw new ActRefused(error.message, { cause: error });
@@ -103,6 +122,8 @@ export class ServiceActs implements Acting {
         return "The address is released. A service at work settles it.";
       case "cancel":
         return this.#cancel(instance, by);
+      case "test":
+        return this.#sendTest(instance, by);
       default:
         return this.#redeliver(instance, by);
     }
@@ -148,6 +169,19 @@ export class ServiceActs implements Acting {
     return "The notice is on its way once more.";
   }
 
+  /** The row of the audit log says that it was tried; the answer of the receiver is for the person who asked. */
+  async #sendTest(webhookId: string, { event = "", ...by }: GivenAct): Promise<string> {
+    const { storage, service } = this.#parts;
+    const webhook = await storage.webhook(webhookId);
+    if (webhook === null) throw new ActRefused("There is no such webhook.");
+    if (!webhook.events.includes(event)) {
+      throw new ActRefused(`Expected one of the events of this webhook: ${webhook.events.join(", ")}.`);
+    }
+    await this.#note("test_webhook", { webhookId, event }, by);
+    const { body } = await service.testWebhook(await this.#callerOf(webhook.accountId), webhookId, { event });
+    return testWords(body);
+  }
+
   /** Written before the act: one that was refused, or whose process died, stands in the log as what it was, an attempt. */
   async #note(act: ActName, what: Readonly<Record<string, unknown>>, by: GivenAct): Promise<void> {
     await this.#parts.engine.commit({ writes: [this.#writeAct({ by, act, what })] });
@@ -168,6 +202,14 @@ export class ServiceActs implements Acting {
     if (workflow === undefined || !CANCELLABLE.has(workflow.name)) return false;
     return workflow.chart.step(snapshotFromText(record.snapshot), { type: "CANCEL" }) !== null;
   }
+}
+
+function testWords({ delivered, httpStatus, durationMs, error }: TestedWebhookBody): string {
+  const answer = httpStatus === null ? "No answer came" : `The receiver answered ${httpStatus}`;
+  const after = `after ${durationMs} ms`;
+  return delivered
+    ? `${answer} ${after}: the test was taken.`
+    : `${answer} ${after}: the test was not taken (${error ?? "no reason"}).`;
 }
 
 /** The charts of orders, whose CANCEL is the caller's own. */

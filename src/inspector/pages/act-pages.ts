@@ -15,22 +15,18 @@ export function actsSection(links: Links, id: string, acts: readonly OfferedAct[
 /** What is asked before an act. */
 export interface Confirmation {
   readonly id: string;
+  /** The address of the page that shows it. */
+  readonly page: string;
   readonly offered: OfferedAct;
   /** What stands in the field of the event to begin with. */
   readonly event: string;
 }
 
-export function confirmPage(links: Links, { id, offered, event }: Confirmation): PageParts {
-  const { key, label, consequence, takesEvent } = offered;
-  const eventField =
-    takesEvent === true
-      ? html`<label
-          >Event, its type or JSON <input name="event" required value="${event}" size="50"
-        /></label>`
-      : null;
+export function confirmPage(links: Links, { id, page, offered, event }: Confirmation): PageParts {
+  const { key, label, consequence } = offered;
   const main = html`<h1>${label}?</h1>
     <p class="facts">
-      <a href="${links.instance(id)}"><code>${id}</code></a>
+      <a href="${page}"><code>${id}</code></a>
     </p>
     <section class="why" aria-labelledby="what">
       <h2 id="what">What will happen</h2>
@@ -38,27 +34,44 @@ export function confirmPage(links: Links, { id, offered, event }: Confirmation):
     </section>
     <form class="confirm" method="post" action="${links.file("act")}">
       <input type="hidden" name="id" value="${id}" /><input type="hidden" name="do" value="${key}" />
-      ${eventField}
+      ${eventField(offered, event)}
       <label>Your name <input name="actor" required maxlength="200" autocomplete="name" /></label>
       <label>Why <input name="reason" required maxlength="200" size="50" /></label>
       <p><small>Both are kept in the record of the act. Put no secret into them.</small></p>
-      <p class="acts"><button class="main">${label}</button> <a href="${links.instance(id)}">Leave it</a></p>
+      <p class="acts"><button class="main">${label}</button> <a href="${page}">Leave it</a></p>
     </form>`;
   return { title: label, main, standsStill: true };
+}
+
+function eventField({ takesEvent }: OfferedAct, event: string): Html | null {
+  if (takesEvent === undefined) return null;
+  if (takesEvent === true) {
+    return html`<label
+      >Event, its type or JSON <input name="event" required value="${event}" size="50"
+    /></label>`;
+  }
+  return html`<label
+    >Event
+    <select name="event">
+      ${takesEvent.map((type) => html`<option>${type}</option>`)}
+    </select></label
+  >`;
 }
 
 /** What came of an act. */
 export interface ActOutcome {
   readonly id: string;
+  /** The address of the page that shows it. */
+  readonly page: string;
   readonly said: string;
   readonly isDone: boolean;
 }
 
-export function outcomePage(links: Links, { id, said, isDone }: ActOutcome): PageParts {
+export function outcomePage({ id, page, said, isDone }: ActOutcome): PageParts {
   const main = html`<h1>${isDone ? "Done" : "Not done"}</h1>
     <p class="${isDone ? "empty" : "warn"}">${isDone ? "" : "⚠ "}${said}</p>
     <p>
-      <a href="${links.instance(id)}">Back to <code>${id}</code></a>
+      <a href="${page}">Back to <code>${id}</code></a>
     </p>`;
   return { title: isDone ? "Done" : "Not done", main, standsStill: true };
 }

@@ -1,10 +1,12 @@
 /** Webhooks, and of one of them the ladder of each delivery: answers, excerpts, the next attempt, and a request to copy. */
 import type { DeliveryAttemptRecord } from "../../payments/records.ts";
+import type { OfferedAct } from "../../engine/inspected.ts";
 import { durationWords } from "../chart/words.ts";
 import { html, type Html } from "../html.ts";
 import { outcomeOf } from "../payments/read-deliveries.ts";
 import type { DeliveryLadder, WebhookStanding } from "../payments/read-webhooks.ts";
 import { dueMoment, moment, rowKey, type Redact } from "../show-values.ts";
+import { actsSection } from "./act-pages.ts";
 import type { Links, PageParts } from "./page.ts";
 import { table } from "./table.ts";
 
@@ -47,12 +49,14 @@ export interface WebhookPage {
   readonly id: string;
   readonly url: string;
   readonly ladders: readonly DeliveryLadder[];
+  readonly acts: readonly OfferedAct[];
   readonly redact: Redact;
 }
 
-export function webhookPage(links: Links, { id, url, ladders, redact }: WebhookPage): PageParts {
+export function webhookPage(links: Links, { id, url, ladders, acts, redact }: WebhookPage): PageParts {
   const main = html`<h1><code>${id}</code></h1>
     <p class="facts">sends to ${redact(url)} · <a href="${links.file("webhooks")}">all webhooks</a></p>
+    ${acts.length === 0 ? null : actsSection(links, id, acts)}
     ${ladders.length === 0 ? html`<p class="empty">Nothing has been delivered to it yet.</p>` : null}
     ${ladders.map((ladder) => ladderCard(links, ladder, redact))}`;
   return { title: id, main };

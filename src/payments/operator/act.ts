@@ -24,7 +24,8 @@ export type ActName =
   | "settle"
   | "recover"
   | "cancel"
-  | "redeliver";
+  | "redeliver"
+  | "test_webhook";
 
 /** One act in full; `what` is kept as JSON and must hold no secret. */
 export interface Act {
