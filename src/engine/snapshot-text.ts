@@ -14,9 +14,23 @@ export function snapshotToText(snapshot: ChartSnapshot): string {
   });
 }
 
-/** The snapshot that `snapshotToText` was given, as a copy of its own. */
+/** A stored text is none that `snapshotToText` has written: the database was damaged, or edited by hand. */
+export class DamagedSnapshot extends Error {
+  override readonly name = "DamagedSnapshot";
+}
+
+/** The snapshot that `snapshotToText` was given, as a copy of its own. @throws DamagedSnapshot */
 export function snapshotFromText(text: string): ChartSnapshot {
-  const stored = JSON.parse(text) as ChartSnapshot;
+  try {
+    return revived(JSON.parse(text) as ChartSnapshot);
+  } catch (cause) {
+    throw new DamagedSnapshot("the stored snapshot cannot be read: it was damaged, or edited by hand", {
+      cause,
+    });
+  }
+}
+
+function revived(stored: ChartSnapshot): ChartSnapshot {
   return {
     ...stored,
     context: fieldsFromJson(stored.context) as ChartSnapshot["context"],

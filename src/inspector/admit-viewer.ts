@@ -14,8 +14,9 @@ export interface Viewer {
 const LOOPBACK_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const LOOPBACK_PEER = /^(?:127\.|::1$|::ffff:127\.)/;
 
-/** A proxy on this machine makes every stranger look as if he were here. */
-const PROXIED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip"];
+/** A proxy on this machine makes every stranger look as if he were here. These are the headers that proxies add. */
+const PROXIED =
+  /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|x-cluster-client-ip|x-original-.*|x-envoy-.*|x-amzn-trace-id|cf-.*|cdn-loop|fastly-client-ip|fly-client-ip)$/;
 
 /** Whether a page of another site has made the request, as browsers say. */
 export function isOfAnotherSite({ headers }: Request): boolean {
@@ -31,7 +32,7 @@ export function isUnderOwnName({ url }: Request): boolean {
 /** Whether it comes from this machine, and through no proxy. */
 export function isFromHere({ request, peer }: Viewer): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
-  return !isElsewhere && !PROXIED.some((name) => request.headers.has(name));
+  return !isElsewhere && ![...request.headers.keys()].some((name) => PROXIED.test(name));
 }
 
 /** The reason to refuse, as a sentence, or null where the viewer may look. */

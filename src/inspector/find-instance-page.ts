@@ -18,6 +18,7 @@ import { troublesOf } from "./payments/find-troubles.ts";
 import { readDeliveries } from "./payments/read-deliveries.ts";
 import { readMoney } from "./payments/read-money.ts";
 import type { FoundInstance, InstanceReads } from "./read-instances.ts";
+import { isDamaged } from "./readable-storage.ts";
 import { Folding, type Fold } from "./recount/fold-history.ts";
 import { imagine } from "./recount/what-if.ts";
 import type { Redact } from "./show-values.ts";
@@ -70,6 +71,7 @@ export class InstancePages {
       return absent(links, `The chart ${instance.workflow} is not registered here, so nothing can be tried.`);
     }
     if (event === null) return absent(links, NO_EVENT);
+    if (isDamaged(instance)) return absent(links, `What is stored of “${id}” cannot be read.`);
     const fold = await this.#foldOf(found, known);
     const step = stepIn(query) ?? instance.version;
     const snapshot =

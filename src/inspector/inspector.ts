@@ -15,6 +15,7 @@ import { Pages } from "./find-page.ts";
 import { PageStreams, type PageAddress } from "./live/page-stream.ts";
 import type { MadePage } from "./live/watched-page.ts";
 import { Links, page, type PageParts } from "./pages/page.ts";
+import { readableStorage } from "./readable-storage.ts";
 import { FormRefused, type FormRequest } from "./read-form.ts";
 import { ICON, STYLE } from "./pages/style.ts";
 
@@ -57,8 +58,9 @@ export class Inspector {
 
   constructor(parts: InspectorParts) {
     const { acts, clock, pace, log } = parts;
-    const { acting, ...seen } = parts.inspected;
-    const inspected = acts && acting !== undefined ? parts.inspected : seen;
+    const { acting, ...rest } = parts.inspected;
+    const seen = { ...rest, storage: readableStorage(rest.storage) };
+    const inspected = acts && acting !== undefined ? { ...seen, acting } : seen;
     this.#parts = parts;
     this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);

@@ -8,6 +8,7 @@ import type {
   TroubledTask,
 } from "../../storage/storage.ts";
 import type { Charts } from "./charts.ts";
+import { isDamaged } from "./readable-storage.ts";
 
 /** Which instances are listed. Absent fields do not narrow it. */
 export interface ListQuery {
@@ -64,6 +65,7 @@ export interface QueueStanding {
   readonly earliest: readonly { readonly workflow: string; readonly dueAt: number }[];
 }
 
+const DAMAGE = "what is stored of it cannot be read";
 const PAGE_SIZE = 50;
 // A filter may pass over many rows: this many are looked at for one page, and the next page goes on from there.
 const MAX_LOOKED_AT = 2_000;
@@ -170,7 +172,9 @@ export class InstanceReads {
     const value = valueOf(instance);
     const told = this.#charts.get(workflow)?.active(value) ?? [];
     const attention = told.flatMap((state) => state.attention ?? []).at(-1);
-    return { id, workflow, status, createdAt, updatedAt, value, trouble: trouble ?? attention ?? null };
+    const damage = isDamaged(instance) ? DAMAGE : undefined;
+    const worst = damage ?? trouble ?? attention ?? null;
+    return { id, workflow, status, createdAt, updatedAt, value, trouble: worst };
   }
 }
 

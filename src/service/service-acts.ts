@@ -3,7 +3,7 @@ import { PaymentError } from "../errors.ts";
 import { ActRefused, type Acting, type GivenAct, type OfferedAct } from "../engine/inspected.ts";
 import type { Engine } from "../engine/index.ts";
 import { partsOf, repairsOf } from "../engine/engine-acts.ts";
-import { snapshotFromText } from "../engine/snapshot-text.ts";
+import { DamagedSnapshot, snapshotFromText } from "../engine/snapshot-text.ts";
 import type { AnyWorkflow } from "../engine/workflow.ts";
 import type { Commit } from "../../storage/storage.ts";
 import { createWriteAct, readActedBy, type ActName, type WriteAct } from "../payments/operator/act.ts";
@@ -200,7 +200,12 @@ export class ServiceActs implements Acting {
     if (record === null || record.status !== "active") return false;
     const workflow = workflows.find(({ key, hash }) => key === record.workflow && hash === record.hash);
     if (workflow === undefined || !CANCELLABLE.has(workflow.name)) return false;
-    return workflow.chart.step(snapshotFromText(record.snapshot), { type: "CANCEL" }) !== null;
+    try {
+      return workflow.chart.step(snapshotFromText(record.snapshot), { type: "CANCEL" }) !== null;
+    } catch (error) {
+      if (error instanceof DamagedSnapshot) return false;
+      throw error;
+    }
   }
 }
 

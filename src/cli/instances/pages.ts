@@ -84,9 +84,10 @@ export function instancesPage(
   troubles: ReadonlyMap<string, string>,
   overdue: ReadonlyMap<string, string>,
 ): string {
-  const rows = instances.map(({ id, workflow, value, status, steps, updatedAt }) => {
-    const trouble = troubles.get(id) ?? overdue.get(workflow) ?? "";
-    return [id, workflow, stateText(value), status, String(steps), time(updatedAt), trouble].map(cell);
+  const rows = instances.map(({ id, workflow, value, status, steps, updatedAt, damaged }) => {
+    const trouble = damaged ?? troubles.get(id) ?? overdue.get(workflow) ?? "";
+    const state = damaged === undefined ? stateText(value) : "?";
+    return [id, workflow, state, status, String(steps), time(updatedAt), trouble].map(cell);
   });
   const headings = ["id", "workflow", "state", "status", "steps", "updated", "trouble"];
   const page = table(headings, rows, "No such instance here.");

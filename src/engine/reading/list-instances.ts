@@ -2,7 +2,7 @@
 import type { EngineStorage, InstanceRecord } from "../../../storage/storage.ts";
 import { nameOf } from "../workflow-key.ts";
 import { stateMatches } from "./state-matches.ts";
-import { instanceView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
+import { listedView, type InstanceList, type InstanceQuery, type InstanceView } from "./views.ts";
 
 /** What the reads ask of a storage. */
 export type ReadStorage = Pick<
@@ -57,7 +57,7 @@ export async function instancePage(storage: ReadStorage, query: Query): Promise<
       for (const record of page) {
         if (found.length === limit) break;
         after = record.id;
-        const view = instanceView(record);
+        const view = listedView(record);
         if (isWanted(view, query)) found.push(view);
       }
       if (found.length < limit && page.length < asked) break;
@@ -84,7 +84,7 @@ export async function failingInstances(storage: ReadStorage, query: Query): Prom
     const record = await storage.load(id);
     if (record === null || !isOf(record.workflow, query.workflow)) continue;
     if (query.except?.includes(record.workflow) === true) continue;
-    const view = instanceView(record);
+    const view = listedView(record);
     if (isWanted(view, query)) found.push(view);
   }
   return { instances: found, next: null };

@@ -2,7 +2,7 @@
 import type { EventObject } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
-import { snapshotFromText } from "../snapshot-text.ts";
+import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
 
 /** One instance as of its last commit. Times are milliseconds since the Unix epoch. */
 export interface InstanceView extends ChartSnapshot {
@@ -13,6 +13,8 @@ export interface InstanceView extends ChartSnapshot {
   readonly steps: number;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** Only in a list: why its snapshot cannot be read. Then `value` is null and `context` is empty. */
+  readonly damaged?: string;
 }
 
 /** Which instances `list` gives. Every field left out leaves the choice open. */
@@ -80,8 +82,20 @@ export interface HistoryPage {
   readonly limit?: number;
 }
 
-/** The record as readers are shown it. */
+/** The record as readers are shown it. @throws DamagedSnapshot */
 export function instanceView(record: InstanceRecord): InstanceView {
   const { id, workflow, version, snapshot, createdAt, updatedAt } = record;
   return { ...snapshotFromText(snapshot), id, workflow, steps: version, createdAt, updatedAt };
+}
+
+/** The same in a list, which one damaged snapshot does not keep from being shown. */
+export function listedView(record: InstanceRecord): InstanceView {
+  try {
+    return instanceView(record);
+  } catch (error) {
+    if (!(error instanceof DamagedSnapshot)) throw error;
+    const { id, workflow, status, version: steps, createdAt, updatedAt } = record;
+    const damaged = error.message;
+    return { value: null, context: {}, status, id, workflow, steps, createdAt, updatedAt, damaged };
+  }
 }
