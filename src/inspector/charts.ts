@@ -1,20 +1,20 @@
-/** The registered charts with their layouts, each computed when it is first shown. */
+/** The registered charts with their layouts, all of which are begun when a page is first shown. */
 import { type AnyWorkflow, withChildren } from "../engine/workflow.ts";
-import { layOutChart, type ChartLayout } from "./chart/lay-out-chart.ts";
-import { NoLayout } from "./chart/layout-thread.ts";
-import { activeStates, readChart, statesOf, type ChartState, type ReadChart } from "./chart/read-chart.ts";
+import { layouts, type Drawing, type DrawnChart } from "./chart/layouts.ts";
+import { activeStates, readChart, statesOf, type ChartState } from "./chart/read-chart.ts";
 
 /** A chart of one version. */
-export interface KnownChart {
+export interface KnownChart extends DrawnChart {
   /** `name@version`. */
   readonly key: string;
   /** Of the chart that is registered here; a stored instance may be of an edited one. */
   readonly hash: string;
-  readonly chart: ReadChart;
   /** What computes its steps; null where only its drawing is known. */
   readonly workflow: AnyWorkflow | null;
-  /** The places of its states; or a sentence that says why there are none. */
-  readonly layout: () => Promise<ChartLayout | string>;
+  /** Its layout as far as it is there: a page does not wait for it. */
+  readonly drawing: () => Drawing;
+  /** Its layout once it is there. */
+  readonly layout: () => Promise<Drawing>;
   /** The active states that a stored value stands for, outer ones first. */
   active(value: unknown): readonly ChartState[];
   /** The events that a chart in these states answers, without its own delays and ends. */
@@ -24,7 +24,7 @@ export interface KnownChart {
 /** The shape of a chart that is stored beside its instance. */
 export type ChartDrawing = Pick<KnownChart, "key" | "hash" | "chart">;
 
-type KnownParts = Pick<KnownChart, "key" | "hash" | "chart" | "workflow">;
+type KnownParts = Pick<KnownChart, "key" | "hash" | "chart" | "workflow" | "source">;
 
 /** All charts that are registered, those of invoked machines included. */
 export class Charts {
@@ -35,13 +35,20 @@ export class Charts {
     const all = workflows.flatMap(withChildren);
     this.#charts = new Map([
       ...drawings.map(
-        ({ key, hash, chart }) => [key, knownChart({ key, hash, chart, workflow: null })] as const,
+        ({ key, hash, chart }) =>
+          [key, knownChart({ key, hash, chart, source: chart, workflow: null })] as const,
       ),
       ...all.map((workflow) => {
         const { key, hash, machine } = workflow;
-        return [key, knownChart({ key, hash, chart: readChart(machine), workflow })] as const;
+        const chart = readChart(machine);
+        return [key, knownChart({ key, hash, chart, source: machine, workflow })] as const;
       }),
     ]);
+  }
+
+  /** Has all of them laid out beside, so that each is there before it is looked at. */
+  layOut(): void {
+    layouts.begin(this.all());
   }
 
   /** Undefined for a chart that is not registered here. */
@@ -54,18 +61,16 @@ export class Charts {
   }
 }
 
-function knownChart({ key, hash, chart, workflow }: KnownParts): KnownChart {
+function knownChart({ key, hash, chart, workflow, source }: KnownParts): KnownChart {
   const states = new Map(statesOf(chart.root).map((state) => [state.id, state]));
-  let layout: Promise<ChartLayout | string> | null = null;
   return {
     key,
     hash,
     chart,
+    source,
     workflow,
-    layout: () =>
-      (layout ??= layOutChart(chart).catch((error: unknown) =>
-        error instanceof NoLayout ? error.message : "This chart is too complicated to be drawn.",
-      )),
+    drawing: () => layouts.now({ source, chart }),
+    layout: () => layouts.whole({ source, chart }),
     active: (value) =>
       activeStates(chart, value).flatMap((id) => {
         const state = states.get(id);

@@ -56,7 +56,7 @@ export class InstancePages {
     if (step !== null && step > found.instance.version) {
       return absent(links, `“${id}” has made ${found.instance.version} steps, and no step ${step}.`);
     }
-    return present(await instancePage(links, await this.#shown(found, step)));
+    return present(instancePage(links, await this.#shown(found, step)));
   }
 
   async whatIf(links: Links, query: URLSearchParams): Promise<FoundPage> {
@@ -86,7 +86,7 @@ export class InstancePages {
     const upTo = history.filter(({ version }) => version <= step);
     const { value } = snapshot;
     return present(
-      await whatIfPage(links, {
+      whatIfPage(links, {
         instance,
         known,
         history: upTo,

@@ -55,7 +55,7 @@ export class Pages {
         const known = this.#charts.get(query.get("key") ?? "");
         return known === undefined
           ? absent(links, "No such chart is registered in this process.")
-          : { status: 200, parts: await chartPage(links, known) };
+          : { status: 200, parts: chartPage(links, known) };
       }
       case "/find":
         return this.#search(links, query.get("q")?.trim() ?? "");

@@ -53,6 +53,7 @@ export class Inspector {
   readonly #parts: InspectorParts;
   readonly #pages: Pages;
   readonly #acts: Acts;
+  readonly #charts: Charts;
   readonly #sources: BundleSources;
   readonly #streams: PageStreams;
 
@@ -65,6 +66,7 @@ export class Inspector {
     this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);
     const charts = new Charts(inspected.workflows, parts.drawings);
+    this.#charts = charts;
     this.#sources = { storage: inspected.storage, charts, redact };
     this.#pages = new Pages({ inspected, clock, charts, redact });
     this.#streams = new PageStreams({
@@ -81,6 +83,7 @@ export class Inspector {
     const { request } = asked;
     const refusal = await refusalOf(asked, this.#parts.inspected, this.#parts.authorize);
     if (refusal !== null) return plain(403, refusal);
+    this.#charts.layOut();
     const url = new URL(request.url);
     const path = url.pathname.slice(url.pathname.lastIndexOf(INSPECTOR_PATH) + INSPECTOR_PATH.length);
     const links = new Links(asked.base);

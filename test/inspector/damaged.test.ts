@@ -10,7 +10,7 @@ async function withDamage({ engine, storage, workflow }: ParcelWorld): Promise<v
   await engine.start(workflow, { id: "whole", input: { note: "x" } });
   const good = await storage.load("whole");
   if (good === null) throw new Error("it was started");
-  const { version: _, updatedAt: at, ...start } = good;
+  const { updatedAt: at, ...start } = good;
   const id = "broken";
   await storage.commit([
     {

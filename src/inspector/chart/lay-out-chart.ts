@@ -1,6 +1,6 @@
 /** Where everything of a chart stands on a page. The places are computed by ELK, which has to be installed. */
 import type { ElkExtendedEdge, ElkLabel, ElkNode } from "elkjs/lib/elk.bundled.js";
-import { withLayout } from "./layout-thread.ts";
+import { LayoutThread } from "./layout-thread.ts";
 import type { ChartState, ChartTransition, ReadChart } from "./read-chart.ts";
 import { CHARACTER, LINE, NAME_LINE, NAME_CHARACTER, PADDING, wrapped } from "./text-size.ts";
 
@@ -49,23 +49,31 @@ export interface ChartLayout {
 const WANTED_WIDTH = 1_240;
 
 /**
- * Lays a chart out: the first way that fits a page, or else the narrowest.
+ * Lays one chart out.
  * @throws NoLayout when elkjs is not installed.
  */
-export function layOutChart(chart: ReadChart): Promise<ChartLayout> {
-  return withLayout(async (layOut) => {
-    let narrowest: ChartLayout | null = null;
-    for (const way of WAYS) {
-      const page = await layOut(graphOf(chart, way));
-      // One way may be beyond ELK where another is not.
-      if (page === null) continue;
-      const drawn = placed(chart, page);
-      if (drawn.width <= WANTED_WIDTH) return drawn;
-      if (narrowest === null || drawn.width < narrowest.width) narrowest = drawn;
-    }
-    if (narrowest === null) throw new Error(`the chart "${chart.name}" cannot be laid out`);
-    return narrowest;
-  });
+export async function layOutChart(chart: ReadChart): Promise<ChartLayout> {
+  const thread = new LayoutThread();
+  try {
+    return await layOutIn(thread, chart);
+  } finally {
+    await thread.end();
+  }
+}
+
+/** The first way that fits a page, or else the narrowest. */
+export async function layOutIn(thread: Pick<LayoutThread, "layOut">, chart: ReadChart): Promise<ChartLayout> {
+  let narrowest: ChartLayout | null = null;
+  for (const way of WAYS) {
+    const page = await thread.layOut(graphOf(chart, way));
+    // One way may be beyond ELK where another is not.
+    if (page === null) continue;
+    const drawn = placed(chart, page);
+    if (drawn.width <= WANTED_WIDTH) return drawn;
+    if (narrowest === null || drawn.width < narrowest.width) narrowest = drawn;
+  }
+  if (narrowest === null) throw new Error(`the chart "${chart.name}" cannot be laid out`);
+  return narrowest;
 }
 
 /** One of the ways to lay a chart out. */

@@ -1,4 +1,5 @@
 /** ELK in a thread of its own: a large chart keeps it busy for seconds, in which this process has other things to do. */
+import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { ElkNode } from "elkjs/lib/elk.bundled.js";
 import { requireBeside } from "../../require-beside.ts";
@@ -24,26 +25,41 @@ parentPort.on("message", (graph) => {
 });
 `;
 
-/**
- * Hands `act` a function that computes the places of one graph, null where ELK cannot; the thread ends with `act`.
- * @throws NoLayout when elkjs is not installed.
- */
-export async function withLayout<A>(
-  act: (layOut: (graph: ElkNode) => Promise<ElkNode | null>) => Promise<A>,
-): Promise<A> {
-  const worker = new Worker(PROGRAM, { eval: true, workerData: pathOfElk() });
-  try {
-    return await act(
-      (graph) =>
-        new Promise((resolve, reject) => {
-          worker.once("message", resolve);
-          worker.once("error", reject);
-          // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-          worker.postMessage(graph);
-        }),
-    );
-  } finally {
-    await worker.terminate();
+/** One thread, which computes the places of one graph after the other. */
+export class LayoutThread {
+  readonly #worker: Worker;
+
+  /** @throws NoLayout when elkjs is not installed. */
+  constructor() {
+    this.#worker = new Worker(PROGRAM, { eval: true, workerData: pathOfElk() });
+  }
+
+  /** Null where the graph is beyond ELK. Rejects when the thread has died, and then is of no use any more. */
+  async layOut(graph: ElkNode): Promise<ElkNode | null> {
+    const isAnswered = new AbortController();
+    const { signal } = isAnswered;
+    try {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      this.#worker.postMessage(graph);
+      const died = once(this.#worker, "exit", { signal }).then(() => {
+        throw new Error("the thread of the layout has ended");
+      });
+      const [page] = (await Promise.race([once(this.#worker, "message", { signal }), died])) as [
+        ElkNode | null,
+      ];
+      return page;
+    } finally {
+      isAnswered.abort();
+    }
+  }
+
+  /** Lets the process end while this thread is at work. */
+  unref(): void {
+    this.#worker.unref();
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
   }
 }
 

@@ -24,8 +24,8 @@ export function chartsPage(links: Links, charts: readonly KnownChart[]): PagePar
   };
 }
 
-export async function chartPage(links: Links, { key, chart, layout }: KnownChart): Promise<PageParts> {
-  const places = await layout();
+export function chartPage(links: Links, { key, chart, drawing }: KnownChart): PageParts {
+  const places = drawing();
   return {
     title: key,
     main: html`<h1>${key}</h1>

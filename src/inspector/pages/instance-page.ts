@@ -18,7 +18,7 @@ import { timelineSection } from "./instance/timeline-section.ts";
 import { travelSection } from "./instance/travel-section.ts";
 import type { Links, PageParts } from "./page.ts";
 
-export async function instancePage(links: Links, shown: ShownInstance): Promise<PageParts> {
+export function instancePage(links: Links, shown: ShownInstance): PageParts {
   const { instance, pending, step, related, money, acts, redact } = shown;
   const main = html`<h1><code>${instance.id}</code></h1>
     <p class="facts">
@@ -29,7 +29,7 @@ export async function instancePage(links: Links, shown: ShownInstance): Promise<
     </p>
     ${step === null ? why(shown) : then(links, shown, step)}
     ${acts.length === 0 ? null : section("acts", "What you can do", actsSection(links, instance.id, acts))}
-    ${section("chart", "Chart", await chartSection(shown))}
+    ${section("chart", "Chart", chartSection(shown))}
     ${section("travel", "Step by step", travelSection(links, shown))}
     ${money === null || step !== null ? null : section("money", "Money", moneySection(money))}
     ${related.length === 0 ? null : section("related", "Belongs together", relatedSection(links, related))}

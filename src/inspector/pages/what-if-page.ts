@@ -23,7 +23,7 @@ export interface WhatIf {
   readonly redact: Redact;
 }
 
-export async function whatIfPage(links: Links, asked: WhatIf): Promise<PageParts> {
+export function whatIfPage(links: Links, asked: WhatIf): PageParts {
   const { instance, step, value, eventType, imagined } = asked;
   const main = html`<h1>What if <code>${eventType}</code> came?</h1>
     <p class="facts">
@@ -37,7 +37,7 @@ export async function whatIfPage(links: Links, asked: WhatIf): Promise<PageParts
       <p>${verdict(asked)}</p>
       <p><small>This was computed on a copy. Nothing is stored, nothing is carried out.</small></p>
     </section>
-    ${imagined.kind === "step" ? await stepParts(asked, imagined.step) : null}`;
+    ${imagined.kind === "step" ? stepParts(asked, imagined.step) : null}`;
   return { title: `What if ${eventType}`, main, standsStill: true };
 }
 
@@ -58,7 +58,7 @@ function verdict({ imagined, eventType, value, redact }: WhatIf): Html {
   }
 }
 
-async function stepParts({ known, history, redact }: WhatIf, step: ImaginedStep): Promise<Html> {
+function stepParts({ known, history, redact }: WhatIf, step: ImaginedStep): Html {
   const { after, arms, disarms, watches, unwatches, starts, writes } = step;
   return html`${list(
       "Would be armed",
@@ -83,7 +83,7 @@ async function stepParts({ known, history, redact }: WhatIf, step: ImaginedStep)
       writes.map((write) => written(write, redact)),
     )}
     <h2>Chart afterwards</h2>
-    ${await drawnChart(known, { value: after.value, history })}
+    ${drawnChart(known, { value: after.value, history })}
     <details id="after">
       <summary>Snapshot afterwards</summary>
       <pre>${shownJson(snapshotToText(after), redact)}</pre>

@@ -8,7 +8,7 @@ import type { KnownChart } from "../../charts.ts";
 import { Html, html } from "../../html.ts";
 import { eventType, shownValue, type ShownInstance } from "./shown-instance.ts";
 
-export async function chartSection(shown: ShownInstance): Promise<Html> {
+export function chartSection(shown: ShownInstance): Html {
   const { instance, known } = shown;
   if (known === undefined) {
     return html`<p class="empty">
@@ -23,7 +23,7 @@ export async function chartSection(shown: ShownInstance): Promise<Html> {
           ⚠ The chart that is registered here was edited without a new version: it is not the one this
           instance was stored with.
         </p>`;
-  const drawn = await drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown) });
+  const drawn = drawnChart(known, { value: shownValue(shown), history: rowsUntil(shown) });
   return html`${edited}
     <p class="legend">
       <span><span class="key filled"></span> active ${shown.step === null ? "now" : "then"}</span>
@@ -40,10 +40,10 @@ export interface MarkedSteps {
 }
 
 /** The drawing for wide pages, and the list of states for narrow ones and where nothing lays a chart out. */
-export async function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Promise<Html> {
+export function drawnChart(known: KnownChart, { value, history }: MarkedSteps): Html {
   const active = activeStates(known.chart, value);
   const list = indentedChart(known.chart, active);
-  const layout = await known.layout();
+  const layout = known.drawing();
   if (typeof layout === "string") {
     return html`<p class="empty">${layout}</p>
       ${list}`;

@@ -1,0 +1,121 @@
+/** The layouts of charts, made one after the other in a thread beside: no page waits for one. */
+import { layOutIn, type ChartLayout } from "./lay-out-chart.ts";
+import { LayoutThread, NoLayout } from "./layout-thread.ts";
+import type { ReadChart } from "./read-chart.ts";
+
+/** What is drawn of a chart: its layout, or a sentence that says why there is none. */
+export type Drawing = ChartLayout | string;
+
+/** A chart with what it was read from: of one machine that is read twice one layout is made. */
+export interface DrawnChart {
+  readonly source: object;
+  readonly chart: ReadChart;
+}
+
+/** One chart on its way to its layout. */
+class Laid {
+  readonly chart: ReadChart;
+  readonly made: Promise<Drawing>;
+  #drawing: Drawing | null = null;
+  #resolve: (drawing: Drawing) => void = () => {};
+
+  constructor(chart: ReadChart) {
+    this.chart = chart;
+    this.made = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Null while it is being made. */
+  get drawing(): Drawing | null {
+    return this.#drawing;
+  }
+
+  settle(drawing: Drawing): void {
+    this.#drawing = drawing;
+    this.#resolve(drawing);
+  }
+}
+
+const BEING_MADE =
+  "The drawing is being made. It appears here in a moment, or when the page is loaded again.";
+const BEYOND = "This chart is too complicated to be drawn.";
+
+export class Layouts {
+  readonly #known = new WeakMap<object, Laid>();
+  /** What is to be laid out, the next one first. */
+  #waiting: Laid[] = [];
+  #isAtWork = false;
+
+  /** Has all of these laid out, in this order, after what waits already. */
+  begin(charts: readonly DrawnChart[]): void {
+    for (const each of charts) this.#laid(each);
+  }
+
+  /** What there is now; a chart that waits is next. */
+  now(drawn: DrawnChart): Drawing {
+    return this.#next(drawn).drawing ?? BEING_MADE;
+  }
+
+  /** Never rejects. */
+  whole(drawn: DrawnChart): Promise<Drawing> {
+    return this.#next(drawn).made;
+  }
+
+  #laid({ source, chart }: DrawnChart): Laid {
+    const known = this.#known.get(source);
+    if (known !== undefined) return known;
+    const laid = new Laid(chart);
+    this.#known.set(source, laid);
+    this.#waiting.push(laid);
+    if (!this.#isAtWork) void this.#work();
+    return laid;
+  }
+
+  #next(drawn: DrawnChart): Laid {
+    const laid = this.#laid(drawn);
+    if (this.#waiting.includes(laid))
+      this.#waiting = [laid, ...this.#waiting.filter((other) => other !== laid)];
+    return laid;
+  }
+
+  /** A thread that dies of one chart is followed by another thread for the rest. */
+  async #work(): Promise<void> {
+    this.#isAtWork = true;
+    // What waits is sorted out in the same turn by what asks.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#inOneThread();
+    this.#isAtWork = false;
+  }
+
+  async #inOneThread(): Promise<void> {
+    let thread: LayoutThread | null = null;
+    try {
+      thread = new LayoutThread();
+      thread.unref();
+      for (let laid = this.#waiting.shift(); laid !== undefined; laid = this.#waiting.shift()) {
+        const isAlive = await settled(laid, thread);
+        if (!isAlive) return;
+      }
+    } catch (error) {
+      const sentence = error instanceof NoLayout ? error.message : BEYOND;
+      for (const laid of this.#waiting.splice(0)) laid.settle(sentence);
+    } finally {
+      await thread?.end();
+    }
+  }
+}
+
+/** Those of this process. */
+export const layouts = new Layouts();
+
+/** Whether the thread can be used for more. */
+async function settled(laid: Laid, thread: LayoutThread): Promise<boolean> {
+  try {
+    laid.settle(await layOutIn(thread, laid.chart));
+    return true;
+  } catch {
+    laid.settle(BEYOND);
+    return false;
+  }
+}
