@@ -1,37 +1,37 @@
 /** Delivers a message: it becomes the first or the next step of its target, in the commit that ends its task. */
 import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
-import { consumedBy, endTaskOrThrow, throwRefusal, unlessTaken, type TaskSurroundings } from "./end-task.ts";
+import { consumptionOf, endTaskOrThrow, throwRefusal, unlessTaken, type TaskRun } from "./end-task.ts";
 import { messageFromText, messageTask, type Message } from "./messages.ts";
-import type { Steps } from "./steps.ts";
 import { nameOf, versionOf } from "./workflow-key.ts";
 
 /** Throws when the message has to be delivered again later: its target is not there yet, or the commit was refused. */
-export async function deliverMessage<W>(around: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
+export async function deliverMessage<W>(run: TaskRun<W>, task: ClaimedTask): Promise<void> {
   const { known = false, start, event, otherwise } = messageFromText(task.payload);
   // A start and an event in one message would be two steps; the engine's own actions never ask for both.
-  if (start !== undefined) return startTarget(around, task, start);
-  if (event === undefined) return endTaskOrThrow(around.steps, task, {});
-  const told = await tellTarget(around.steps, task, event);
+  if (start !== undefined) return startTarget(run, task, start);
+  if (event === undefined) return endTaskOrThrow(run, task, {});
+  const told = await tellTarget(run, task, event);
   if (told === "taken") return;
   // Its start may still be on the way; the message waits for it.
   if (told === "absent" && !known) {
     throw new Error(`there is no instance ${task.instance} to tell ${task.name}`);
   }
-  if (otherwise === undefined) return endTaskOrThrow(around.steps, task, {});
+  if (otherwise === undefined) return endTaskOrThrow(run, task, {});
   const id = `${task.id}:back`;
-  const back = messageTask({ id, dueAt: around.clock.now() }, otherwise, {
+  const back = messageTask({ id, dueAt: run.clock.now() }, otherwise, {
     known: true,
     event: otherwise.event,
   });
-  return endTaskOrThrow(around.steps, task, { arms: [back] });
+  return endTaskOrThrow(run, task, { arms: [back] });
 }
 
 async function startTarget<W>(
-  { steps, workflows }: TaskSurroundings<W>,
+  run: TaskRun<W>,
   task: ClaimedTask,
   { workflow: key, input }: NonNullable<Message["start"]>,
 ): Promise<void> {
+  const { steps, workflows } = run;
   const workflow = workflows.named(nameOf(key));
   if (workflow.version < versionOf(key)) {
     throw new Error(
@@ -39,20 +39,20 @@ async function startTarget<W>(
     );
   }
   const starts = [{ workflow, id: task.instance, input }];
-  const result = await steps.commit({ consumes: consumedBy(task), starts });
+  const result = await steps.commit({ ...(await consumptionOf(run, task)), starts });
   if (result.ok) return;
   // The instance is there already, as the sender wants it.
-  if (result.conflict === "exists") return endTaskOrThrow(steps, task, {});
+  if (result.conflict === "exists") return endTaskOrThrow(run, task, {});
   throwRefusal(unlessTaken(result));
 }
 
 /** Where the target has ended or is absent, the task has not come to its end. */
 async function tellTarget<W>(
-  steps: Steps<W>,
+  run: TaskRun<W>,
   task: ClaimedTask,
   event: EventObject,
 ): Promise<"taken" | "absent" | "ended"> {
-  const sent = await steps.send(task.instance, event, { consumes: consumedBy(task) });
+  const sent = await run.steps.send(task.instance, event, await consumptionOf(run, task));
   switch (sent.kind) {
     case "stepped":
       return "taken";
@@ -60,7 +60,7 @@ async function tellTarget<W>(
       throwRefusal(unlessTaken(sent.result));
       return "taken";
     case "unchanged":
-      await endTaskOrThrow(steps, task, {});
+      await endTaskOrThrow(run, task, {});
       return "taken";
     case "absent":
     case "ended":

@@ -1,7 +1,8 @@
 /** Commits the end of a task together with what follows from it. */
 import type { EventObject } from "xstate";
-import type { ClaimedTask, CommitResult } from "../../storage/storage.ts";
+import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/storage.ts";
 import type { Clock } from "../runtime.ts";
+import { isNotable, ranTaskWrite } from "./ran-tasks.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { Companions, Steps } from "./steps.ts";
 
@@ -10,10 +11,20 @@ export interface TaskSurroundings<W> {
   readonly steps: Steps<W>;
   readonly workflows: RegisteredWorkflows;
   readonly clock: Clock;
+  /** Asked what a task said when it last failed. */
+  readonly storage: Pick<EngineStorage, "pending">;
+}
+
+/** One run of a task. */
+export interface TaskRun<W> extends TaskSurroundings<W> {
+  /** In milliseconds since the Unix epoch. */
+  readonly beganAt: number;
 }
 
 /** What follows from the end of a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<Companions<W>, "consumes"> & { readonly event?: EventObject | undefined };
+export type TaskEnd<W> = Omit<Companions<W>, "consumes" | "ran"> & {
+  readonly event?: EventObject | undefined;
+};
 
 export type Refusal = Exclude<CommitResult, { ok: true }>;
 
@@ -22,11 +33,12 @@ export type Refusal = Exclude<CommitResult, { ok: true }>;
  * the commit was refused, or null when the task has ended, also when another holder has ended it.
  */
 export async function endTask<W>(
-  steps: Steps<W>,
+  run: TaskRun<W>,
   task: ClaimedTask,
   { event, ...companions }: TaskEnd<W>,
 ): Promise<Refusal | null> {
-  const together = { consumes: consumedBy(task), ...companions };
+  const { steps } = run;
+  const together = { ...(quietEnd(run, task) ?? (await toldEnd(run, task))), ...companions };
   if (event !== undefined) {
     const sent = await steps.send(task.instance, event, together);
     if (sent.kind === "stepped") return null;
@@ -37,13 +49,30 @@ export async function endTask<W>(
 }
 
 /** Like `endTask`; throws when the commit was refused, so that the task is tried again later. */
-export async function endTaskOrThrow<W>(steps: Steps<W>, task: ClaimedTask, end: TaskEnd<W>): Promise<void> {
-  throwRefusal(await endTask(steps, task, end));
+export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end: TaskEnd<W>): Promise<void> {
+  throwRefusal(await endTask(run, task, end));
 }
 
-/** The part of a commit that ends the task, and is refused when another holder has it by now. */
-export function consumedBy({ id, token }: ClaimedTask): { readonly task: string; readonly token: number } {
-  return { task: id, token };
+/** The parts of a commit that end a task, which is refused when another holder has it by now. */
+export type TaskConsumption<W> = Pick<Companions<W>, "consumes" | "ran">;
+
+/** Those of a task that leaves no row; null for one that does. It waits for nothing. */
+function quietEnd<W>({ beganAt, clock }: TaskRun<W>, task: ClaimedTask): TaskConsumption<W> | null {
+  if (isNotable({ task, beganAt, now: clock.now() })) return null;
+  return { consumes: { task: task.id, token: task.token } };
+}
+
+async function toldEnd<W>(
+  { beganAt, clock, storage }: TaskRun<W>,
+  task: ClaimedTask,
+): Promise<TaskConsumption<W>> {
+  const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
+  return { consumes: { task: task.id, token: task.token }, ran };
+}
+
+/** The parts of a commit that end the task, with a row of how it went where that is worth telling. */
+export async function consumptionOf<W>(run: TaskRun<W>, task: ClaimedTask): Promise<TaskConsumption<W>> {
+  return quietEnd(run, task) ?? (await toldEnd(run, task));
 }
 
 /** When another holder has the task now, its outcome counts and nothing is left to do here. */

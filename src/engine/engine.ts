@@ -13,6 +13,7 @@ import { performTask } from "./perform-task.ts";
 import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
 import { Waiting, type WaitTarget } from "./reading/waiting.ts";
+import { ranTasks } from "./ran-tasks.ts";
 import { RegisteredWorkflows } from "./registered-workflows.ts";
 import { Retention, type RetentionStanding } from "./retention/retention.ts";
 import { ChartCheck, storedCharts } from "./stored-charts.ts";
@@ -121,7 +122,7 @@ const NEVER_ABORTED = new AbortController().signal;
  */
 export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const { clock, random, logger: log, keep, archive = null, ...limits } = checkEngineOptions(options);
-  const tables = [storedCharts, ...Object.values<AnyTable>(options.tables ?? {})];
+  const tables = [storedCharts, ranTasks, ...Object.values<AnyTable>(options.tables ?? {})];
   const storage = withTables(options.storage, tables);
   const workflows = new RegisteredWorkflows(options.workflows);
   const charts = new ChartCheck({ storage, workflows, log });
@@ -155,7 +156,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
       subscribers.tell(committed);
     },
   });
-  const performing = { steps, workflows, clock };
+  const performing = { steps, workflows, clock, storage };
   const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });

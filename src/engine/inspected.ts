@@ -13,6 +13,7 @@ export type InspectedStorage = Pick<
   | "failingTasks"
   | "earliestTasks"
   | "upcomingSteps"
+  | "find"
 >;
 
 /** An engine as a viewer sees it. */

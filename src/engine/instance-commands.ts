@@ -3,6 +3,7 @@ import type { EventObject } from "xstate";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { STOP } from "./chart.ts";
 import type { SendResult } from "./steps.ts";
+import { ranTaskRemovals } from "./ran-tasks.ts";
 import type { InstanceReads } from "./reading/reads.ts";
 
 /** How `stopInstance` ended: `ended` when the instance had reached its end before. */
@@ -38,7 +39,7 @@ export interface InstanceCommands {
 
 /** The commands over a storage; `send` hands an event to an instance. */
 export function instanceCommands(
-  storage: Pick<EngineStorage, "commit" | "load">,
+  storage: Pick<EngineStorage, "commit" | "load" | "find">,
   send: (id: string, event: EventObject) => Promise<SendResult>,
   reads: Pick<InstanceReads, "pending">,
 ): InstanceCommands {
@@ -54,7 +55,7 @@ export function instanceCommands(
 
 /** `removeInstance` over any storage: no chart is needed for it. */
 export async function removeInstance(
-  storage: Pick<EngineStorage, "commit" | "load">,
+  storage: Pick<EngineStorage, "commit" | "load" | "find">,
   reads: Pick<InstanceReads, "pending">,
   id: string,
 ): Promise<RemoveResult> {
@@ -64,7 +65,7 @@ export async function removeInstance(
     const record = await storage.load(id);
     return record?.status === "active" ? "active" : "pending";
   }
-  const [result] = await storage.commit([{ removes: [id] }]);
+  const [result] = await storage.commit([{ removes: [id], writes: await ranTaskRemovals(storage, id) }]);
   if (result?.ok === true) return "removed";
   const record = await storage.load(id);
   if (record === null) return "absent";

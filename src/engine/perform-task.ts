@@ -3,7 +3,14 @@ import type { EventObject } from "xstate";
 import type { ClaimedTask } from "../../storage/storage.ts";
 import { childDone, childFailed } from "./chart.ts";
 import { deliverMessage } from "./deliver-message.ts";
-import { endTask, endTaskOrThrow, throwRefusal, type Refusal, type TaskSurroundings } from "./end-task.ts";
+import {
+  endTask,
+  endTaskOrThrow,
+  throwRefusal,
+  type Refusal,
+  type TaskRun,
+  type TaskSurroundings,
+} from "./end-task.ts";
 import type { Hold } from "./hold.ts";
 import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
@@ -25,7 +32,7 @@ export async function performTask<W>(
   hold: Hold,
 ): Promise<void> {
   try {
-    await performed(around, task, hold);
+    await performed({ ...around, beganAt: around.clock.now() }, task, hold);
   } catch (error) {
     // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
     const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;
@@ -34,7 +41,7 @@ export async function performTask<W>(
   }
 }
 
-function performed<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+function performed<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   switch (task.kind) {
     case "effect":
       return runEffect(around, task, hold);
@@ -47,7 +54,7 @@ function performed<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold
   }
 }
 
-async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+async function runEffect<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
   const { steps, workflows } = around;
   // What it brings back could not be committed, and it would be done again and again.
   await steps.checkKnown(task);
@@ -61,7 +68,7 @@ async function runEffect<W>(around: TaskSurroundings<W>, task: ClaimedTask, hold
     const outcome: EffectOutcome<EventObject, W> = (await handle(params, run)) ?? {};
     const { event, starts = [], writes = [], narrowLaneTo: cap } = outcome;
     const narrows = task.lane === null || cap === undefined ? [] : [{ lane: task.lane.key, cap }];
-    refused = await endTask(steps, task, { event, starts, writes, narrows });
+    refused = await endTask(around, task, { event, starts, writes, narrows });
     if (refused === null) return;
   }
   throwRefusal(refused);
@@ -81,11 +88,8 @@ function workflowOf(
 }
 
 /** An effect that has no handler runs the body that the chart gives its action. */
-async function runOwnBody<W>(
-  { steps, workflows, clock }: TaskSurroundings<W>,
-  task: ClaimedTask,
-  run: EffectRun,
-): Promise<void> {
+async function runOwnBody<W>(around: TaskRun<W>, task: ClaimedTask, run: EffectRun): Promise<void> {
+  const { workflows, clock } = around;
   const body = workflowOf(workflows, task)?.bodies.get(task.name);
   if (body === undefined) throw new Error(`${task.workflow} has no effect "${task.name}"`);
   const sent = await runBody(body, task, run);
@@ -93,14 +97,11 @@ async function runOwnBody<W>(
   const arms = sent.map((event, index) =>
     messageTask({ id: `${task.id}:sent:${index}`, dueAt }, task, { event }),
   );
-  return endTaskOrThrow(steps, task, { arms });
+  return endTaskOrThrow(around, task, { arms });
 }
 
-async function runInvocation<W>(
-  { steps, workflows }: TaskSurroundings<W>,
-  task: ClaimedTask,
-  hold: Hold,
-): Promise<void> {
+async function runInvocation<W>(around: TaskRun<W>, task: ClaimedTask, hold: Hold): Promise<void> {
+  const { steps, workflows } = around;
   await steps.checkKnown(task);
   const invocation = invocationFromText(task.payload);
   const { id, src } = invocation;
@@ -112,17 +113,20 @@ async function runInvocation<W>(
     hold.untilDisarmed(),
   ]);
   if (end === undefined || hold.isDisarmed) return;
-  if (end.kind === "done") return endTaskOrThrow(steps, task, { event: childDone(id, end.output) });
+  if (end.kind === "done") return endTaskOrThrow(around, task, { event: childDone(id, end.output) });
   if (task.failures < actor.retries) throw end.error;
   // A chart that does not handle the error throws it back, and the promise is run again after a pause.
-  return endTaskOrThrow(steps, task, { event: childFailed(id, end.error) });
+  return endTaskOrThrow(around, task, { event: childFailed(id, end.error) });
 }
 
-async function fireTimer<W>({ steps, clock }: TaskSurroundings<W>, task: ClaimedTask): Promise<void> {
+async function fireTimer<W>(around: TaskRun<W>, task: ClaimedTask): Promise<void> {
   const { to, event } = delayedFromText(task.payload);
-  if (to === undefined) return endTaskOrThrow(steps, task, { event });
-  const message = messageTask({ id: `${task.id}:sent`, dueAt: clock.now() }, to, { known: true, event });
-  return endTaskOrThrow(steps, task, { arms: [message] });
+  if (to === undefined) return endTaskOrThrow(around, task, { event });
+  const message = messageTask({ id: `${task.id}:sent`, dueAt: around.clock.now() }, to, {
+    known: true,
+    event,
+  });
+  return endTaskOrThrow(around, task, { arms: [message] });
 }
 
 function handlerOf<W>(effect: AnyEffect): EffectHandler<unknown, EventObject, W> {

@@ -17,6 +17,7 @@ import type { Hands } from "./hands.ts";
 import { MigrationFailed } from "./migrations.ts";
 import { planMigration } from "./plan-migration.ts";
 import { planStart, planStep, type StepCommit } from "./plan-step.ts";
+import type { RanTaskWrite } from "./ran-tasks.ts";
 import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { ChartCheck } from "./stored-charts.ts";
@@ -29,6 +30,8 @@ import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
+  /** How the task went that the commit ends, where that is worth a row. */
+  readonly ran?: RanTaskWrite;
 };
 
 /** How sending an event to an instance ended. */
@@ -210,7 +213,7 @@ export class Steps<W> {
   }
 
   async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
-    const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [] } = companions;
+    const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [], ran } = companions;
     for (const { workflow } of starts) this.#workflows.checkAccepted(workflow);
     const begun = starts.map(({ workflow, id, input }) =>
       planStart({ workflow, id, input }, at, this.#workflows),
@@ -232,7 +235,10 @@ export class Steps<W> {
       unwatches,
       history: parts.map(({ history }) => history),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
-      writes: [...writes, ...(follows.writes as readonly Write<W>[])],
+      writes: [
+        ...writes,
+        ...((ran === undefined ? follows.writes : [...follows.writes, ran]) as readonly Write<W>[]),
+      ],
       ...movesOf(parts),
       ...(ends.length === 0 ? {} : { ends }),
       ...(narrows.length === 0 ? {} : { narrows }),

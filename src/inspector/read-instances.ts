@@ -1,5 +1,6 @@
 /** The one place where the inspector reads the storage: instances for a list, and all that is known of one of them. */
 import type { Inspected, InspectedStorage } from "../engine/inspected.ts";
+import { ranTasksOf, type RanTask } from "../engine/ran-tasks.ts";
 import type {
   HistoryRecord,
   InstanceRecord,
@@ -47,6 +48,8 @@ export interface FoundInstance {
   /** Some of its steps, oldest first. */
   readonly history: readonly HistoryRecord[];
   readonly pending: PendingRecords;
+  /** How tasks of it went that have ended, and did not simply succeed. */
+  readonly ran: readonly RanTask[];
 }
 
 /** The next timers, and whether there are more. */
@@ -119,11 +122,13 @@ export class InstanceReads {
     if (instance === null) return null;
     const last = step === null ? instance.version : Math.min(instance.version, step + STEPS_BEYOND);
     const after = Math.max(0, last - MAX_STEPS);
-    const [history, pending] = await Promise.all([
+    const [history, pending, ran] = await Promise.all([
       this.#storage.history(id, { after, limit: MAX_STEPS }),
       this.#storage.pending(id, MAX_PENDING),
+      // A storage that no engine has worked on since, or a file that is only read, may have no such table.
+      ranTasksOf(this.#storage, id).catch(() => []),
     ]);
-    return { instance, history, pending };
+    return { instance, history, pending, ran };
   }
 
   async timers(): Promise<UpcomingTimers> {

@@ -105,6 +105,7 @@ test("a host commits a step with a row of its own, in a file without a payment t
     "paystateCharts",
     "paystateMigrationLock",
     "paystateMigrations",
+    "paystateRanTasks",
     "paystateTables",
     "tasks",
     "watchShards",

@@ -8,12 +8,14 @@ import {
 } from "../../../machines/index.ts";
 import { STOP } from "../../engine/chart.ts";
 import { instanceReads } from "../../engine/reading/reads.ts";
+import { ranTasks } from "../../engine/ran-tasks.ts";
 import { removeInstance } from "../../engine/instance-commands.ts";
 import type { PendingTask } from "../../engine/index.ts";
 import { messageTask } from "../../engine/messages.ts";
 import { taskCommands, type TaskCommands } from "../../engine/troubled-tasks.ts";
 import { nameOf } from "../../engine/workflow-key.ts";
 import { systemClock } from "../../runtime.ts";
+import { withTables } from "../../../storage/with-tables.ts";
 import type { OpenDatabase } from "../open-database.ts";
 
 /** What a command has done, for programs and in a sentence for people. */
@@ -67,7 +69,8 @@ export async function stopInstance(open: OpenDatabase, id: string): Promise<PutR
 /** Removes an instance that has ended, with its history. */
 export async function removeEnded(open: OpenDatabase, id: string): Promise<PutRight> {
   await checkNotOfService(open, id, "paystate attention");
-  const done = await removeInstance(open.storage, instanceReads(open.storage), id);
+  const storage = withTables(open.storage, [ranTasks]);
+  const done = await removeInstance(storage, instanceReads(open.storage), id);
   if (done === "absent") throw noInstance(id, open);
   if (done === "active") throw new Error(`${id} has not ended: stop it first`);
   if (done === "pending") {

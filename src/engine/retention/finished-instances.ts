@@ -2,6 +2,7 @@
 import type { EngineStorage, HistoryRecord, InstanceRecord } from "../../../storage/storage.ts";
 import type { Clock } from "../../runtime.ts";
 import { childInstance } from "../child-instances.ts";
+import { ranTaskRemovals } from "../ran-tasks.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
 import { archived, type Archive } from "./archiving.ts";
 import type { Sweep } from "./keep-loop.ts";
@@ -14,7 +15,10 @@ export interface ArchivedInstance extends InstanceRecord {
 
 /** What removing needs. */
 export interface FinishedParts {
-  readonly storage: Pick<EngineStorage, "finishedInstances" | "load" | "history" | "pending" | "commit">;
+  readonly storage: Pick<
+    EngineStorage,
+    "finishedInstances" | "load" | "history" | "pending" | "commit" | "find"
+  >;
   readonly clock: Clock;
   /** How long after its last step an instance is kept, in milliseconds. */
   readonly keepMs: number;
@@ -42,7 +46,11 @@ async function* batches({ storage, clock, keepMs, archive }: FinishedParts): Asy
     if (after === null) return;
     const free = await keepOnly(page, (record) => isNeededByNone(storage, record));
     await archived(clock, archive, await Promise.all(free.map((record) => withHistory(storage, record))));
-    const results = await storage.commit(free.map(({ id }) => ({ removes: [id] })));
+    const removals = free.map(async ({ id }) => ({
+      removes: [id],
+      writes: await ranTaskRemovals(storage, id),
+    }));
+    const results = await storage.commit(await Promise.all(removals));
     yield results.filter(({ ok }) => ok).length;
   }
 }

@@ -8,6 +8,8 @@ export function bundleStorage({ instance, history, pending }: BundleContent): In
   const failing = alive.filter(({ failures }) => failures > 0);
   const dues = alive.map(({ dueAt }) => dueAt);
   return {
+    // How tasks went that have ended is no part of a bundle.
+    find: async () => [],
     load: async (id) => (id === instance.id ? instance : null),
     history: async (id, { after, limit }) =>
       id === instance.id ? history.filter(({ version }) => version > after).slice(0, limit) : [],

@@ -74,8 +74,9 @@ export class Layouts {
 
   #next(drawn: DrawnChart): Laid {
     const laid = this.#laid(drawn);
-    if (this.#waiting.includes(laid))
+    if (this.#waiting.includes(laid)) {
       this.#waiting = [laid, ...this.#waiting.filter((other) => other !== laid)];
+    }
     return laid;
   }
 

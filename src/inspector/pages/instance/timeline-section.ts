@@ -1,12 +1,13 @@
 /** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
+import type { RanTask } from "../../../engine/ran-tasks.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
 import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
-import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
+import { moment, shownJson, stateWords, rowKey, type Redact } from "../../show-values.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
@@ -65,9 +66,11 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
       ${cause(links, shown, row)}
     </td>
     <td>
-      ${actions
-        .flatMap((action) => asked(links, instance.id, action))
-        .map((line) => html`<div>${line}</div>`)}
+      ${actions.flatMap((action, index) => {
+        const ran = shown.ran.find(({ task }) => task === `${instance.id}:${row.version}:${index}`);
+        const end = ran === undefined ? null : html` <small>${wentWords(ran, redact)}</small>`;
+        return asked(links, instance.id, action).map((line) => html`<div>${line}${end}</div>`);
+      })}
     </td>
     <td><span class="pill">${stateWords(JSON.parse(row.value))}</span></td>
     <td>${moment(row.at)}</td>
@@ -89,6 +92,19 @@ function deliveryLine(
     <td>${moment(at)}</td>
     <td class="brief">took ${durationWords(durationMs)}</td>
   </tr>`;
+}
+
+/** How a task went that has ended: all but those that succeeded at once. */
+function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: Redact): string {
+  const attempts = failures + crashes + 1;
+  return [
+    attempts === 1 ? "ended" : `ended at attempt ${attempts}`,
+    tookMs === 0 ? null : `after ${durationWords(tookMs)}`,
+    crashes === 0 ? null : `its process had died ${crashes}×`,
+    error === null ? null : `it had failed with “${redact(error)}”`,
+  ]
+    .filter((part) => part !== null)
+    .join(", ");
 }
 
 /** Where an event came from, as far as it is recorded. */

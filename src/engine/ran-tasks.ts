@@ -1,0 +1,112 @@
+/**
+ * How tasks went that did not simply succeed: one row, in the commit that ends the task, for those that failed before,
+ * whose process died, or that took long. Nearly every task ends at once, and leaves none.
+ */
+import type { ClaimedTask, EngineStorage, Insert } from "../../storage/storage.ts";
+import { engineOwnTable } from "../../storage/table.ts";
+
+const TABLE = "paystateRanTasks";
+
+/** One row for each task worth telling of. */
+export const ranTasks = engineOwnTable(TABLE, {
+  // `id` is that of the task, `@`, and `beganAt`: an id that is free again and was taken again cannot be in the way.
+  columns: {
+    id: "text",
+    name: "text",
+    beganAt: "integer",
+    tookMs: "integer",
+    failures: "integer",
+    crashes: "integer",
+    error: "text?",
+  },
+});
+
+type RanTaskRow = NonNullable<(typeof ranTasks)["row"]>;
+
+/** What adds a row to a commit. */
+export type RanTaskWrite = Insert<{ paystateRanTasks: RanTaskRow }>;
+
+/** How a task went that has ended. */
+export interface RanTask extends Omit<RanTaskRow, "id"> {
+  /** `instance:version:index` of the step that armed it, with an addition where it came of another task. */
+  readonly task: string;
+}
+
+/** A shorter run is noticed by no person. */
+const NOTABLE_MS = 1_000;
+const MAX_PENDING = 100;
+const MAX_ROWS = 200;
+
+/** What a row is made of. */
+export interface Ran {
+  readonly storage: Pick<EngineStorage, "pending">;
+  readonly task: ClaimedTask;
+  readonly beganAt: number;
+  readonly now: number;
+}
+
+/** Whether its end leaves a row. */
+export function isNotable({ task: { failures, crashes }, beganAt, now }: Omit<Ran, "storage">): boolean {
+  return failures > 0 || crashes > 0 || now - beganAt >= NOTABLE_MS;
+}
+
+/** The row of a task that is about to end. Never rejects: what it said last is left out where it cannot be read. */
+export async function ranTaskWrite(ran: Ran): Promise<RanTaskWrite> {
+  const { task, beganAt, now } = ran;
+  const { id, name, failures, crashes } = task;
+  return {
+    table: TABLE,
+    insert: {
+      id: `${id}@${beganAt}`,
+      name,
+      beganAt,
+      // A wall clock may be set back meanwhile.
+      tookMs: Math.max(0, now - beganAt),
+      failures,
+      crashes,
+      error: failures === 0 ? null : await lastErrorOf(ran),
+    },
+  };
+}
+
+/** A claim does not bring it along: it is wanted once in a thousand tasks. */
+async function lastErrorOf({ storage, task }: Ran): Promise<string | null> {
+  try {
+    const { tasks } = await storage.pending(task.instance, MAX_PENDING);
+    return tasks.find(({ id }) => id === task.id)?.lastError ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Those that the steps of an instance have armed, as they were armed; at most 200 rows are looked through. */
+export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTask[]> {
+  return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({ ...row, task: taskOf(id) }));
+}
+
+/** What goes with an instance that is removed. */
+export async function ranTaskRemovals(
+  storage: Pick<EngineStorage, "find">,
+  instance: string,
+): Promise<{ readonly table: string; readonly remove: string }[]> {
+  return (await rowsOf(storage, instance)).map(({ id }) => ({ table: TABLE, remove: id }));
+}
+
+async function rowsOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTaskRow[]> {
+  const prefix = `${instance}:`;
+  const rows = await storage.find<RanTaskRow>({
+    table: ranTasks,
+    index: "key",
+    after: [prefix],
+    limit: MAX_ROWS,
+  });
+  // The id of another instance may begin in the same way: `a` and `a:b`.
+  return rows.filter(({ id }) => id.startsWith(prefix) && OF_STEP.test(id.slice(prefix.length)));
+}
+
+/** The rest of an id: version and index, perhaps what came of it, and the time. */
+const OF_STEP = /^\d+:\d+(?::sent(?::\d+)?|:back)*@\d+$/;
+
+function taskOf(id: string): string {
+  return id.slice(0, id.lastIndexOf("@"));
+}
