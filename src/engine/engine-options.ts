@@ -7,6 +7,7 @@ import { checkOptions, functionOption, objectWith, runtimeOptions } from "../opt
 import type { Clock, Logger, Random } from "../runtime.ts";
 import type { Archive } from "./retention/archiving.ts";
 import type { ArchivedInstance } from "./retention/finished-instances.ts";
+import type { Inspect } from "./inspection.ts";
 import type { Watcher } from "./watcher.ts";
 import type { WorkerLimits } from "./worker.ts";
 import { workflowKey } from "./workflow-key.ts";
@@ -59,6 +60,11 @@ export interface EngineOptions<W> {
    * minute, nothing is removed; that is logged once, and shown by `retention()`. Default: they are gone.
    */
   readonly archive?: Archive<ArchivedInstance>;
+  /**
+   * Told of each step that this process has committed, in XState's inspection events: `inspect` of an inspector of
+   * `@statelyai/inspect`. Contexts and events go there as they are, secrets included. Default: none.
+   */
+  readonly inspect?: Inspect;
 }
 
 const count = (most: number): z.ZodNumber => z.number().int().min(1).max(most);
@@ -95,6 +101,13 @@ const optionsSchema = z.strictObject({
   maxCrashes: count(1_000).default(5),
   keep: z.strictObject({ finished: durationOption(KEEP_RANGE) }).optional(),
   archive: functionOption<Archive<ArchivedInstance>>().optional(),
+  inspect: z
+    .custom<Inspect>(
+      (value) =>
+        typeof value === "function" || typeof (value as { next?: unknown } | null)?.next === "function",
+      { error: "expected a function, or what an inspector of XState has as `inspect`" },
+    )
+    .optional(),
 });
 
 /** The options that have a default, filled in. */
@@ -104,6 +117,7 @@ export interface CheckedEngineOptions extends WorkerLimits {
   readonly logger: Logger;
   readonly keep?: { readonly finished: number } | undefined;
   readonly archive?: Archive<ArchivedInstance> | undefined;
+  readonly inspect?: Inspect | undefined;
 }
 
 /** Throws `InvalidOptions` listing every wrong option. */

@@ -8,6 +8,7 @@ import type { ChartSnapshot } from "./chart.ts";
 import { checkEngineOptions, type EngineOptions } from "./engine-options.ts";
 import { EngineActs } from "./engine-acts.ts";
 import type { Inspected } from "./inspected.ts";
+import { Inspection, type Inspect } from "./inspection.ts";
 import { instanceCommands, type InstanceCommands, type StopResult } from "./instance-commands.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchPolling } from "./poll-watches.ts";
@@ -127,7 +128,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
   const workflows = new RegisteredWorkflows(options.workflows);
   const charts = new ChartCheck({ storage, workflows, log });
   const holder = Buffer.from(random.bytes(8)).toString("hex");
-  const subscribers = new Subscribers<W>(log);
+  const subscribers = subscribersOf<W>(limits.inspect, workflows, log);
   const waiting = new Waiting(storage, clock, limits.pollMs);
   const taken = new TakenWorkflows(workflows);
   const worker: Worker = new Worker({
@@ -239,6 +240,18 @@ function engineOf<W>(parts: EngineParts<W>): Engine<W> {
       while (await polling.pollOnce());
     },
   };
+}
+
+function subscribersOf<W>(
+  inspect: Inspect | undefined,
+  workflows: RegisteredWorkflows,
+  log: Logger,
+): Subscribers<W> {
+  const subscribers = new Subscribers<W>(log);
+  if (inspect === undefined) return subscribers;
+  const inspection = new Inspection(inspect, workflows);
+  subscribers.add((committed) => inspection.committed(committed));
+  return subscribers;
 }
 
 /** The same storage, of which nothing is claimed before the charts are compared with the stored ones. */

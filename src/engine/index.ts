@@ -38,6 +38,7 @@ export type {
 } from "./chart.ts";
 export type { ActionBody, PromiseCreator, PromiseScope } from "./chart-interpreter.ts";
 export { ActRefused } from "./inspected.ts";
+export type { Inspect } from "./inspection.ts";
 export type { Acting, GivenAct, Inspected, InspectedStorage, OfferedAct } from "./inspected.ts";
 export { StateNotReached } from "./reading/waiting.ts";
 export type { WaitTarget } from "./reading/waiting.ts";

@@ -4,7 +4,7 @@ import type { InspectedStorage } from "../engine/inspected.ts";
 import { snapshotFromText } from "../engine/snapshot-text.ts";
 
 /** The state, and the type of an event, that a stand-in has. */
-export const DAMAGED = "damaged";
+const DAMAGED = "damaged";
 
 /** Reads the same, but for what cannot be read. */
 export function readableStorage(storage: InspectedStorage): InspectedStorage {

@@ -30,6 +30,7 @@ const PAGE_OF = {
   embed: "README.md",
   engine: "src/engine/README.md",
   guide: "src/engine/README.md",
+  inspect: "src/engine/README.md",
   later: "storage/README.md",
   prometheus: "src/telemetry/README.md",
   receive: "src/payments/webhooks/README.md",

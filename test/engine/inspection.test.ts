@@ -1,0 +1,99 @@
+/** XState's own inspectors are told of each committed step, by the real package over its real WebSocket. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createWebSocketInspector } from "@statelyai/inspect";
+import { expect, test, vi } from "vitest";
+import { WebSocketServer } from "ws";
+import type { InspectionEvent } from "xstate";
+import { createEngine } from "../../src/engine/index.ts";
+import type { Logger } from "../../src/runtime.ts";
+import { memoryStorage } from "../../storage/memory.ts";
+import { virtualClock } from "../kit/virtual-clock.ts";
+import { parcels } from "../inspector/parcel.ts";
+
+interface Told {
+  readonly type: string;
+  readonly sessionId: string;
+  readonly definition?: string;
+  readonly event?: { readonly type: string };
+  readonly snapshot?: { readonly value: unknown; readonly context: unknown };
+}
+
+test("an inspector of @statelyai/inspect gets the actor with its chart, then each event with the state after it", async () => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await once(server, "listening");
+  const told: Told[] = [];
+  server.on("connection", (socket) => {
+    socket.on("message", (data) => told.push(JSON.parse((data as Buffer).toString("utf8")) as Told));
+  });
+  const { port } = server.address() as AddressInfo;
+  const inspector = createWebSocketInspector({ url: `ws://127.0.0.1:${port}` });
+  const workflow = parcels();
+  const clock = virtualClock();
+  const { inspect } = inspector;
+  const engine = createEngine({ storage: memoryStorage(), workflows: [workflow], clock, inspect });
+  try {
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    await engine.send(workflow, "p1", { type: "PAUSE" });
+    await vi.waitFor(() => expect(told).toHaveLength(5), { timeout: 10_000 });
+    const line = ({ type, sessionId, event, snapshot }: Told): unknown[] => [
+      type,
+      sessionId,
+      ...(event === undefined ? [] : [event.type]),
+      ...(type === "@xstate.snapshot" ? [snapshot?.value] : []),
+    ];
+    expect(told.map(line)).toEqual([
+      ["@xstate.actor", "p1"],
+      ["@xstate.event", "p1", "xstate.init"],
+      ["@xstate.snapshot", "p1", "xstate.init", { packing: "weighing" }],
+      ["@xstate.event", "p1", "PAUSE"],
+      ["@xstate.snapshot", "p1", "PAUSE", "paused"],
+    ]);
+    const [actor] = told;
+    expect(JSON.parse(actor?.definition ?? "{}")).toMatchObject({ id: "parcel", initial: "packing" });
+    expect(told.at(-1)?.snapshot?.context).toEqual({ note: "x", weight: 0 });
+  } finally {
+    inspector.stop();
+    await engine.stop();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  }
+}, 30_000);
+
+test("an instance that another process began is announced with its first step here; an inspector that throws stops nothing", async () => {
+  const storage = memoryStorage();
+  const workflow = parcels();
+  const clock = virtualClock();
+  await createEngine({ storage, workflows: [workflow], clock }).start(workflow, {
+    id: "p1",
+    input: { note: "x" },
+  });
+  const seen: string[] = [];
+  const errors: string[] = [];
+  const none = (): void => {};
+  const logger: Logger = {
+    debug: none,
+    info: none,
+    warn: none,
+    error: (_, text) => void errors.push(text ?? ""),
+  };
+  const inspect = ({ type, actorRef }: InspectionEvent): void => {
+    seen.push(`${type} ${actorRef.sessionId}`);
+    if (type === "@xstate.snapshot") throw new Error("the window is closed");
+  };
+  const engine = createEngine({ storage, workflows: [workflow], clock, logger, inspect });
+  expect(await engine.send(workflow, "p1", { type: "PAUSE" })).toMatchObject({ kind: "stepped" });
+  expect(await engine.send(workflow, "p1", { type: "RESUME" })).toMatchObject({ kind: "stepped" });
+  expect(seen).toEqual([
+    ...["@xstate.actor p1", "@xstate.event p1", "@xstate.snapshot p1"],
+    ...["@xstate.event p1", "@xstate.snapshot p1"],
+  ]);
+  expect(errors).toEqual(["a subscriber threw", "a subscriber threw"]);
+});
+
+test("what is no inspector is refused with what would be right", () => {
+  const options = { storage: memoryStorage(), workflows: [], inspect: "yes" };
+  expect(() => createEngine(options as never)).toThrow(
+    "inspect: expected a function, or what an inspector of XState has",
+  );
+});
