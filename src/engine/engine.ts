@@ -250,7 +250,7 @@ function subscribersOf<W>(
   const subscribers = new Subscribers<W>(log);
   if (inspect === undefined) return subscribers;
   const inspection = new Inspection(inspect, workflows);
-  subscribers.add((committed) => inspection.committed(committed));
+  subscribers.add(({ commit }) => inspection.committed(commit));
   return subscribers;
 }
 

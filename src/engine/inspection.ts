@@ -1,10 +1,9 @@
 /** Feeds the inspectors of XState: each committed step of an instance as the events that a running actor would send. */
-import type { InspectionEvent, Observer } from "xstate";
-import type { HistoryRecord } from "../../storage/storage.ts";
+import type { EventObject, InspectionEvent, Observer } from "xstate";
+import type { CommitParts, HistoryRecord } from "../../storage/storage.ts";
 import type { ChartSnapshot } from "./chart.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
-import type { CommittedStep } from "./steps.ts";
 import { eventFromText } from "./values.ts";
 
 /** What XState's `createActor` takes as `inspect`, too. */
@@ -20,6 +19,15 @@ interface InspectedActor {
   /** The id of the instance that is no child. */
   readonly rootId: string;
   getSnapshot(): ChartSnapshot;
+}
+
+/** As much of an inspection event as inspectors read. */
+interface ToldEvent {
+  readonly type: InspectionEvent["type"];
+  readonly actorRef: InspectedActor;
+  readonly rootId: string;
+  readonly event?: EventObject;
+  readonly snapshot?: ChartSnapshot;
 }
 
 /** An instance after one of its steps. */
@@ -47,7 +55,7 @@ export class Inspection {
   }
 
   /** Called after each durable commit. What the inspector throws is for the caller to catch. */
-  committed({ commit: { starts = [], step, history = [] } }: CommittedStep<never>): void {
+  committed({ starts = [], step, history = [] }: CommitParts): void {
     const rows = new Map(history.map((row) => [row.instance, row]));
     for (const stepped of step === undefined ? starts : [step, ...starts]) {
       const row = rows.get(stepped.id);
@@ -63,7 +71,7 @@ export class Inspection {
     if (!isKnown) this.#emit({ type: "@xstate.actor", actorRef, rootId });
     const { type, ...rest } = eventFromText(row.event);
     const event = { ...rest, type: type === "$started" ? "xstate.init" : type };
-    this.#emit({ type: "@xstate.event", actorRef, rootId, event, sourceRef: undefined });
+    this.#emit({ type: "@xstate.event", actorRef, rootId, event });
     this.#emit({ type: "@xstate.snapshot", actorRef, rootId, event, snapshot });
     if (snapshot.status !== "active") this.#announced.delete(id);
   }
@@ -89,13 +97,7 @@ export class Inspection {
   }
 
   /** An inspector reads no more of an actor than is here. */
-  #emit(
-    event: {
-      readonly type: InspectionEvent["type"];
-      readonly actorRef: InspectedActor;
-      readonly rootId: string;
-    } & object,
-  ): void {
+  #emit(event: ToldEvent): void {
     this.#next(event as unknown as InspectionEvent);
   }
 }
