@@ -43,13 +43,15 @@ function createPrivately(path: string): void {
 export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<Schema>> {
   await inTurn(() => {
     database.pragma("busy_timeout = 0");
-    database.pragma("journal_mode = WAL");
     database.pragma("synchronous = FULL");
     database.pragma("foreign_keys = ON");
   });
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
   const schema = db as unknown as Kysely<unknown>;
-  if (await inTurn(() => isCurrent(schema))) return db;
+  // Looked at before anything is changed: a database that is not ours keeps the mode of its journal.
+  const isReady = await inTurn(() => isCurrent(schema));
+  await inTurn(() => database.pragma("journal_mode = WAL"));
+  if (isReady) return db;
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema))) await migrate(schema, sqliteSchema);

@@ -1,4 +1,5 @@
 /** What SQLite refuses, it refuses with a sentence that says what to do. */
+import { readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,10 +46,12 @@ test("a database from before callers brought their tables is left alone", async 
   database.close();
 });
 
-test("a database of somebody else is left alone", async () => {
+test("a database of somebody else is left alone, to the last byte", async () => {
   const database = new Database(path);
   database.exec("create table accounts (id text)");
+  const bytes = readFileSync(path);
   expect((await refusal(sqliteStorage(path))).code).toBe("foreign_database");
+  expect(readFileSync(path).equals(bytes)).toBe(true);
   expect(database.prepare("select name from sqlite_master").pluck().all()).toEqual(["accounts"]);
   database.close();
 });
