@@ -2,6 +2,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { postgresStorage } from "../../storage/postgres.ts";
+import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { DATABASE_FILE } from "./dev-data.ts";
@@ -66,7 +67,11 @@ function isPostgres(place: string): boolean {
 
 async function openFile(file: string): Promise<OpenDatabase> {
   mustBeDatabase(file);
-  return { storage: await sqliteStorage(file), file };
+  try {
+    return { storage: await sqliteStorage(file), file };
+  } catch (cause) {
+    throw cause instanceof StorageUnusable ? new Error(`${file}: ${cause.message}`, { cause }) : cause;
+  }
 }
 
 function mustBeDatabase(file: string): void {

@@ -2,6 +2,8 @@
 import type { ChartAction, ChartSnapshot } from "../engine/chart.ts";
 import { childInstance } from "../engine/child-instances.ts";
 import type { InspectedStorage } from "../engine/inspected.ts";
+import type { WaitedFor } from "./explain-waiting.ts";
+import { stateWords } from "./show-values.ts";
 import { valueOf, type FoundInstance } from "./read-instances.ts";
 import type { Fold } from "./recount/fold-history.ts";
 
@@ -36,6 +38,16 @@ export async function findRelated(
       ? []
       : [{ id: record.id, is, workflow: record.workflow, value: valueOf(record), status: record.status }],
   );
+}
+
+/** Deliveries tell an order nothing, and its parent waits for it. */
+const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
+
+/** Those that tell it something when they are done. */
+export function waitedFor(related: readonly RelatedInstance[]): WaitedFor[] {
+  return related
+    .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
+    .map(({ id, is, value }) => ({ id, is, state: stateWords(value) }));
 }
 
 /** The relations that stand in the snapshot and in what the steps asked for. */

@@ -4,13 +4,15 @@ import { StorageUnusable } from "../../../storage/storage-unusable.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
 import { Charts, type KnownChart } from "../../inspector/charts.ts";
-import { explainWaiting } from "../../inspector/explain-waiting.ts";
+import { explainWaiting, type WaitedFor } from "../../inspector/explain-waiting.ts";
+import { findRelated, relationsOf, waitedFor } from "../../inspector/find-related.ts";
 import { textOf } from "../../inspector/html.ts";
 import { shownEvent } from "../../inspector/pages/instance/shown-instance.ts";
-import { orderOf } from "../../inspector/payments/order-of.ts";
+import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts";
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
+import type { TransactionView } from "../../payments/payment-storage.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
 import { silentLogger } from "../../runtime.ts";
@@ -31,8 +33,12 @@ export async function tellInstance(
   const found = await new InstanceReads({ storage }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);
-  const progress = service === null ? [] : await progressOf(service, id);
-  return [sentences(found, known), ...progress, ...chart(found, known), steps(found)];
+  const order = service === null ? null : await orderOf(service.payments, id);
+  const ofOrder = service === null || order === null ? [] : await relationsOfOrder(service.payments, order);
+  const related = await findRelated(storage, found, [...ofOrder, ...relationsOf(found, null)]);
+  const progress = service === null || order === null ? [] : await progressOf(service, order);
+  const told = sentences(found, known, waitedFor(related));
+  return [told, ...progress, ...chart(found, known), steps(found)];
 }
 
 /** Null for a database of a host's own engine. Nothing is made that is not there. */
@@ -50,7 +56,11 @@ async function serviceIn(storage: EngineStorage): Promise<ReturnType<typeof paym
   }
 }
 
-function sentences({ instance, pending }: FoundInstance, known: KnownChart | undefined): string {
+function sentences(
+  { instance, pending }: FoundInstance,
+  known: KnownChart | undefined,
+  others: readonly WaitedFor[],
+): string {
   const value = valueOf(instance);
   const told = explainWaiting(
     {
@@ -59,15 +69,18 @@ function sentences({ instance, pending }: FoundInstance, known: KnownChart | und
       since: instance.updatedAt,
       events: known === undefined ? null : known.events(known.active(value)),
       pending,
+      others,
     },
     redactionOf(silentLogger),
   );
   return told.map(textOf).join("\n");
 }
 
-async function progressOf({ payments }: ReturnType<typeof paymentCharts>, id: string): Promise<string[]> {
-  const order = await orderOf(payments, id);
-  if (order === null || order.recipients.length < 2) return [];
+async function progressOf(
+  { payments }: ReturnType<typeof paymentCharts>,
+  order: TransactionView,
+): Promise<string[]> {
+  if (order.recipients.length < 2) return [];
   const { paid, recipients } = await readMoney(payments, order);
   return [`${paid} of ${recipients} recipients paid.`];
 }

@@ -1,5 +1,6 @@
 /** One instance: where it stands and how it came there, why it waits, its money, and all that is pending. */
 import { explainWaiting } from "../explain-waiting.ts";
+import { waitedFor } from "../find-related.ts";
 import { html, type Html } from "../html.ts";
 import { moment, shownJson, stateWords } from "../show-values.ts";
 import { actsSection } from "./act-pages.ts";
@@ -49,9 +50,6 @@ function section(id: string, heading: string, body: Html): Html {
   </section>`;
 }
 
-/** Deliveries tell an order nothing, and its parent waits for it. */
-const NEVER_WAITED_FOR: ReadonlySet<string> = new Set(["parent", "order", "delivery", "told by it"]);
-
 function why({ instance, known, pending, related, trouble, redact }: ShownInstance): Html {
   const { value } = snapshotOf(instance);
   const active = known?.active(value) ?? [];
@@ -63,9 +61,7 @@ function why({ instance, known, pending, related, trouble, redact }: ShownInstan
       events: known === undefined ? null : known.events(active),
       pending,
       trouble,
-      others: related
-        .filter(({ is, status }) => status === "active" && !NEVER_WAITED_FOR.has(is))
-        .map((other) => ({ ...other, state: stateWords(other.value) })),
+      others: waitedFor(related),
     },
     redact,
   );
