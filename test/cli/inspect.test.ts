@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createInspector } from "paystate";
 import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
@@ -98,9 +98,9 @@ test("a bundle that an inspector exported is shown with its chart; an edited one
   const inspect = startCommand(["inspect", bundle, "--port", "0", "--json"]);
   await inspect.said(/\n/);
   const { inspectorUrl } = JSON.parse(inspect.stdout()) as { readonly inspectorUrl: string };
-  const page = await (await fetch(`${inspectorUrl}/instance?id=p1`)).text();
-  expect(page).toContain('aria-label="Chart parcel"');
-  expect(page).toContain("PAUSE");
+  const page = async (): Promise<string> => (await fetch(`${inspectorUrl}/instance?id=p1`)).text();
+  expect(await page()).toContain("PAUSE");
+  await vi.waitFor(async () => expect(await page()).toContain('aria-label="Chart parcel"'), 30_000);
   await inspect.end("SIGTERM");
   await writeFile(bundle, exported.replace("fragile", "robust"));
   expect((await runCommand(["inspect", bundle])).stderr).toBe(

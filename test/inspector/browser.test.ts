@@ -37,6 +37,7 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
           await page.getByRole("link", { name: "p1" }).click();
           await page.getByText("for somebody to send one of").waitFor();
           const active = page.locator("svg .state.active");
+          await active.first().waitFor();
           expect(await active.count()).toBe(2);
           await engine.send(workflow, "p1", { type: "PAUSE" });
           await page.getByText("Its timer “after 15 min” fires at").waitFor();
