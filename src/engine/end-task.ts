@@ -4,7 +4,7 @@ import type { ClaimedTask, CommitResult, EngineStorage } from "../../storage/sto
 import type { Clock } from "../runtime.ts";
 import { isNotable, ranTaskWrite } from "./ran-tasks.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
-import type { Companions, Steps } from "./steps.ts";
+import type { StepCompanions, Steps } from "./steps.ts";
 
 /** What doing tasks needs. */
 export interface TaskSurroundings<W> {
@@ -22,7 +22,7 @@ export interface TaskRun<W> extends TaskSurroundings<W> {
 }
 
 /** What follows from the end of a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<Companions<W>, "consumes" | "ran"> & {
+export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran"> & {
   readonly event?: EventObject | undefined;
 };
 
@@ -54,7 +54,7 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
 }
 
 /** The parts of a commit that end a task, which is refused when another holder has it by now. */
-export type TaskConsumption<W> = Pick<Companions<W>, "consumes" | "ran">;
+export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran">;
 
 /** Those of a task that leaves no row; null for one that does. It waits for nothing. */
 function quietEnd<W>({ beganAt, clock }: TaskRun<W>, task: ClaimedTask): TaskConsumption<W> | null {

@@ -30,6 +30,10 @@ import type { AnyWorkflow, StartRequest } from "./workflow.ts";
 export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> & {
   readonly starts?: readonly StartRequest[];
   readonly arms?: readonly TaskRecord[];
+};
+
+/** The same for the engine's own use. */
+export type StepCompanions<W> = Companions<W> & {
   /** How the task went that the commit ends, where that is worth a row. */
   readonly ran?: RanTaskWrite;
 };
@@ -99,13 +103,13 @@ export class Steps<W> {
   }
 
   /** Starts instances together with writes and the end of a task, in one commit. */
-  async commit(companions: Companions<W>): Promise<CommitResult> {
+  async commit(companions: StepCompanions<W>): Promise<CommitResult> {
     if (!this.#charts.isDone) await this.#charts.check();
     return this.#commit([], companions, this.#clock.now());
   }
 
   /** Hands an event to an instance. Of racing senders one wins each version; the others decide again. */
-  send(id: string, event: EventObject, companions: Companions<W> = {}): Promise<SendResult> {
+  send(id: string, event: EventObject, companions: StepCompanions<W> = {}): Promise<SendResult> {
     return this.#turns.take(id, () => this.#sendNow(id, event, companions));
   }
 
@@ -183,7 +187,7 @@ export class Steps<W> {
     }
   }
 
-  async #sendNow(id: string, event: EventObject, companions: Companions<W>): Promise<SendResult> {
+  async #sendNow(id: string, event: EventObject, companions: StepCompanions<W>): Promise<SendResult> {
     if (!this.#charts.isDone) await this.#charts.check();
     for (let lost = 0; lost < MAX_LOST_RACES; lost++) {
       const known = this.#recent.take(id);
@@ -212,7 +216,11 @@ export class Steps<W> {
     throw tooManyRaces(id);
   }
 
-  async #commit(step: readonly StepCommit[], companions: Companions<W>, at: number): Promise<CommitResult> {
+  async #commit(
+    step: readonly StepCommit[],
+    companions: StepCompanions<W>,
+    at: number,
+  ): Promise<CommitResult> {
     const { consumes, writes = [], narrows = [], starts = [], arms: companionArms = [], ran } = companions;
     for (const { workflow } of starts) this.#workflows.checkAccepted(workflow);
     const begun = starts.map(({ workflow, id, input }) =>
