@@ -51,19 +51,29 @@ export class Commits {
     const batch = items.slice(first, first + TRANSACTION.items);
     const [only] = batch;
     if (batch.length === 1 && only !== undefined) {
-      return [await this.#connection.write(() => this.#apply(only), isOk)];
+      const settled = (): CommitResult[] => this.#settled(() => [this.#apply(only)]);
+      return this.#connection.write(settled, (results) => results.every(isOk));
     }
     // Conflicts are rare and savepoints cost a tenth of a commit: at first nobody has one, and the first conflict takes
     // the whole attempt back.
     const unhindered = await this.#connection.write(
       // What a refused item has left is still there, so no other is judged beside it.
-      () => this.#applyAll(batch, (item) => this.#apply(item), isOk),
+      () => this.#settled(() => this.#applyAll(batch, (item) => this.#apply(item), isOk)),
       (results) => results.every(isOk),
     );
     if (unhindered.every(isOk)) return unhindered;
     return this.#connection.write(() =>
-      this.#applyAll(batch, (item) => this.#connection.savepoint(() => this.#apply(item), isOk)),
+      this.#settled(() =>
+        this.#applyAll(batch, (item) => this.#connection.savepoint(() => this.#apply(item), isOk)),
+      ),
     );
+  }
+
+  /** What the commits do to lanes follows once, behind the last of them. */
+  #settled(apply: () => CommitResult[]): CommitResult[] {
+    const results = apply();
+    this.#parts.tasks.settle();
+    return results;
   }
 
   /** One after another, until the time is up that one transaction may take, or a result is one not to go on after. */

@@ -114,18 +114,36 @@ export class Connection {
    * the WAL still hold the whole transaction: the caller, told of an error, looks before it repeats anything.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
-    const { begin, commit, rollback } = this.#control;
+    return inTurn(() => this.#transaction(act, isKept));
+  }
+
+  /**
+   * As `write`, but the disk is not waited for: a loss of power may take it back, as long as no `write` came after it. The
+   * file stays whole, and a process that ends loses nothing. For what only means something while the machine stays up:
+   * a lease ends with the power of its holder, since all processes of one file are on one machine.
+   */
+  writeUnsynced<A>(act: () => A): Promise<A> {
     return inTurn(() => {
-      begin.run();
+      this.#database.pragma("synchronous = NORMAL");
       try {
-        const answer = act();
-        (isKept(answer) ? commit : rollback).run();
-        return answer;
-      } catch (error) {
-        if (this.#database.inTransaction) rollback.run();
-        throw error;
+        return this.#transaction(act, () => true);
+      } finally {
+        this.#database.pragma("synchronous = FULL");
       }
     });
+  }
+
+  #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {
+    const { begin, commit, rollback } = this.#control;
+    begin.run();
+    try {
+      const answer = act();
+      (isKept(answer) ? commit : rollback).run();
+      return answer;
+    } catch (error) {
+      if (this.#database.inTransaction) rollback.run();
+      throw error;
+    }
   }
 
   /** Within `write`: keeps what `act` did, or takes back that alone. */

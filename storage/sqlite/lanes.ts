@@ -27,11 +27,19 @@ export class Lanes {
   /** Makes sure the lane has its row, this cap and this group; `settle` it afterwards. */
   open({ key: lane, cap, group }: Lane, workflow: string, nextAt: number): void {
     const laneGroup = group ?? UNGROUPED;
+    if (this.#isOpen({ lane, workflow, cap, laneGroup })) return;
     this.#lanes.open.run({ lane, workflow, cap, laneGroup, nextAt });
     this.#lanes.recap.run({ lane, cap });
     const isRegrouped = this.#lanes.regroup.run({ lane, laneGroup }) > 0;
     // Claims judge by the group of the task, and look for due lanes by that of the lane.
     if (isRegrouped) this.#lanes.regroupTasks.run({ lane, laneGroup: group ?? null });
+  }
+
+  /** Whether there is nothing to do for `open`, as for all tasks but the first of a lane that others wait in. */
+  #isOpen({ lane, workflow, cap, laneGroup }: Omit<LaneRow, "nextAt">): boolean {
+    const rows = this.#lanes.of.all({ lane });
+    const isSame = rows.every((row) => row.cap === cap && row.laneGroup === laneGroup);
+    return isSame && rows.some((row) => row.workflow === workflow);
   }
 
   /** Makes sure that a lane which is open has a row of this workflow too, with its cap and group; `settle` it afterwards. */

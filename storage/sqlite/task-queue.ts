@@ -43,6 +43,8 @@ export class TaskQueue {
   readonly #connection: Connection;
   readonly #tasks: PreparedAll<ReturnType<typeof taskStatements>>;
   readonly #lanes: Lanes;
+  /** Lanes of which a commit has changed tasks since `settle`. */
+  readonly #changed = new Set<string>();
 
   constructor(connection: Connection, db: Kysely<Schema>) {
     this.#connection = connection;
@@ -53,29 +55,40 @@ export class TaskQueue {
   /** Within a commit: removes the task it consumes. False when its token is not that of the latest claim. */
   consume({ task: id, token }: NonNullable<AnyCommit["consumes"]>): boolean {
     const consumed = this.#tasks.consume.get({ id, token });
-    if (consumed !== undefined) this.#lanes.settle(new Set([consumed.lane]));
+    this.#touch(consumed?.lane);
     return consumed !== undefined;
+  }
+
+  /**
+   * At the end of a transaction of commits: brings the lanes in line with the tasks, once for each lane however many commits
+   * have changed it. Those of a commit that was taken back are only looked at in vain.
+   */
+  settle(): void {
+    this.#lanes.settle(this.#changed);
+    this.#changed.clear();
+  }
+
+  #touch(lane: string | null | undefined): void {
+    if (typeof lane === "string") this.#changed.add(lane);
   }
 
   /** Within a commit: a step may leave and enter a state again, so the old timers go before the new come. */
   replace({ disarms = [], ends = [], adopts = [], amends = [], narrows = [], arms = [] }: TaskChanges): void {
-    const changed = new Set<string | null>();
-    for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) changed.add(lane);
-    for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) changed.add(lane);
-    for (const adopted of adopts) for (const lane of this.#adopt(adopted)) changed.add(lane);
-    for (const each of amends) for (const { lane } of this.#tasks.amend.all({ ...each })) changed.add(lane);
+    for (const instance of ends) for (const { lane } of this.#tasks.end.all({ instance })) this.#touch(lane);
+    for (const disarm of disarms) for (const { lane } of this.#tasks.disarm.all(disarm)) this.#touch(lane);
+    for (const adopted of adopts) for (const lane of this.#adopt(adopted)) this.#touch(lane);
+    for (const each of amends) for (const { lane } of this.#tasks.amend.all({ ...each })) this.#touch(lane);
     for (const { task: given, lease } of arms) {
       const task = { ...given, workflow: this.#workflowOf(given) };
       const row = storedTask(task, lease);
       this.#tasks.arm.run(encodeRow(engineTables.tasks, row) as unknown as Encode<StoredTask>);
       if (task.lane !== null) this.#lanes.open(task.lane, task.workflow, row.visibleAt);
-      changed.add(row.lane);
+      this.#touch(row.lane);
     }
     for (const narrowed of narrows) {
       this.#lanes.narrow(narrowed);
-      changed.add(narrowed.lane);
+      this.#touch(narrowed.lane);
     }
-    this.#lanes.settle(changed);
   }
 
   /** The lanes of the tasks that now belong to another workflow: there they have a row of their own. */
@@ -102,7 +115,7 @@ export class TaskQueue {
       this.#tasks.retry.run({ ...next, dueAt });
       const { lane } = taskRecord(next);
       if (lane !== null) this.#lanes.open(lane, next.workflow, dueAt);
-      this.#lanes.settle(new Set([next.lane]));
+      this.#touch(next.lane);
     }
     return drops.every((id) => this.#tasks.drop.run({ id }) === 1);
   }
@@ -110,7 +123,7 @@ export class TaskQueue {
   /** Writes nothing, and does not ask for the write lock, while nothing is due. */
   async claim(request: ClaimRequest): Promise<ClaimedTask[]> {
     const isDue = await this.#connection.read(() => this.#isDue(request));
-    return isDue ? this.#connection.write(() => this.#claim(request)) : [];
+    return isDue ? this.#connection.writeUnsynced(() => this.#claim(request)) : [];
   }
 
   #isDue(request: ClaimRequest): boolean {
@@ -192,7 +205,7 @@ export class TaskQueue {
 
   async heartbeat({ tasks, ...beat }: Heartbeat): Promise<string[]> {
     if (tasks.length === 0) return [];
-    return this.#connection.write(() => {
+    return this.#connection.writeUnsynced(() => {
       const changed = new Set<string | null>();
       const lost = tasks.filter(({ id, token }) => {
         const task = this.#tasks.one.get({ id });
