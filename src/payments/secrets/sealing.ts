@@ -1,5 +1,5 @@
 /** Secrets at rest: AES-256-GCM under a key derived from the operator's master secret, bound to the row they are for. */
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Random } from "../../runtime.ts";
 
 /** One version of the operator's master secret. New secrets are sealed with the first; the others still open theirs. */
@@ -27,12 +27,18 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 export function createSealing(masterSecrets: readonly MasterSecret[], random: Random): Sealing {
-  const keyOf = (version: number): Buffer => {
+  const keys = new Map<number, KeyObject>();
+  const keyOf = (version: number): KeyObject => {
+    const known = keys.get(version);
+    if (known !== undefined) return known;
     const master = masterSecrets.find((candidate) => candidate.version === version);
     if (master === undefined) {
       throw new Error(`a secret was sealed under master secret ${version}, which is not given`);
     }
-    return Buffer.from(hkdfSync("sha256", master.secret, "", "paystate sealed secrets v1", 32));
+    const derived = hkdfSync("sha256", master.secret, "", "paystate sealed secrets v1", 32);
+    const key = createSecretKey(Buffer.from(derived));
+    keys.set(version, key);
+    return key;
   };
   const bound = ({ table, row, owner }: SealedFor, version: number): Buffer =>
     Buffer.from(JSON.stringify([table, row, owner, version]));

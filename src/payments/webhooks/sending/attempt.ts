@@ -5,11 +5,11 @@ import type { Clock } from "../../../runtime.ts";
 import type { AllowAddress } from "./address-guard.ts";
 import { DeadlinePassed, withDeadline } from "./deadline.ts";
 import type { DenyList } from "./deny-list.ts";
-import { type OpeningTimes, TooManyInterimAnswers } from "./receiver-connection.ts";
-import { type Call, ReceiverConnections } from "./receiver-connections.ts";
+import { TooManyInterimAnswers } from "./answer-reader.ts";
+import type { OpeningTimes, ReceiverRequest } from "./receiver-connection.ts";
+import { ReceiverConnections } from "./receiver-connections.ts";
 import { type ConnectFault, ReceiverConnectError } from "./receiver-socket.ts";
 import { dnsLookup, type Lookup } from "./resolve-host.ts";
-import { readExcerpt } from "./response-excerpt.ts";
 
 /** From the look-up of the name to the status line, in milliseconds. */
 export const DELIVERY_DEADLINE_MS = 10_000;
@@ -112,7 +112,7 @@ class GuardedDelivery implements Delivery {
   async attempt({ url, body, headers, signal: caller }: AttemptRequest): Promise<AttemptResult> {
     const deadline = { ms: DELIVERY_DEADLINE_MS, clock: this.#clock, caller };
     const request = { method: "POST", body, headers: { ...headers, ...FIXED_HEADERS } } as const;
-    const result = await withDeadline(deadline, (signal) => this.#post({ text: url, request, signal }));
+    const result = await withDeadline(deadline, (signal) => this.#post(url, request, signal));
     const { error, durationMs } = result;
     webhookCalled.publish(() => ({ outcome: error ?? "delivered", durationMs }));
     return result;
@@ -120,10 +120,11 @@ class GuardedDelivery implements Delivery {
 
   reach(url: string): Promise<boolean> {
     const request = { method: "HEAD", headers: { "user-agent": USER_AGENT } } as const;
-    return withDeadline({ ms: REACH_DEADLINE_MS, clock: this.#clock }, async (signal) =>
-      this.#connections
-        .callAlone({ text: url, request, signal }, () => Promise.resolve(true))
-        .catch(() => false),
+    return withDeadline({ ms: REACH_DEADLINE_MS, clock: this.#clock }, (signal) =>
+      this.#connections.callAlone({ text: url, request, signal, onStatus: () => {} }).then(
+        () => true,
+        () => false,
+      ),
     );
   }
 
@@ -131,19 +132,19 @@ class GuardedDelivery implements Delivery {
     return this.#connections.endIdle();
   }
 
-  async #post(call: Call): Promise<AttemptResult> {
+  async #post(text: string, request: ReceiverRequest, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = this.#clock.now();
     // A wall clock may be set back meanwhile.
     const duration = (): number => Math.max(0, this.#clock.now() - startedAt);
+    let durationMs = 0;
+    const onStatus = (): void => void (durationMs = duration());
     try {
-      return await this.#connections.call(call, async ({ statusCode, body: answer }, opening) => {
-        const durationMs = duration();
-        const error = judge(statusCode, this.#acceptAny2xx);
-        const excerpt = await readExcerpt(answer);
-        return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
-      });
+      const answered = await this.#connections.call({ text, request, signal, onStatus });
+      const { statusCode, excerpt, opening } = answered;
+      const error = judge(statusCode, this.#acceptAny2xx);
+      return { ok: error === null, httpStatus: statusCode, error, durationMs, excerpt, opening };
     } catch (thrown) {
-      const error = faultOf(thrown, call.signal);
+      const error = faultOf(thrown, signal);
       const nothing = { httpStatus: null, excerpt: null, opening: null };
       return { ok: false, error, durationMs: duration(), ...nothing };
     }

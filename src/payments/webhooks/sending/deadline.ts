@@ -9,6 +9,9 @@ export class DeadlinePassed extends Error {
   }
 }
 
+/** Why the timer of finished work is ended. Given, because the platform would make an error with a stack each time. */
+const FINISHED = "the work has finished";
+
 /** How long work may take. */
 export interface Deadline {
   readonly ms: number;
@@ -36,6 +39,6 @@ export async function withDeadline<T>(
     return await work(running.signal);
   } finally {
     caller?.removeEventListener("abort", abandon);
-    finished.abort();
+    finished.abort(FINISHED);
   }
 }

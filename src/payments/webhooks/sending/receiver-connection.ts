@@ -1,24 +1,16 @@
 /** One guarded connection to a receiver: one request at a time, kept for the next one as long as HTTP allows. */
 import type { TLSSocket } from "node:tls";
 import type { Client, Dispatcher } from "undici";
+import { type Answer, AnswerReader, type Reading } from "./answer-reader.ts";
 import { type OpenedSocket, openReceiverSocket, type SocketOptions } from "./receiver-socket.ts";
 
 /** Most a receiver may answer in the headers of one answer, in bytes; Node's own bound. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
-const MAX_INTERIM_BYTES = 64 * 1024;
-/** What an interim answer takes besides its headers: its status line and the empty line. */
-const INTERIM_LINE_BYTES = 32;
 
 /** No connection is older: by then its receiver's address is judged again, and its certificate verified again. */
 const MAX_CONNECTION_MS = 120_000;
 /** Ended by us after so long without a request, before receivers do it: none must be sent into a connection that just ends. */
 const MAX_IDLE_MS = 4_000;
-
-/** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
-export class TooManyInterimAnswers extends Error {
-  override readonly name = "TooManyInterimAnswers";
-}
 
 /** Thrown when the receiver has ended a kept connection before it was used again. */
 export class KeptConnectionEnded extends Error {
@@ -81,27 +73,13 @@ export class ReceiverConnection {
     return !this.#hasEnded && age >= 0 && age < MAX_CONNECTION_MS;
   }
 
-  /** Sends one request and gives the answer to `read` as soon as its headers are here. Follows and decompresses nothing. */
-  async ask<T>(
-    url: URL,
-    { request, signal }: { readonly request: ReceiverRequest; readonly signal: AbortSignal },
-    read: (answer: Dispatcher.ResponseData) => Promise<T>,
-  ): Promise<T> {
-    let left = MAX_INTERIM_BYTES;
-    const answer = await this.#client.request({
-      ...request,
-      path: url.pathname + url.search,
-      signal,
-      onInfo: ({ headers }) => {
-        left -= INTERIM_LINE_BYTES + JSON.stringify(headers).length;
-        // Undici ends the connection with what is thrown here.
-        if (left < 0) throw new TooManyInterimAnswers("more interim answers than any receiver needs");
-      },
-    });
-    const result = await read(answer);
-    // What is left of an answer would be taken for the next one's.
-    if (!answer.body.readableEnded) this.#hasEnded = true;
-    return result;
+  /** Sends one request and reads its answer. Follows and decompresses nothing. */
+  async ask(url: URL, request: ReceiverRequest, reading: Reading): Promise<Answer> {
+    const reader = new AnswerReader(reading);
+    this.#client.dispatch({ ...request, path: url.pathname + url.search }, reader);
+    const answer = await reader.answer;
+    if (!answer.isWhole) this.#hasEnded = true;
+    return answer;
   }
 
   /** Ends it at once, together with a request under way. */

@@ -1,5 +1,5 @@
 /** The connections that are kept between deliveries: for each receiver's URL a few, in all a bounded number. */
-import type { Dispatcher } from "undici";
+import type { Answer, Reading } from "./answer-reader.ts";
 import {
   KeptConnectionEnded,
   ReceiverConnection,
@@ -15,15 +15,16 @@ const MAX_IDLE_PER_URL = 4;
 const MAX_IDLE = 256;
 
 /** One call, and how long it may take. */
-export interface Call {
+export interface Call extends Reading {
   /** The receiver's URL as it is stored. */
   readonly text: string;
   readonly request: ReceiverRequest;
-  readonly signal: AbortSignal;
 }
 
-/** Reads one answer; `opening` is null on a connection that was kept. */
-export type ReadAnswer<T> = (answer: Dispatcher.ResponseData, opening: OpeningTimes | null) => Promise<T>;
+/** An answer, and how its connection was opened; null for one that was kept. */
+export interface CallAnswer extends Answer {
+  readonly opening: OpeningTimes | null;
+}
 
 /**
  * Makes, keeps and ends connections. A kept connection serves the URL that it was made for and no other, so that two
@@ -44,26 +45,27 @@ export class ReceiverConnections {
    *
    * Rejects with {@link ReceiverConnectError} before a request was sent, with undici's errors after.
    */
-  async call<T>({ text, request, signal }: Call, read: ReadAnswer<T>): Promise<T> {
+  async call(call: Call): Promise<CallAnswer> {
+    const { text, signal } = call;
     const url = this.#acceptedUrl(text);
     const kept = this.#take(text);
     if (kept !== null) {
       try {
-        return await this.#ask(kept, { text, url, request, signal }, (answer) => read(answer, null));
+        return { ...(await this.#ask(kept, url, call)), opening: null };
       } catch (error) {
         if (!(error instanceof KeptConnectionEnded)) throw error;
       }
     }
     const made = await ReceiverConnection.open(url, this.#options, signal);
-    return this.#ask(made, { text, url, request, signal }, (answer) => read(answer, made.opening));
+    return { ...(await this.#ask(made, url, call)), opening: made.opening };
   }
 
   /** As `call`, on a connection that is judged now and ended afterwards. */
-  async callAlone<T>({ text, request, signal }: Call, read: ReadAnswer<T>): Promise<T> {
+  async callAlone({ text, request, ...reading }: Call): Promise<Answer> {
     const url = this.#acceptedUrl(text);
-    const made = await ReceiverConnection.open(url, this.#options, signal);
+    const made = await ReceiverConnection.open(url, this.#options, reading.signal);
     try {
-      return await made.ask(url, { request, signal }, (answer) => read(answer, made.opening));
+      return await made.ask(url, request, reading);
     } finally {
       await made.end();
     }
@@ -84,18 +86,14 @@ export class ReceiverConnections {
     return parsed.ok;
   }
 
-  async #ask<T>(
-    connection: ReceiverConnection,
-    { text, url, request, signal }: Call & { readonly url: URL },
-    read: (answer: Dispatcher.ResponseData) => Promise<T>,
-  ): Promise<T> {
+  async #ask(connection: ReceiverConnection, url: URL, call: Call): Promise<Answer> {
     let isWhole = false;
     try {
-      const result = await connection.ask(url, { request, signal }, read);
-      isWhole = true;
-      return result;
+      const answer = await connection.ask(url, call.request, call);
+      isWhole = answer.isWhole;
+      return answer;
     } finally {
-      if (isWhole && connection.isUsable(this.#options.clock.now())) this.#keep(text, connection);
+      if (isWhole && connection.isUsable(this.#options.clock.now())) this.#keep(call.text, connection);
       else await connection.end();
     }
   }

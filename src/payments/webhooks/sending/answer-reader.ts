@@ -1,0 +1,97 @@
+/** Reads one answer of a receiver as it comes: the status line decides, and of the body the beginning is kept. */
+import type { Dispatcher } from "undici";
+import { ResponseExcerpt } from "./response-excerpt.ts";
+
+/** Most of interim (1xx) answers before the real one: an endless row of them would keep the event loop busy. */
+const MAX_INTERIM_BYTES = 64 * 1024;
+/** What an interim answer takes besides its headers: its status line and the empty line. */
+const INTERIM_LINE_BYTES = 32;
+
+/** Thrown when a receiver sends more interim answers than {@link MAX_INTERIM_BYTES}. */
+export class TooManyInterimAnswers extends Error {
+  override readonly name = "TooManyInterimAnswers";
+}
+
+/** Why the rest of an answer is not read: more has come than anyone needs. */
+const ENOUGH = new Error("enough of the answer has been read");
+
+/** What a receiver has answered. */
+export interface Answer {
+  readonly statusCode: number;
+  /** The beginning of the body as text; null when there was none. */
+  readonly excerpt: string | null;
+  /** Whether it has come to its end: what is left of one would be taken for the next one's. */
+  readonly isWhole: boolean;
+}
+
+/** How one answer is read. */
+export interface Reading {
+  /** Ends the request; before the status line the answer then rejects with its reason. */
+  readonly signal: AbortSignal;
+  /** Called at the status line of the final answer. */
+  readonly onStatus: () => void;
+}
+
+/**
+ * Takes what undici tells of one request, without the stream that its own `request` makes of each answer. A body that
+ * breaks off, or is cut by the signal, gives what has come.
+ */
+export class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly #reading: Reading;
+  readonly #excerpt = new ResponseExcerpt();
+  readonly answer: Promise<Answer>;
+  #resolve: (answer: Answer) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #abort: () => void = () => {};
+  #statusCode: number | null = null;
+  #interimLeft = MAX_INTERIM_BYTES;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const { signal } = this.#reading;
+    const abort = (): void => controller.abort(signal.reason as Error);
+    if (signal.aborted) return abort();
+    this.#abort = abort;
+    signal.addEventListener("abort", abort, { once: true });
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    statusCode: number,
+    headers: Readonly<Record<string, unknown>>,
+  ): void {
+    if (statusCode >= 200) {
+      this.#statusCode = statusCode;
+      this.#reading.onStatus();
+      return;
+    }
+    this.#interimLeft -= INTERIM_LINE_BYTES + JSON.stringify(headers).length;
+    if (this.#interimLeft >= 0) return;
+    controller.abort(new TooManyInterimAnswers("more interim answers than any receiver needs"));
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
+    if (!this.#excerpt.take(chunk)) controller.abort(ENOUGH);
+  }
+
+  onResponseEnd(): void {
+    this.#end(true, null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#end(false, error);
+  }
+
+  #end(isWhole: boolean, error: Error | null): void {
+    this.#reading.signal.removeEventListener("abort", this.#abort);
+    if (this.#statusCode === null) this.#reject(error);
+    else this.#resolve({ statusCode: this.#statusCode, excerpt: this.#excerpt.text(), isWhole });
+  }
+}
