@@ -11,7 +11,10 @@ import type { TaskQueue } from "./task-queue.ts";
 import type { WatchList } from "./watch-list.ts";
 
 /** What one physical transaction may hold, so that neither other processes nor the event loop wait long for it. */
-const TRANSACTION = { items: 256, milliseconds: 2 };
+const MAX_ITEMS = 256;
+/** It executes for so long, or for as long as the disk took to keep the one before: on a slow disk few large ones end sooner. */
+const MIN_EXECUTION_MS = 2;
+const MAX_EXECUTION_MS = 10;
 
 const isOk = ({ ok }: CommitResult): boolean => ok;
 
@@ -29,6 +32,9 @@ export class Commits {
   readonly #parts: CommitParts;
   readonly #instances: PreparedAll<ReturnType<typeof instanceStatements>>;
   readonly #elapsed: () => number;
+  #appliedAt = 0;
+  /** How long the disk took for the last transaction. */
+  #diskMs = 0;
 
   constructor(connection: Connection, db: Kysely<Schema>, parts: CommitParts) {
     this.#connection = connection;
@@ -42,13 +48,14 @@ export class Commits {
     while (results.length < items.length) {
       if (results.length > 0) await new Promise(setImmediate);
       results.push(...(await this.#transaction(items, results.length)));
+      this.#diskMs = this.#elapsed() - this.#appliedAt;
     }
     return results;
   }
 
   /** As many items as one physical transaction may hold, from `first` on. */
   async #transaction(items: readonly AnyCommit[], first: number): Promise<CommitResult[]> {
-    const batch = items.slice(first, first + TRANSACTION.items);
+    const batch = items.slice(first, first + MAX_ITEMS);
     const [only] = batch;
     if (batch.length === 1 && only !== undefined) {
       const settled = (): CommitResult[] => this.#settled(() => [this.#apply(only)]);
@@ -73,6 +80,7 @@ export class Commits {
   #settled(apply: () => CommitResult[]): CommitResult[] {
     const results = apply();
     this.#parts.tasks.settle();
+    this.#appliedAt = this.#elapsed();
     return results;
   }
 
@@ -83,7 +91,7 @@ export class Commits {
     goesOn: (result: CommitResult) => boolean = () => true,
   ): CommitResult[] {
     const results: CommitResult[] = [];
-    const end = this.#elapsed() + TRANSACTION.milliseconds;
+    const end = this.#elapsed() + Math.min(Math.max(MIN_EXECUTION_MS, this.#diskMs), MAX_EXECUTION_MS);
     for (const item of batch) {
       const result = apply(item);
       results.push(result);

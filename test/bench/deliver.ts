@@ -1,79 +1,99 @@
-/** Durable webhook deliveries per second, receiver included, beside bare requests posting the same bodies. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { sqliteStorage } from "../kit/storages.ts";
-import { createEngine, startOf } from "../../src/engine/index.ts";
-import { paymentTables } from "../../src/payments/tables.ts";
-import { createSealing } from "../../src/payments/secrets/sealing.ts";
-import { webhookDeliveryWorkflow } from "../../src/payments/webhooks/webhook-delivery-workflow.ts";
-import { systemClock, systemRandom } from "../../src/runtime.ts";
+/** Durable webhook deliveries over TLS, beside bare undici that posts the same bodies on kept connections. */
+import { Pool } from "undici";
+import { startOf } from "../../src/engine/index.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
-import { webhookOf } from "../contracts/storage/samples.ts";
-import { startHttpsReceiver } from "../kit/https-receiver.ts";
-import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
-import { inParallel, timed, type Report } from "./figures.ts";
+import { systemClock } from "../../src/runtime.ts";
+import { startDelivering, type Delivering } from "./delivering.ts";
+import { inParallel, median, type Report } from "./figures.ts";
+import { reportFirstBytes } from "./first-byte.ts";
+import { startReceiver, type ReceiverProcess } from "./start-receiver.ts";
 
-const DELIVERIES = 1_500;
+// Rounds alternate, so that a machine that gets slower meanwhile slows all alike.
+const ROUNDS = 5;
+const DELIVERIES = 4_000;
 const AT_ONCE = 64;
 const WEBHOOKS = 16;
+const QUEUED = { status: "pending", attempts: 0, runs: 1, deliveredAt: null, abandonedAt: null } as const;
 const BODY = JSON.stringify({ event: "transaction.completed", filler: "x".repeat(400) });
 
-/** Both keep their connections, as ours always do; the receiver runs in the same process. */
-export async function benchDeliver(report: Report): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
-  const receiver = await startHttpsReceiver();
-  const delivery = createDelivery({
-    clock: systemClock,
-    ca: receiver.ca,
-    allowAddress: (ip) => ip === "127.0.0.1",
-  });
-  const storage = await sqliteStorage(join(folder, "deliver.db"));
-  const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
-  const deliveries = webhookDeliveryWorkflow({
-    storage,
-    clock: systemClock,
-    delivery,
-    sealing,
-    disableAfter: "never",
-  });
-  const engine = createEngine({ storage, tables: paymentTables, workflows: [deliveries] });
-  try {
-    const bare = await timed(() =>
-      inParallel(DELIVERIES, AT_ONCE, async () => {
-        await delivery.attempt({ url: receiver.url, body: BODY, headers: {} });
-      }),
-    );
-    report({ name: "deliver bare attempts", perSecond: DELIVERIES / bare.seconds });
+/** Deliveries per second of wall time, and milliseconds of this process' CPU for each. */
+interface Measured {
+  readonly perSecond: number;
+  readonly cpuMs: number;
+}
 
-    const now = systemClock.now();
-    await engine.commit({
-      writes: [
-        {
-          table: "notices",
-          insert: {
-            id: "evt_bench",
-            transactionId: "tx_bench",
-            event: "transaction.completed",
-            status: "completed",
-            reason: null,
-            signature: null,
-            blockTime: null,
-            fee: null,
-            body: BODY,
-            createdAt: now,
-          },
-        },
-        ...Array.from({ length: WEBHOOKS }, (_, index) => ({
-          table: "webhooks" as const,
-          insert: webhookOf(`wh_${index}`, {
-            accountId: `acct_${index}`,
-            url: receiver.url,
-            createdAt: now,
-          }),
-        })),
-      ],
-    });
+/** Each way keeps its connections; the receiver is a process of its own and has no part in the CPU. */
+export async function benchDeliver(report: Report): Promise<void> {
+  const receiver = await startReceiver();
+  try {
+    const ways = {
+      "deliver bare undici": () => postBare(receiver),
+      "deliver attempts": () => attempt(receiver),
+      "deliver durable": () => deliverDurably(receiver),
+    };
+    const names = Object.keys(ways) as (keyof typeof ways)[];
+    const rounds: Record<string, Measured>[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const measured: Record<string, Measured> = {};
+      for (const name of names) measured[name] = await ways[name]();
+      rounds.push(measured);
+    }
+    const of = (name: string, what: keyof Measured): number =>
+      median(rounds.map((measured) => measured[name]?.[what] ?? 0));
+    for (const name of names) {
+      const [perSecond, cpuMs] = [of(name, "perSecond"), of(name, "cpuMs")];
+      const bare = of("deliver bare undici", "perSecond");
+      report({ name, perSecond, "CPU ms each": cpuMs, "of bare": perSecond / bare });
+    }
+    await reportFirstBytes(receiver, report);
+  } finally {
+    await receiver.end();
+  }
+}
+
+async function measure(work: () => Promise<void>): Promise<Measured> {
+  const [cpu, began] = [process.cpuUsage(), performance.now()];
+  await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    perSecond: (DELIVERIES / (performance.now() - began)) * 1_000,
+    cpuMs: (user + system) / 1_000 / DELIVERIES,
+  };
+}
+
+async function postBare({ ca, urlOf }: ReceiverProcess): Promise<Measured> {
+  const pool = new Pool(new URL(urlOf(0)).origin, { connections: AT_ONCE, pipelining: 1, connect: { ca } });
+  const headers = { "content-type": "application/json", "webhook-id": "evt_bench" };
+  const result = await measure(() =>
+    inParallel(DELIVERIES, AT_ONCE, async () => {
+      const { body } = await pool.request({ method: "POST", path: "/hook", headers, body: BODY });
+      await body.dump();
+    }),
+  );
+  await pool.close();
+  return result;
+}
+
+async function attempt({ ca, urlOf }: ReceiverProcess): Promise<Measured> {
+  const delivery = createDelivery({ clock: systemClock, ca, allowAddress: (ip) => ip === "127.0.0.1" });
+  const result = await measure(() =>
+    inParallel(DELIVERIES, AT_ONCE, async (index) => {
+      const url = urlOf(index % WEBHOOKS);
+      await delivery.attempt({ url, body: BODY, headers: { "webhook-id": "evt_bench" } });
+    }),
+  );
+  await delivery.endIdle();
+  return result;
+}
+
+/** Sixteen accounts with a signed webhook each; from the commit that starts a delivery to that of its end. */
+async function deliverDurably({ ca, urlOf }: ReceiverProcess): Promise<Measured> {
+  const delivering = await startDelivering(ca);
+  const { engine, register } = delivering;
+  try {
+    await register(
+      Array.from({ length: WEBHOOKS }, (_, index) => ({ ...ownedOf(index), url: urlOf(index) })),
+    );
     const left = { count: DELIVERIES };
     const ended = new Promise<void>((resolve) => {
       engine.subscribe(({ commit: { step } }) => {
@@ -82,50 +102,38 @@ export async function benchDeliver(report: Report): Promise<void> {
         if (left.count === 0) resolve();
       });
     });
-    engine.run();
-    const durable = await timed(async () => {
-      await inParallel(DELIVERIES, AT_ONCE, async (index) => {
-        const id = `dlv_${index}`;
-        const webhookId = `wh_${index % WEBHOOKS}`;
-        await engine.commit({
-          starts: [
-            startOf(deliveries, id, {
-              deliveryId: id,
-              webhookId,
-              noticeId: "evt_bench",
-              accountId: webhookId,
-              follows: null,
-              pausesMs: [],
-            }),
-          ],
-          writes: [
-            {
-              table: "deliveries",
-              insert: {
-                id,
-                accountId: webhookId,
-                webhookId,
-                noticeId: "evt_bench",
-                transactionId: "tx_bench",
-                status: "pending",
-                attempts: 0,
-                runs: 1,
-                deliveredAt: null,
-                abandonedAt: null,
-                createdAt: now,
-              },
-            },
-          ],
-        });
-      });
+    return await measure(async () => {
+      await inParallel(DELIVERIES, AT_ONCE, (index) => startDelivery(delivering, index));
       await ended;
     });
-    const perSecond = DELIVERIES / durable.seconds;
-    report({ name: "deliver durable", perSecond, "of bare": perSecond / (DELIVERIES / bare.seconds) });
   } finally {
-    await engine.stop();
-    await storage.close();
-    await receiver.close();
-    rmSync(folder, { recursive: true, force: true });
+    await delivering.stop();
   }
+}
+
+function ownedOf(webhook: number): { readonly id: string; readonly accountId: string } {
+  return { id: `wh_${webhook}`, accountId: `acct_${webhook}` };
+}
+
+/** What the announcement of a notice commits for one webhook, with the notice. */
+async function startDelivery({ engine, deliveries }: Delivering, index: number): Promise<void> {
+  const [deliveryId, noticeId, transactionId] = [idOf("dlv", index), idOf("evt", index), idOf("tx", index)];
+  const { id: webhookId, accountId } = ownedOf(index % WEBHOOKS);
+  const about = { webhookId, accountId, noticeId };
+  const createdAt = systemClock.now();
+  const unknown = { reason: null, signature: null, blockTime: null, fee: null };
+  const event = { event: "transaction.completed", status: "completed" as const, ...unknown };
+  const input = { deliveryId, ...about, follows: null, pausesMs: [] };
+  await engine.commit({
+    starts: [startOf(deliveries, deliveryId, input)],
+    writes: [
+      { table: "notices", insert: { id: noticeId, transactionId, ...event, body: BODY, createdAt } },
+      { table: "deliveries", insert: { id: deliveryId, ...about, transactionId, ...QUEUED, createdAt } },
+    ],
+  });
+}
+
+/** Ids of the service are ordered by time, too. */
+function idOf(kind: string, index: number): string {
+  return `${kind}_${String(index).padStart(22, "0")}`;
 }

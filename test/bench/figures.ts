@@ -49,5 +49,11 @@ export async function inParallel(
 
 /** The one in the middle, 0 of none. */
 export function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+  return percentile(values, 0.5);
+}
+
+/** The value below which this share of them lies, 0 of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

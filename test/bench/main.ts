@@ -6,6 +6,7 @@ import { benchEngine } from "./engine.ts";
 import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable, type Report } from "./figures.ts";
 import { benchHttp } from "./http.ts";
+import { benchHostile } from "./hostile.ts";
 import { benchIdle } from "./idle.ts";
 import { benchInspector } from "./inspector.ts";
 import { benchImport } from "./import.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   growth: benchGrowth,
   retention: benchRetention,
   tarpit: benchTarpit,
+  hostile: benchHostile,
   idle: benchIdle,
   http: benchHttp,
   import: benchImport,

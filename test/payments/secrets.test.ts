@@ -4,6 +4,7 @@ import { memoryStorage } from "../kit/storages.ts";
 import { silentLogger, systemRandom } from "../../src/runtime.ts";
 import { StoredApiKeys } from "../../src/payments/accounts/api-keys.ts";
 import { bindDatabase } from "../../src/payments/secrets/bind-database.ts";
+import { keepingOpened } from "../../src/payments/secrets/opened-secrets.ts";
 import { createSealing } from "../../src/payments/secrets/sealing.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 
@@ -91,6 +92,29 @@ describe("sealed secrets", () => {
     expect(() => sealing.open(sealed, { ...place, row: "wh_2" })).toThrow(/unable to authenticate/i);
     expect(() => sealing.open(sealed, { ...place, owner: "acct_2" })).toThrow(/unable to authenticate/i);
     expect(() => sealing.open(sealed.replace("1.", "9."), place)).toThrow(/master secret 9/);
+  });
+
+  test("kept open, each still opens only for its own row and owner, and only what was opened is kept", () => {
+    const sealing = createSealing([{ version: 1, secret: secretOf(1) }], systemRandom);
+    let opened = 0;
+    const kept = keepingOpened({
+      ...sealing,
+      open: (...given) => {
+        opened += 1;
+        return sealing.open(...given);
+      },
+    });
+    const [one, other] = [kept.seal("one", place), kept.seal("other", place)];
+    expect([one, other, one, other].map((sealed) => kept.open(sealed, place))).toEqual([
+      "one",
+      "other",
+      "one",
+      "other",
+    ]);
+    expect(opened).toBe(2);
+    expect(() => kept.open(one, { ...place, owner: "acct_2" })).toThrow(/unable to authenticate/i);
+    expect(() => kept.open(one, { ...place, row: "wh_2" })).toThrow(/unable to authenticate/i);
+    expect(opened).toBe(4);
   });
 
   test("the same secret is sealed differently each time", () => {

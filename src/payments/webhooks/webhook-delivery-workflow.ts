@@ -11,6 +11,7 @@ import type { Clock } from "../../runtime.ts";
 import type { AttemptError, AttemptResult, Delivery } from "./sending/attempt.ts";
 import { signatureHeaders } from "./sending/signature.ts";
 import { disablingWrites, type DisableAfter } from "./disable-failing-webhook.ts";
+import { keepingOpened } from "../secrets/opened-secrets.ts";
 import type { Sealing } from "../secrets/sealing.ts";
 import { narrowingAfter } from "./narrow-timing-out.ts";
 import { secretsOf } from "./webhook-secret.ts";
@@ -37,7 +38,8 @@ export interface DeliveringParts {
   readonly disableAfter: DisableAfter | "never";
 }
 
-export function webhookDeliveryWorkflow(parts: DeliveringParts): WebhookDeliveryWorkflow {
+export function webhookDeliveryWorkflow(given: DeliveringParts): WebhookDeliveryWorkflow {
+  const parts = { ...given, sealing: keepingOpened(given.sealing) };
   return workflow(webhookDelivery)<PaymentTables>({
     version: 1,
     effects: {

@@ -34,7 +34,9 @@ export async function withDeadline<T>(
   if (caller?.aborted === true) abandon();
   // Not AbortSignal.any: on Node 20 it keeps every short signal alive for as long as a long-lived caller's.
   caller?.addEventListener("abort", abandon, { once: true });
-  void clock.sleep(ms, finished.signal).then(() => running.abort(new DeadlinePassed(ms)));
+  void clock.sleep(ms, finished.signal).then(() => {
+    if (!finished.signal.aborted) running.abort(new DeadlinePassed(ms));
+  });
   try {
     return await work(running.signal);
   } finally {
