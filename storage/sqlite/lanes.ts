@@ -11,6 +11,8 @@ type TaskRow = Selectable<Schema["tasks"]>;
 
 /** So many lanes more than are needed are looked at before one looks from group to group. */
 const LOOK_AHEAD = 128;
+/** At first so few, where one is needed: mostly it is among them. */
+const SHORT_LOOK = 8;
 
 /** In no group. */
 const UNGROUPED = "";
@@ -76,9 +78,11 @@ export class Lanes {
   next(workflow: string, full: readonly string[]): number | null {
     if (full.length === 0) return this.#lanes.next.get({ workflow })?.at ?? null;
     const isFull = new Set(full);
-    const first = this.#lanes.due.all({ workflow, now: Number.MAX_SAFE_INTEGER, limit: LOOK_AHEAD });
-    const found = first.find(({ laneGroup }) => !isFull.has(laneGroup));
-    if (found !== undefined || first.length < LOOK_AHEAD) return found?.nextAt ?? null;
+    for (const limit of [SHORT_LOOK, LOOK_AHEAD]) {
+      const first = this.#lanes.due.all({ workflow, now: Number.MAX_SAFE_INTEGER, limit });
+      const found = first.find(({ laneGroup }) => !isFull.has(laneGroup));
+      if (found !== undefined || first.length < limit) return found?.nextAt ?? null;
+    }
     const [ungrouped] = this.#ofGroup(workflow, UNGROUPED, { now: Number.MAX_SAFE_INTEGER, limit: 1 });
     let earliest = ungrouped?.nextAt ?? Infinity;
     for (const { laneGroup, at } of this.#groups(workflow)) {

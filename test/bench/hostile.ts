@@ -28,10 +28,13 @@ export async function benchHostile(report: Report): Promise<void> {
   const { register, complete } = delivering;
   try {
     await register([{ id: "wh_honest", accountId: "honest", url: receiver.urlOf(0) }]);
-    const accountOf = (index: number): string => `hostile_${index % HOSTILE_ACCOUNTS}`;
+    const each = HOSTILE_WEBHOOKS / HOSTILE_ACCOUNTS;
+    const accountOf = (webhook: number): string => `hostile_${Math.floor(webhook / each)}`;
     await register(urls.map((url, index) => ({ id: `wh_${index}`, accountId: accountOf(index), url })));
     report({ name: "hostile tenants absent", ...(await honestWaits(delivering, receiver)) });
-    for (let index = 0; index < HOSTILE_NOTICES; index++) await complete(accountOf(index));
+    for (let index = 0; index < HOSTILE_NOTICES; index++) {
+      await complete(`hostile_${index % HOSTILE_ACCOUNTS}`);
+    }
     const facts = { "hostile webhooks": urls.length, "hostile accounts": HOSTILE_ACCOUNTS };
     report({ name: "hostile tenants present", ...(await honestWaits(delivering, receiver)), ...facts });
   } finally {

@@ -22,8 +22,9 @@ function pour(socket: TLSSocket, text: string): void {
 const HARMS = {
   /** The status line, a byte a second. */
   slow: (socket) => {
-    const bytes = [..."HTTP/1.1 200 OK\r\nx-patience: endless\r\n"];
-    const timer = setInterval(() => socket.write(bytes.shift() ?? "x"), SLOW_BYTE_MS);
+    const bytes = "HTTP/1.1 200 OK\r\nx-patience: endless\r\n";
+    let sent = 0;
+    const timer = setInterval(() => socket.write(bytes.charAt(sent++) || "x"), SLOW_BYTE_MS);
     socket.once("close", () => clearInterval(timer));
   },
   /** Interim answers without end. */

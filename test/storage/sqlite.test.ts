@@ -12,6 +12,7 @@ import {
   arm,
   claim,
   inLane,
+  LEASE,
   ok,
   type PaymentCommit,
   put,
@@ -170,6 +171,44 @@ describe("batches", () => {
     }
     return turns;
   }
+
+  test("a claim and a heartbeat do not wait for the disk, every commit does, also after one of them was refused the lock", async () => {
+    const database = new Database(path);
+    const levels: unknown[] = [];
+    const pragma = database.pragma.bind(database);
+    const storage = await sqliteStorage(
+      Object.assign(database, {
+        pragma: (source: string, options?: { simple?: boolean }) => {
+          levels.push(source);
+          return pragma(source, options);
+        },
+      }),
+    );
+    const level = (): unknown => pragma("synchronous", { simple: true });
+    await put(storage, { starts: [startOf("i")], arms: [{ task: taskOf("t") }] });
+    levels.length = 0;
+    const [task] = await claim(storage, 0);
+    expect(task?.id).toBe("t");
+    expect(levels).toEqual(["synchronous = NORMAL", "synchronous = FULL"]);
+    const held = { holder: "h", tasks: [{ id: "t", token: task?.token ?? 0 }], leaseMs: LEASE };
+    await storage.heartbeat({ ...held, now: 1 });
+    expect(levels.length).toBe(4);
+
+    const other = new Database(path);
+    other.exec("begin immediate");
+    const late = storage.heartbeat({ ...held, now: 2 });
+    await turn();
+    expect(level(), "while it waits for its turn").toBe(2);
+    other.exec("commit");
+    other.close();
+    await late;
+    levels.length = 0;
+    await storage.commit([fact("f")]);
+    expect(levels).toEqual([]);
+    expect(level()).toBe(2);
+    await storage.close();
+    database.close();
+  });
 
   test("at most 256 items share a physical transaction", async () => {
     const storage = await sqliteStorage(path, { elapsed: () => 0 });

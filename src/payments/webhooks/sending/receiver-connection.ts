@@ -74,12 +74,10 @@ export class ReceiverConnection {
   }
 
   /** Sends one request and reads its answer. Follows and decompresses nothing. */
-  async ask(url: URL, request: ReceiverRequest, reading: Reading): Promise<Answer> {
+  ask(url: URL, request: ReceiverRequest, reading: Reading): Promise<Answer> {
     const reader = new AnswerReader(reading);
     this.#client.dispatch({ ...request, path: url.pathname + url.search }, reader);
-    const answer = await reader.answer;
-    if (!answer.isWhole) this.#hasEnded = true;
-    return answer;
+    return reader.answer;
   }
 
   /** Ends it at once, together with a request under way. */

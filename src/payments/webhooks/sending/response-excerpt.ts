@@ -14,7 +14,8 @@ export class ResponseExcerpt {
   /** Takes the next chunk. False once {@link MAX_RESPONSE_BYTES} have come: no more is to be read. */
   take(chunk: Uint8Array): boolean {
     // A copy: a chunk may be a view of a buffer that is used again.
-    if (this.#read < EXCERPT_BYTES) this.#kept.push(Buffer.from(chunk.subarray(0, EXCERPT_BYTES - this.#read)));
+    const left = EXCERPT_BYTES - this.#read;
+    if (left > 0) this.#kept.push(Buffer.from(chunk.subarray(0, left)));
     this.#read += chunk.length;
     return this.#read < MAX_RESPONSE_BYTES;
   }
