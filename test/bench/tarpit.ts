@@ -11,6 +11,7 @@ import { systemClock, systemRandom } from "../../src/runtime.ts";
 import { createDelivery } from "../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../contracts/storage/samples.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { timed, type Report } from "./figures.ts";
 
@@ -23,9 +24,10 @@ const ROUNDS = 3;
 
 /** Deliveries per second to healthy receivers alone and beside a tarpit, and the factor between the two. */
 export async function benchTarpit(report: Report): Promise<void> {
-  const receiver = await startHttpsReceiver();
+  const certificate = await issueLoopbackCertificate();
+  const receiver = await startHttpsReceiver({ certificate });
   // Takes every request and never answers; each attempt ends at its deadline of ten seconds.
-  const tarpit = await startHttpsReceiver({ script: () => {} });
+  const tarpit = await startHttpsReceiver({ certificate, script: () => {} });
   try {
     const alone: number[] = [];
     const beside: number[] = [];
@@ -51,7 +53,7 @@ async function deliverySeconds(
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const storage = await sqliteStorage(join(folder, "tarpit.db"));
   const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-  const delivery = createDelivery({ clock: systemClock, ca: [receiver.ca, tarpit.ca], allowAddress });
+  const delivery = createDelivery({ clock: systemClock, ca: receiver.ca, allowAddress });
   const sealing = createSealing([TEST_MASTER_SECRET], systemRandom);
   const workflow = webhookDeliveryWorkflow({
     storage,
