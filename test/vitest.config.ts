@@ -13,6 +13,7 @@ const WITH_PROCESSES = [
   "test/generated-clients/**/*.test.ts",
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
+  "test/chaos/*.test.ts",
   "test/payments/swap/other-providers.test.ts",
   "test/storage/sqlite-processes.test.ts",
   "test/local/killed-process.test.ts",

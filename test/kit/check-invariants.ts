@@ -56,6 +56,30 @@ export async function brokenAtRest({
   ]);
 }
 
+/** The same where much goes on for hours: I1, and of I3 that the active have a task or a watch, and the ended none. */
+export async function brokenWhileWaiting({
+  storage,
+  workflows,
+  instances,
+}: Pick<RunAtRest, "workflows"> & {
+  readonly storage: Pick<PaymentStorage, "load" | "history" | "pending">;
+  readonly instances: readonly string[];
+}): Promise<readonly string[]> {
+  const broken: string[] = [];
+  for (const id of instances) {
+    const read = await readInstance(storage, id);
+    const { tasks, watches } = await storage.pending(id, 1);
+    const isWaiting = tasks.length + watches.length > 0;
+    const isActive = read.instance.status === "active";
+    broken.push(
+      ...checkHistory(workflows.flatMap(withChildren), read, null),
+      ...(isActive && !isWaiting ? [`I3: ${id} is active and waits for nothing`] : []),
+      ...(!isActive && isWaiting ? [`I3: ${id} has ended, and something of it has not`] : []),
+    );
+  }
+  return broken;
+}
+
 /** Ended, or failed and only looked for once more in case every node was wrong about its death. */
 function isAtRest({ status, snapshot }: InstanceRecord): boolean {
   return status === "done" || (JSON.parse(snapshot) as ChartSnapshot).value === "expired";

@@ -24,7 +24,8 @@ const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;
 const BLOCKS_TO_FINALITY = 32;
 const BLOCKS_BEHIND = 100;
 
-const FAULTS: Readonly<Record<EndpointFault, (request: RpcRequest) => Fault | undefined>> = {
+/** What each fault does to a call. */
+export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcRequest) => Fault | undefined>> = {
   silent: () => ({ kind: "hang" }),
   refusing: () => ({ kind: "refuse", status: 503 }),
   busy: () => ({ kind: "refuse", status: 429, headers: { "retry-after": "2" } }),
@@ -52,7 +53,7 @@ class Roads {
     chain.faults.add((request) => {
       const marker = request.params.at(-1) as { readonly road: 0 | 1 };
       const fault = this.broken[marker.road];
-      return fault === undefined ? undefined : FAULTS[fault](request);
+      return fault === undefined ? undefined : ENDPOINT_FAULTS[fault](request);
     });
   }
 

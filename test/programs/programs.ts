@@ -12,6 +12,8 @@ export const PROGRAMS = {
   "chain-process": "test/local/chain-process.ts",
   chain: "test/payments/processes/chain.ts",
   service: "test/payments/processes/service.ts",
+  "chaos-chain": "test/chaos/processes/chain.ts",
+  "chaos-service": "test/chaos/processes/service.ts",
 } as const;
 
 /** The variable that tells the tests' processes where the compiled programs are. */

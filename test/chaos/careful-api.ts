@@ -1,0 +1,76 @@
+/** The API as careful clients use it: with the same key and bytes until there is an answer, from whichever process. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** An answer below 500. */
+export interface Answered {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** One request. */
+export interface Asked {
+  readonly method: "POST" | "GET" | "DELETE";
+  readonly path: string;
+  readonly body?: object;
+  readonly key?: string;
+}
+
+/** Of one attempt: a frozen process never answers. */
+const PATIENCE_MS = 4_000;
+const PAUSE_MS = 60;
+/** So long no process has answered anything but errors: something else is wrong. */
+const GIVE_UP_MS = 120_000;
+
+export class CarefulApi {
+  readonly #baseUrls: () => readonly string[];
+  readonly #apiKey: string;
+  readonly #onAnswer: () => void;
+  #turn = 0;
+
+  /** `onAnswer` is told of every answer, whatever it is. */
+  constructor(baseUrls: () => readonly string[], apiKey: string, onAnswer: () => void) {
+    this.#baseUrls = baseUrls;
+    this.#apiKey = apiKey;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Asks one process after the other. No answer, and one of 500 or above, is unknown. */
+  async ask(asked: Asked): Promise<Answered> {
+    const until = performance.now() + GIVE_UP_MS;
+    let last = "none was there";
+    while (performance.now() < until) {
+      const urls = this.#baseUrls();
+      const url = urls[(this.#turn += 1) % Math.max(1, urls.length)];
+      const answer = url === undefined ? null : await this.#once(url, asked).catch(String);
+      const isAnswer = answer !== null && typeof answer !== "string";
+      if (isAnswer && answer.status < 500 && answer.status !== 429) return answer;
+      last = JSON.stringify(answer) ?? last;
+      await sleep(PAUSE_MS);
+    }
+    throw new Error(`${asked.method} ${asked.path} was not answered in two minutes: ${last}`);
+  }
+
+  /** The same request twice at once: both are answered alike. */
+  async askTwice(asked: Asked): Promise<Answered> {
+    const [one, other] = await Promise.all([this.ask(asked), this.ask(asked)]);
+    if (one.status < 300 && other.status < 300 && JSON.stringify(one.body) !== JSON.stringify(other.body)) {
+      throw new Error(`I8: ${asked.path} was answered ${JSON.stringify(one)} and ${JSON.stringify(other)}`);
+    }
+    return one.status < 300 ? one : other;
+  }
+
+  async #once(baseUrl: string, { method, path, body, key }: Asked): Promise<Answered> {
+    const response = await fetch(`${baseUrl}/v1${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.#apiKey}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(key === undefined ? {} : { "idempotency-key": key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    this.#onAnswer();
+    return { status: response.status, body: (await response.json()) as Answered["body"] };
+  }
+}

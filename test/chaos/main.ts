@@ -1,0 +1,80 @@
+/**
+ * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
+ * while the chain fails, and judges what is left. `--kills`, `--database`, `--processes` and `--seed` choose.
+ */
+import { randomInt } from "node:crypto";
+import { clearLine, cursorTo } from "node:readline";
+import { parseArgs } from "node:util";
+import compilePrograms from "../programs/compile.ts";
+import { type ChaosSettings, commandOf } from "./plan.ts";
+import { type OnProgress, runChaos } from "./world.ts";
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string", default: "500" },
+    database: { type: "string", default: "sqlite,postgres" },
+    processes: { type: "string", default: "1,2,4" },
+    seed: { type: "string", default: String(randomInt(0x7fff_ffff)) },
+  },
+});
+
+const wholeNumber = (name: string, text: string): number => {
+  if (/^\d+$/.test(text) && Number(text) <= 0x7fff_ffff) return Number(text);
+  throw new TypeError(`--${name} takes whole numbers, not ${JSON.stringify(text)}`);
+};
+
+const databases = values.database.split(",").map((name) => {
+  if (name === "sqlite" || name === "postgres") return name;
+  throw new TypeError(`--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`);
+});
+const processes = values.processes.split(",").map((text) => wholeNumber("processes", text));
+const kills = Math.ceil(wholeNumber("kills", values.kills) / (databases.length * processes.length));
+const seed = wholeNumber("seed", values.seed);
+const runs = databases.flatMap((database) =>
+  processes.map((count): ChaosSettings => ({ database, processes: count, kills, seed })),
+);
+
+const BAR_WIDTH = 30;
+
+/** A bar that grows on a terminal; a line for every tenth elsewhere. */
+function progressOf(settings: ChaosSettings): OnProgress {
+  let shown = "";
+  return (count, doing) => {
+    const share = count / settings.kills;
+    if (process.stdout.isTTY) {
+      const filled = Math.floor(share * BAR_WIDTH);
+      cursorTo(process.stdout, 0);
+      clearLine(process.stdout, 1);
+      process.stdout.write(
+        `${"█".repeat(filled)}${"░".repeat(BAR_WIDTH - filled)} ${count} killed, ${doing}`,
+      );
+      return;
+    }
+    const line = `  ${Math.floor(share * 10) * 10} % of the kills`;
+    if (line !== shown) process.stdout.write(`${line}, ${doing}\n`);
+    shown = line;
+  };
+}
+
+const forget = await compilePrograms();
+process.stdout.write(`chaos with seed ${seed}\n`);
+let broken = 0;
+try {
+  for (const settings of runs) {
+    const { database, processes: count } = settings;
+    process.stdout.write(`${database}, ${count} ${count === 1 ? "process" : "processes"}\n`);
+    const { findings, orders, seconds, complaints, stored } = await runChaos(settings, progressOf(settings));
+    if (process.stdout.isTTY) process.stdout.write("\n");
+    broken += findings.length;
+    process.stdout.write(
+      `  ${settings.kills} killed, ${orders} orders, ${seconds.toFixed(0)} s: ${findings.length} findings\n`,
+    );
+    if (findings.length === 0) continue;
+    process.stdout.write(
+      `${stored}\n${complaints.slice(-4_000)}\n${findings.join("\n")}\nrepeat with: ${commandOf(settings)}\n`,
+    );
+  }
+} finally {
+  await forget();
+}
+process.exitCode = broken === 0 ? 0 : 1;

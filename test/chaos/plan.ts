@@ -1,0 +1,94 @@
+/** What happens in a chaos run, all drawn from one seed: who is killed how, what customers order, when the database goes. */
+import fc from "fast-check";
+
+/** One run. */
+export interface ChaosSettings {
+  readonly database: "sqlite" | "postgres";
+  /** How many processes of the service work side by side. */
+  readonly processes: number;
+  /** How many of them are killed in all. */
+  readonly kills: number;
+  readonly seed: number;
+}
+
+/** The life and end of one process. */
+export interface Life {
+  /** Where it is killed: still starting, at work, frozen for longer than its leases, or soon after it woke from that. */
+  readonly dies: "starting" | "working" | "frozen" | "woken";
+  /** How many answers and deliveries it lives to see, once it takes requests: its own and those of others. */
+  readonly happenings: number;
+  /** How long it is given to start, where it is killed meanwhile. */
+  readonly startsMs: number;
+  readonly frozenMs: number;
+}
+
+/** What a customer wants. */
+export interface Wish {
+  readonly mode: "wallet" | "private";
+  /** Millionths of a USDC for each recipient. */
+  readonly shares: readonly number[];
+  /** Taken back at once, before any money came. */
+  readonly isCancelled: boolean;
+  /** Of a private order: the sum comes at once, in two parts, or with something on top. */
+  readonly pays: "at once" | "in parts" | "too much";
+  /** Every POST is made twice at the same moment. */
+  readonly isImpatient: boolean;
+}
+
+/** Everything that was drawn. */
+export interface ChaosPlan {
+  readonly lives: readonly Life[];
+  /** More than are ever granted. */
+  readonly wishes: readonly Wish[];
+  /** The database server is killed when so many processes have been. Of no use to a file. */
+  readonly outages: readonly number[];
+}
+
+const life = fc.record<Life>({
+  dies: fc.oneof(
+    { weight: 6, arbitrary: fc.constant("working" as const) },
+    { weight: 2, arbitrary: fc.constant("starting" as const) },
+    { weight: 1, arbitrary: fc.constant("frozen" as const) },
+    { weight: 1, arbitrary: fc.constant("woken" as const) },
+  ),
+  happenings: fc.integer({ min: 0, max: 24 }),
+  startsMs: fc.integer({ min: 10, max: 2_000 }),
+  frozenMs: fc.integer({ min: 1_200, max: 2_500 }),
+});
+
+/** As many payees as one transaction of a wallet pays in any case. */
+const MAX_PAYEES = { wallet: 3, private: 8 } as const;
+
+const sharesOf = (mode: Wish["mode"]): fc.Arbitrary<readonly number[]> =>
+  fc.array(fc.integer({ min: 100_000, max: 3_000_000 }), { minLength: 1, maxLength: MAX_PAYEES[mode] });
+
+const order = fc
+  .constantFrom<Wish["mode"][]>("wallet", "private")
+  .chain((mode) => fc.record({ mode: fc.constant(mode), shares: sharesOf(mode) }));
+
+const manner = fc.record<Omit<Wish, "mode" | "shares">>({
+  isCancelled: fc.integer({ min: 0, max: 7 }).map((drawn) => drawn === 0),
+  pays: fc.constantFrom("at once", "at once", "in parts", "too much"),
+  isImpatient: fc.boolean(),
+});
+
+const wish = fc.tuple(order, manner).map(([what, how]): Wish => ({ ...what, ...how }));
+
+const MANY = 5_000;
+const OUTAGES = 2;
+
+export function planOf({ kills, seed }: Pick<ChaosSettings, "kills" | "seed">): ChaosPlan {
+  const [lives = []] = fc.sample(fc.array(life, { minLength: kills, maxLength: kills, size: "max" }), {
+    seed,
+    numRuns: 1,
+  });
+  return {
+    lives,
+    wishes: fc.sample(wish, { seed, numRuns: MANY }),
+    outages: fc.sample(fc.integer({ min: 1, max: Math.max(1, kills - 1) }), { seed, numRuns: OUTAGES }),
+  };
+}
+
+/** What repeats a run: the same deaths, wishes and faults, though not the same moments. */
+export const commandOf = ({ seed, database, processes, kills }: ChaosSettings): string =>
+  `npm run chaos -- --seed ${seed} --database ${database} --processes ${processes} --kills ${kills}`;

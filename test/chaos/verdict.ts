@@ -1,0 +1,192 @@
+/** What must be true after a chaos run, by the database, by the chain's own books, and by what customers were told. */
+import type { Address } from "../../src/address.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import type { PaymentService } from "../../src/service/payment-service.ts";
+import { solanaLedger } from "../../src/solana/index.ts";
+import { brokenWhileWaiting } from "../kit/check-invariants.ts";
+import { brokenMoney } from "../kit/check-money.ts";
+import type { HttpsReceiver } from "../kit/https-receiver.ts";
+import { brokenDeliveries, brokenStatuses } from "../simulation/payment-invariants.ts";
+import type { Placed } from "./customers.ts";
+import type { ChainReady } from "./processes/settings.ts";
+
+/** What is judged: all processes have ended. */
+export interface ChaosAtRest {
+  readonly storage: PaymentStorage;
+  readonly service: PaymentService;
+  readonly receiver: HttpsReceiver;
+  readonly placed: readonly Placed[];
+  readonly chain: ChainReady;
+}
+
+const PAGE = 50;
+
+/** One sentence per broken promise; empty when all hold. */
+export async function brokenPromises(at: ChaosAtRest): Promise<readonly string[]> {
+  const { storage, service, placed, chain } = at;
+  // It names no endpoint, so no fault is in its way.
+  const ledger = solanaLedger({ endpoints: [chain.rpcUrl] });
+  const ids = placed.map(({ transactionId }) => transactionId);
+  const addresses = placed.flatMap(({ deposit }) => deposit?.address ?? []);
+  const mints = [chain.mints.USDC, chain.mints.USDT] as Address[];
+  try {
+    return [
+      ...(await brokenWhileWaiting({
+        storage,
+        workflows: service.workflows,
+        instances: await allInstances(storage),
+      })),
+      ...(await storage.deadLetters(PAGE)).map(({ id }) => `G6: ${id} is a dead letter`),
+      ...(await brokenStatuses(storage, service.workflows, ids)),
+      ...(await brokenDeliveries(storage, ids)),
+      ...(await brokenMoney({ storage, ledger, mints }, addresses)),
+      ...(await brokenOrders(at)),
+      ...(await brokenPayments(at, ledger)),
+      ...(await brokenNews(at)),
+      ...(await unexplained(at)),
+    ];
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function allInstances(storage: PaymentStorage): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let before: { readonly createdAt: number; readonly id: string } | null = null; ;) {
+    const page = await storage.newestInstances({ before, limit: PAGE });
+    ids.push(...page.map(({ id }) => id));
+    before = page.at(-1) ?? null;
+    if (before === null) return ids;
+  }
+}
+
+/** I6, I8: what was acknowledged is there, once, and nothing else is. */
+async function brokenOrders({ storage, placed }: ChaosAtRest): Promise<readonly string[]> {
+  const acknowledged = new Set(placed.map(({ transactionId }) => transactionId));
+  const broken =
+    acknowledged.size === placed.length ? [] : ["I8: two orders were answered with one transaction"];
+  for (let after = ""; ;) {
+    const page = await storage.transactionsAfter(after, PAGE);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+    for (const { id } of page) {
+      if (!acknowledged.delete(id)) broken.push(`I8: ${id} is there, and nobody was told so`);
+    }
+  }
+  return [...broken, ...[...acknowledged].map((id) => `I6: ${id} was acknowledged and is gone`)];
+}
+
+/** I7, I9, I14: who was paid, as the chain has it, against how each order ended. */
+async function brokenPayments(at: ChaosAtRest, ledger: Ledger): Promise<readonly string[]> {
+  const broken: string[] = [];
+  for (const order of at.placed) {
+    const { transactionId } = order;
+    const transaction = (await at.storage.transaction(transactionId))?.transaction ?? null;
+    const status = transaction?.status ?? "gone";
+    const say = (invariant: string, text: string): void =>
+      void broken.push(`${invariant}: ${text}: ${transactionId} is ${status} (${transaction?.reason ?? ""})`);
+    const owners = order.recipients.map(({ address }) => address as Address);
+    const { funds } = await ledger.funds(owners, [at.chain.mints.USDC as Address], "finalized");
+    for (const [index, { address, units }] of order.recipients.entries()) {
+      const got = funds[index]?.tokens[0] ?? 0n;
+      const due = status === "completed" ? units : 0n;
+      if (got !== due) say("I9", `${address} got ${got} and not ${due}`);
+    }
+    if (order.isCancelled && status !== "cancelled") say("I7", "its customer was told that it is cancelled");
+    if (order.signature !== null) {
+      const [landed = null] = await ledger.statuses([order.signature]);
+      const isThere = landed !== null;
+      if (isThere !== (status === "completed")) say("I9", `it landed: ${isThere}`);
+    }
+    const sent = order.deposit?.sent ?? 0n;
+    const came = await deposited(at, order);
+    if (came !== sent) say("I14", `${sent} were sent, and on record are ${came}`);
+    if (sent > 0n && status !== "completed") say("I6", "it was paid for");
+  }
+  return broken;
+}
+
+/** What came in for an order, on record. */
+async function deposited({ storage, chain }: ChaosAtRest, { deposit }: Placed): Promise<bigint> {
+  const entries = deposit === null ? [] : await storage.entries(deposit.address);
+  return entries
+    .filter(({ kind, mint }) => kind === "deposit" && mint === chain.mints.USDC)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** I2, I11: each notice of each transaction arrived under one id, with the same bytes however often. */
+async function brokenNews({ storage, placed, receiver }: ChaosAtRest): Promise<readonly string[]> {
+  const broken: string[] = [];
+  const bodies = new Map<string, string>();
+  const told = new Map<string, string[]>();
+  for (const { method, headers, body } of receiver.requests) {
+    if (method !== "POST") continue;
+    const id = String(headers["webhook-id"]);
+    const text = body.toString("utf8");
+    const before = bodies.get(id);
+    if (before !== undefined && before !== text) broken.push(`I11: ${id} came with other bytes`);
+    if (before !== undefined) continue;
+    bodies.set(id, text);
+    const { event, transactionId } = JSON.parse(text) as { event: string; transactionId: string };
+    told.set(transactionId, [...(told.get(transactionId) ?? []), event]);
+  }
+  for (const { transactionId } of placed) {
+    const status = (await storage.transaction(transactionId))?.transaction.status;
+    const due = (await storage.notices(transactionId)).map(({ event }) => event.replace("transaction.", ""));
+    const came = (told.get(transactionId) ?? []).map((event) => event.replace("transaction.", ""));
+    if (came.join() !== due.join()) {
+      broken.push(
+        `I2: of ${transactionId} (${String(status)}) came ${came.join()}, and on record are ${due.join()}`,
+      );
+    }
+    const isWhole = status !== "completed" || due.join() === "pending,confirmed,completed";
+    if (!isWhole) broken.push(`I2: ${transactionId} is completed and was told as ${due.join()}`);
+  }
+  return broken;
+}
+
+const NAMED = /\b(tx_[0-9a-f]{32})\b/g;
+const MOST_SHOWN = 3;
+
+/** What is stored of the orders that findings name: state, history, work, payments, and the same of their addresses. */
+export async function storedOf(
+  { storage, placed }: ChaosAtRest,
+  findings: readonly string[],
+): Promise<string> {
+  const text = findings.join();
+  const named = new Set([...text.matchAll(NAMED)].map(([id]) => id));
+  const meant = placed.filter(
+    ({ transactionId, deposit }) =>
+      named.has(transactionId) || (deposit !== null && text.includes(deposit.address)),
+  );
+  const shown = meant.slice(0, MOST_SHOWN).map(async ({ transactionId, deposit }) => {
+    const view = await storage.transaction(transactionId);
+    const ids = [
+      transactionId,
+      ...(deposit === null ? [] : [deposit.address]),
+      ...(view?.payments ?? []).map(({ id }) => id),
+    ];
+    const instances = ids.map(async (id) => ({
+      instance: await storage.load(id),
+      history: await storage.history(id, { after: 0, limit: PAGE }),
+      pending: await storage.pending(id, PAGE),
+    }));
+    const entries = deposit === null ? [] : await storage.entries(deposit.address);
+    return JSON.stringify(
+      { view, entries, instances: await Promise.all(instances) },
+      (_, value: unknown) => (typeof value === "bigint" ? String(value) : value),
+      1,
+    );
+  });
+  return (await Promise.all(shown)).join("\n");
+}
+
+/** The database against the chain, as an operator asks for it. */
+async function unexplained({ service }: ChaosAtRest): Promise<readonly string[]> {
+  const { isExplained, findings, wallet, purses } = await service.reconcile();
+  const broken = findings.map((each) => `reconcile: ${JSON.stringify(each)}`);
+  if (!isExplained) broken.push(`reconcile: ${JSON.stringify({ wallet: wallet.findings, purses })}`);
+  return broken;
+}
