@@ -195,7 +195,8 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       body: "text?",
       createdAt: "integer",
     },
-    indexes: { ofTransaction: ["transactionId", "createdAt"] },
+    // Each was committed after the one before, and the clocks of the processes that did so may differ.
+    indexes: { ofTransaction: ["transactionId"] },
   },
   announcements: {
     columns: { id: "text", accountId: "text", at: "integer" },

@@ -1,0 +1,36 @@
+/** D10: the clocks of processes differ, and what they announce one after the other stands in that order. */
+import { expect } from "vitest";
+import { serviceTest } from "../../kit/service-test.ts";
+import { units } from "../../kit/private-fixture.ts";
+
+const SOL = 1_000_000_000n;
+const BEHIND_MS = 60_000;
+const PASSES_MS = 20_000;
+
+serviceTest(
+  "D10: a transaction's timeline is in order where the process that ends it is seconds behind the one that began it",
+  async ({ world }) => {
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: SOL, usdc: units("20", 6) });
+    const bob = world.wallet("bob", { lamports: SOL });
+    const { transactionId } = await world.send(caller, { from: alice, to: bob.address, amount: "1" });
+    await world.service.settled();
+    await world.service.stop();
+    const clock = { now: () => world.clock.now() - BEHIND_MS, sleep: world.clock.sleep };
+    const other = world.another({ clock });
+    await other.start();
+    world.chain.advance(2);
+    await world.pass(PASSES_MS);
+    await other.settled();
+    world.chain.advance(40);
+    await world.pass(PASSES_MS);
+    await other.settled();
+    const { data } = await other.transactionEvents(caller, transactionId, { order: "asc" });
+    expect(data.map(({ event }) => event)).toEqual([
+      "transaction.pending",
+      "transaction.confirmed",
+      "transaction.completed",
+    ]);
+    await other.stop();
+  },
+);
