@@ -93,6 +93,12 @@ export interface TableTraits<F extends string> {
   /** True when rows are only added: a commit that changes one is a mistake of its caller, and rejects. */
   readonly appendOnly?: boolean;
   /**
+   * Rows that are equal in these fields can be read in the order of their insertion while others are added: one that reads
+   * on `beyond` the last row it has seen misses none. Commits that insert such rows wait for each other; with no field all
+   * inserts of the table do. Without it a row may become visible after one that was inserted later.
+   */
+  readonly ordered?: readonly F[];
+  /**
    * Every change since the table was first installed anywhere, in order. Columns and indexes describe the table after the
    * last; one that was released is never edited.
    */
@@ -120,6 +126,8 @@ export interface AnyTable {
   readonly indexes: Readonly<Record<string, Index>>;
   readonly group: Group<string> | null;
   readonly appendOnly: boolean;
+  /** Null where the order in which rows become visible does not matter. */
+  readonly ordered: readonly string[] | null;
   readonly migrations: readonly Migration[];
 }
 
@@ -200,7 +208,7 @@ function tableFrom(name: string, options: AnyOptions): AnyTable {
 
 function describedTable(name: string, options: AnyOptions): AnyTable {
   const { columns, key = "id", unique = [], indexes = {}, group = null } = options;
-  const { appendOnly = false, migrations = [] } = options;
+  const { appendOnly = false, ordered = null, migrations = [] } = options;
   const whole = Object.entries(indexes).map(([index, given]) => [index, wholeIndex(given)] as const);
   const table: AnyTable = {
     name,
@@ -209,6 +217,7 @@ function describedTable(name: string, options: AnyOptions): AnyTable {
     unique,
     group,
     appendOnly,
+    ordered,
     migrations,
     indexes: Object.fromEntries(whole),
   };
@@ -248,6 +257,7 @@ function checkTable(table: AnyTable): void {
     }
     for (const field of present) if (!(field in columns)) refuse(`index ${index}: ${field} is no column`);
   }
+  for (const field of table.ordered ?? []) if (!isComparable(field)) refuse(`ordered: ${field} ${NO_ORDER}`);
   if (group !== null) checkGroup(table, group, refuse);
   checkMigrations(table, refuse);
 }

@@ -201,6 +201,8 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
   announcements: {
     columns: { id: "text", accountId: "text", at: "integer" },
     indexes: { ofAccount: ["accountId"] },
+    // Accounts read on beyond the last event that they have seen.
+    ordered: ["accountId"],
   },
   webhooks: {
     columns: {
@@ -295,5 +297,6 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
   audit: {
     columns: { id: "text", at: "integer", actor: "text", reason: "text", act: "text", what: "text" },
     appendOnly: true,
+    ordered: [],
   },
 });

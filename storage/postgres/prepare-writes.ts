@@ -95,6 +95,12 @@ export class GroupWrites {
     const { table } = given;
     const insert = given.insert(record);
     if ("version" in table.columns) this.#names.add(`row/${table.name}/${String(insert.values[table.key])}`);
+    if (table.ordered !== null) {
+      // Numbers of rows are drawn before their commit, so one that commits late would stand before what was read already.
+      this.#names.add(
+        `order/${table.name}/${JSON.stringify(table.ordered.map((field) => insert.values[field]))}`,
+      );
+    }
     const room = atMost === undefined ? {} : { room: this.#room(given, insert.values, atMost) };
     return { ...this.#run(insert, table), rows: 1, ...room };
   }

@@ -8,7 +8,7 @@ import type { ServiceReady, ServiceSettings } from "./processes/settings.ts";
 const MAX_FAILED_STARTS = 60;
 const AWAKE_MS = 300;
 /** A life of few happenings ends after so long. */
-const MAX_LIFE_MS = 6_000;
+const MAX_LIFE_MS = 12_000;
 
 /** Resolves when so many more things have happened. */
 export type Happenings = (count: number) => Promise<void>;

@@ -184,22 +184,33 @@ class World {
     const { storage, service, customers } = this.#parts;
     const keys = service.workflows.map(({ key }) => key);
     const until = performance.now() + REST_MS;
-    const open = new Map(customers.placed.map(({ transactionId }) => [transactionId, ""]));
+    const ids = customers.placed.map(({ transactionId }) => transactionId);
+    let open = await this.#unfinished(ids);
     for (;;) {
-      for (const id of open.keys()) {
-        const unfinished = await this.#unfinished(id);
-        if (unfinished === null) open.delete(id);
-        else open.set(id, unfinished);
-      }
       const dueIn = ((await storage.nextDue(keys)) ?? Infinity) - Date.now();
-      if (open.size === 0 && dueIn > SOON_MS) return [];
+      if (open.size === 0 && dueIn > SOON_MS) {
+        // What one order began when another was looked at: a refund follows the end of its order.
+        open = await this.#unfinished(ids);
+        if (open.size === 0) return [];
+      }
       if (performance.now() > until) return [...open.values(), `G6: something is due in ${dueIn} ms`];
       await sleep(LOOK_MS);
+      open = await this.#unfinished([...open.keys()]);
     }
   }
 
+  /** Those of these orders that have not come to rest, each with what it waits for. */
+  async #unfinished(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const open = new Map<string, string>();
+    for (const id of ids) {
+      const waits = await this.#waitsOf(id);
+      if (waits !== null) open.set(id, waits);
+    }
+    return open;
+  }
+
   /** What an order still waits for; null when its money and its news have come to rest. */
-  async #unfinished(id: string): Promise<string | null> {
+  async #waitsOf(id: string): Promise<string | null> {
     const { storage } = this.#parts;
     const view = await storage.transaction(id);
     const status = view?.transaction.status ?? "gone";
