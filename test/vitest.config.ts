@@ -15,7 +15,7 @@ const WITH_PROCESSES = [
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
   "test/payments/swap/other-providers.test.ts",
-  "test/storage/sqlite-processes.test.ts",
+  "test/storage/{sqlite-processes,postgres-outages}.test.ts",
   "test/local/killed-process.test.ts",
   "test/inspector/browser*.test.ts",
 ];

@@ -21,6 +21,8 @@ export interface PostgresProxy {
   readonly happened: () => number;
   /** From now on no notification passes, as behind a pooler that hands out connections per transaction. */
   swallowNotifications(): void;
+  /** Leads elsewhere from now on, as the address of a primary does after a failover. What is open is cut. */
+  lead(url: string): void;
   stop(): Promise<void>;
 }
 
@@ -28,7 +30,8 @@ const NOTIFICATION = "A".codePointAt(0);
 
 /** Opens a way to the server of this URL. */
 export async function postgresProxy(target: string): Promise<PostgresProxy> {
-  const { hostname, port, username, pathname, search } = new URL(target);
+  let { hostname, port } = new URL(target);
+  const { username, pathname, search } = new URL(target);
   const open = new Set<Socket>();
   const planned: Accident[] = [];
   let happened = 0;
@@ -78,6 +81,10 @@ export async function postgresProxy(target: string): Promise<PostgresProxy> {
     plan: (accident) => void planned.push(accident),
     happened: () => happened,
     swallowNotifications: () => void (swallows = true),
+    lead(url) {
+      ({ hostname, port } = new URL(url));
+      for (const socket of open) socket.destroy();
+    },
     async stop() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => proxy.close(resolve));

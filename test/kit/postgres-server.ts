@@ -10,6 +10,8 @@ import pg from "pg";
 
 /** A server that runs until it is stopped. */
 export interface PostgresServer {
+  /** Where it keeps its data. */
+  readonly data: string;
   /** Of its superuser and its first database. */
   readonly url: string;
   readonly port: number;
@@ -35,7 +37,7 @@ export function postgresPrograms(): string | null {
 }
 
 /** PostgreSQL refuses to run as root: where the tests do, the server runs as the user that its package has made. */
-function unprivileged(): { uid?: number; gid?: number } {
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
@@ -58,6 +60,37 @@ const SETTINGS = {
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
+  return serve(async ({ programs, user, folder, data }) => {
+    const initialize = ["--no-sync", "--auth=trust", "--username=paystate", "--encoding=UTF8", "--no-locale"];
+    execFileSync(join(programs, "initdb"), [...initialize, data], { ...user, cwd: folder, stdio: "pipe" });
+    const given = Object.entries({ ...SETTINGS, ...settings, unix_socket_directories: folder });
+    const lines = given.map(([name, value]) => `${name} = '${value}'\n`);
+    await writeFile(join(data, "postgresql.auto.conf"), lines.join(""));
+  });
+}
+
+/** Makes and starts a standby: a copy of this server that follows it by streaming replication, and takes no writes. */
+export function startStandby({ port: primary }: PostgresServer): Promise<PostgresServer> {
+  return serve(async ({ programs, user, folder, data }) => {
+    const from = ["-h", "127.0.0.1", "-p", String(primary), "-U", "paystate", "-D", data];
+    const copy = ["--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
+    execFileSync(join(programs, "pg_basebackup"), [...from, ...copy], {
+      ...user,
+      cwd: folder,
+      stdio: "pipe",
+    });
+  });
+}
+
+interface Place {
+  readonly programs: string;
+  readonly user: { readonly uid?: number; readonly gid?: number };
+  readonly folder: string;
+  readonly data: string;
+}
+
+/** Runs a server in a folder of its own, once `make` has made its data. */
+async function serve(make: (place: Place) => Promise<void>): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error("there is no PostgreSQL here: apt-get install postgresql");
   const user = unprivileged();
@@ -65,16 +98,12 @@ export async function startPostgres(
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
   await chmod(folder, 0o700);
   const data = join(folder, "data");
-  const initialize = ["--no-sync", "--auth=trust", "--username=paystate", "--encoding=UTF8", "--no-locale"];
-  execFileSync(join(programs, "initdb"), [...initialize, data], { ...user, cwd: folder, stdio: "pipe" });
+  await make({ programs, user, folder, data });
   const port = await freePort();
-  const given = Object.entries({ ...SETTINGS, ...settings, unix_socket_directories: folder });
-  const lines = given.map(([name, value]) => `${name} = '${value}'\n`);
-  await writeFile(join(data, "postgresql.auto.conf"), lines.join(""));
   const url = `postgres://paystate@127.0.0.1:${port}/postgres`;
 
   const run = async (): Promise<ChildProcess> => {
-    const server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port)], {
+    const server = spawn(join(programs, "postgres"), ["-D", data, "-p", String(port), "-k", folder], {
       ...user,
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
@@ -99,6 +128,7 @@ export async function startPostgres(
     await exit;
   };
   return {
+    data,
     url,
     port,
     process: () => server,
@@ -113,7 +143,8 @@ export async function startPostgres(
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+/** Whether a server, or what stands before it, takes a question. */
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});
   try {
@@ -127,7 +158,8 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of 127.0.0.1 that nothing listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();

@@ -1,0 +1,202 @@
+/** PostgreSQL with machines that go: a primary that is lost, a disk that is full, a pooler that shares its connections. */
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/reads.ts";
+import { postgresStorage } from "../../storage/postgres.ts";
+import {
+  claim,
+  ok,
+  type PaymentCommit,
+  range,
+  startOf,
+  stepOf,
+  taskOf,
+} from "../contracts/storage/samples.ts";
+import { HAS_PGBOUNCER, startPgbouncer } from "../kit/pgbouncer.ts";
+import { postgresProxy } from "../kit/postgres-proxy.ts";
+import { postgresPrograms, startPostgres, startStandby, unprivileged } from "../kit/postgres-server.ts";
+import { refusal } from "./refusal.ts";
+
+const HAS_POSTGRES = postgresPrograms() !== null;
+const fact = (id: string, value = id): PaymentCommit => ({
+  writes: [{ table: "facts", insert: { id, value } }],
+});
+
+async function ask(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilTrue(url: string, question: string): Promise<void> {
+  for (;;) {
+    const [row = {}] = await ask(url, question);
+    if (Object.values(row)[0] === true) return;
+    await sleep(20);
+  }
+}
+
+/** Writers that go on until they are stopped. Answers what was acknowledged. */
+function underLoad(storage: PaymentStorage, name = "w"): { stop(): Promise<readonly string[]> } {
+  const acknowledged: string[] = [];
+  let isRunning = true;
+  const write = async (writer: number): Promise<void> => {
+    for (let index = 0; isRunning; index += 1) {
+      const id = `${name}${writer}-${index}`;
+      // Done twice it would be refused the second time.
+      expect(await storage.commit([fact(id)])).toEqual([ok]);
+      acknowledged.push(id);
+    }
+  };
+  const writers = range(4).map(write);
+  return {
+    async stop() {
+      isRunning = false;
+      await Promise.all(writers);
+      return acknowledged;
+    },
+  };
+}
+
+describe.skipIf(!HAS_POSTGRES)("PostgreSQL whose machines go", () => {
+  test("a primary that is lost under load, its synchronous standby promoted: what was acknowledged is there, and once", async () => {
+    const primary = await startPostgres();
+    onTestFinished(() => primary.stop());
+    const standby = await startStandby(primary);
+    onTestFinished(() => standby.stop());
+    await ask(primary.url, "alter system set synchronous_standby_names to '*'");
+    await ask(primary.url, "select pg_reload_conf()");
+    await untilTrue(primary.url, "select bool_or(sync_state = 'sync') from pg_stat_replication");
+    const proxy = await postgresProxy(primary.url);
+    onTestFinished(() => proxy.stop());
+    const storage = await postgresStorage(proxy.url, { clock: "caller" });
+    onTestFinished(() => storage.close());
+    const payments = paymentStorage(storage);
+    await payments.fact("");
+    const load = underLoad(payments);
+    await sleep(300);
+    await primary.kill();
+    await ask(standby.url, "select pg_promote(true, 60)");
+    await untilTrue(standby.url, "select not pg_is_in_recovery()");
+    proxy.lead(standby.url);
+    await sleep(500);
+    const acknowledged = await load.stop();
+    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(await Promise.all(acknowledged.map((id) => payments.fact(id)))).toEqual(acknowledged);
+  }, 120_000);
+
+  test("a standby is no primary: writing to it is refused with what to do", async () => {
+    const primary = await startPostgres();
+    onTestFinished(() => primary.stop());
+    await (await postgresStorage(primary.url)).close();
+    const standby = await startStandby(primary);
+    onTestFinished(() => standby.stop());
+    const storage = await postgresStorage(standby.url, { listen: false });
+    onTestFinished(() => storage.close());
+    expect((await refusal(storage.commit([{ starts: [startOf("i")] }]))).message).toBe(
+      "this server takes no writes, as a standby does: give paystate the URL of the primary",
+    );
+  }, 120_000);
+
+  test.skipIf(!mayMount())(
+    "a disk that is full refuses a group whole, says so, and takes more when there is room",
+    async () => {
+      const disk = await mkdtemp(join(tmpdir(), "paystate-disk-"));
+      const mount = (size: string, ...more: string[]): unknown =>
+        execFileSync("mount", ["-t", "tmpfs", "-o", [...more, `size=${size}`].join(), "none", disk]);
+      mount("6m");
+      onTestFinished(async () => {
+        execFileSync("umount", ["-l", disk]);
+        await rm(disk, { recursive: true });
+      });
+      const { uid = 0, gid = 0 } = unprivileged();
+      await chown(disk, uid, gid);
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      await ask(server.url, `create tablespace small location '${disk}'`);
+      await ask(server.url, "alter role paystate set default_tablespace to small");
+      const storage = await postgresStorage(server.url, { clock: "caller" });
+      onTestFinished(() => storage.close());
+      const payments = paymentStorage(storage);
+      await payments.fact("");
+      const acknowledged: string[] = [];
+      // What cannot be compressed away.
+      const big = (): string => randomBytes(100_000).toString("base64");
+      let refused: readonly string[] = [];
+      for (let group = 0; refused.length === 0 && group < 500; group += 1) {
+        const ids = range(4).map((index) => `${group}-${index}`);
+        const commits = ids.map((id) => fact(id, big()));
+        const end = await payments.commit(commits).then(
+          () => null,
+          (error: unknown) => error,
+        );
+        if (end === null) acknowledged.push(...ids);
+        else refused = ids;
+        if (end !== null) expect(end).toMatchObject({ code: "disk_full" });
+      }
+      expect(refused).toHaveLength(4);
+      expect(await Promise.all(refused.map((id) => payments.fact(id)))).toEqual(refused.map(() => null));
+      mount("64m", "remount");
+      expect(await payments.commit(refused.map((id) => fact(id)))).toEqual(refused.map(() => ok));
+      const there = await Promise.all(acknowledged.map(async (id) => (await payments.fact(id)) !== null));
+      expect(there).toEqual(acknowledged.map(() => true));
+    },
+    120_000,
+  );
+
+  test.skipIf(!HAS_PGBOUNCER)(
+    "PgBouncer hands out its connections per transaction: all goes on, and the self-test says what it swallows",
+    async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.stop());
+      const pooler = await startPgbouncer(server.url);
+      onTestFinished(() => pooler.stop());
+      const both = [
+        await postgresStorage(pooler.url, { clock: "caller", listen: server.url }),
+        await postgresStorage(pooler.url, { clock: "caller", lockTimeoutMs: 100 }),
+      ];
+      for (const each of both) onTestFinished(() => each.close());
+      const [one, other] = both.map(paymentStorage) as [PaymentStorage, PaymentStorage];
+      await one.fact("");
+      expect(await both[0]?.hintsArrive(), "past the pooler").toBe(true);
+      expect(await both[1]?.hintsArrive(), "through the pooler").toBe(false);
+      const loads = [underLoad(one), underLoad(other, "x")];
+      await one.commit([{ starts: [startOf("i")], arms: [{ task: taskOf("t") }] }]);
+      const steps = await Promise.all([one, other].map((each) => each.commit([{ step: stepOf("i", 1) }])));
+      expect(steps.flat().filter((result) => result.ok)).toHaveLength(1);
+      expect((await Promise.all([one, other].map((each) => claim(each, 0)))).flat()).toHaveLength(1);
+      await sleep(300);
+      const acknowledged = (await Promise.all(loads.map((load) => load.stop()))).flat();
+      expect(acknowledged.length).toBeGreaterThan(20);
+      // What one transaction sets is gone with it: a session of another client has the server's own limits.
+      const [row] = await ask(
+        pooler.url,
+        "select current_setting('search_path') as path, current_setting('lock_timeout') as wait",
+      );
+      expect(row).toEqual({ path: '"$user", public', wait: "0" });
+    },
+    120_000,
+  );
+});
+
+/** Whether this user may mount a disk of a few megabytes: a test's own, which is full soon. */
+function mayMount(): boolean {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  try {
+    execFileSync("unshare", ["--mount", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
