@@ -18,6 +18,8 @@ export interface Asked {
 /** Of one attempt: a frozen process never answers. */
 const PATIENCE_MS = 4_000;
 const PAUSE_MS = 60;
+/** Longer than a process is frozen. */
+const OVER_MS = 8_000;
 /** So long no process has answered anything but errors: something else is wrong. */
 const GIVE_UP_MS = 120_000;
 
@@ -34,16 +36,29 @@ export class CarefulApi {
     this.#onAnswer = onAnswer;
   }
 
-  /** Asks one process after the other. No answer, and one of 500 or above, is unknown. */
+  /**
+   * Asks one process after the other. No answer, and one of 500 or above, is unknown; so is a refusal while an earlier
+   * attempt may still be carried out by a process that is only slow: it is asked once more when that one is over.
+   */
   async ask(asked: Asked): Promise<Answered> {
+    const { answer, unanswered } = await this.#untilAnswered(asked);
+    if (answer.status < 300 || unanswered === 0) return answer;
+    await sleep(OVER_MS);
+    return (await this.#untilAnswered(asked)).answer;
+  }
+
+  /** The first answer, and how many attempts had none. */
+  async #untilAnswered(asked: Asked): Promise<{ readonly answer: Answered; readonly unanswered: number }> {
     const until = performance.now() + GIVE_UP_MS;
     let last = "none was there";
+    let unanswered = 0;
     while (performance.now() < until) {
       const urls = this.#baseUrls();
       const url = urls[(this.#turn += 1) % Math.max(1, urls.length)];
       const answer = url === undefined ? null : await this.#once(url, asked).catch(String);
       const isAnswer = answer !== null && typeof answer !== "string";
-      if (isAnswer && answer.status < 500 && answer.status !== 429) return answer;
+      if (isAnswer && answer.status < 500 && answer.status !== 429) return { answer, unanswered };
+      if (url !== undefined && !isAnswer) unanswered += 1;
       last = JSON.stringify(answer) ?? last;
       await sleep(PAUSE_MS);
     }
