@@ -15,6 +15,7 @@ import { TaskQueue } from "./postgres/task-queue.ts";
 import { WakeCalls } from "./postgres/wake-calls.ts";
 import { WatchList } from "./postgres/watch-list.ts";
 
+export { type CopiedRows, type Move, type Moved, moveToPostgres } from "./move.ts";
 export type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from "./postgres/driver.ts";
 export { StorageUnusable, type StorageUnusableCode } from "./storage-unusable.ts";
 

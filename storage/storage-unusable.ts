@@ -17,6 +17,9 @@ export type StorageUnusableCode =
   | "other_table"
   | "disk_full"
   | "target_exists"
+  | "in_use"
+  | "moved"
+  | "copy_differs"
   | "busy";
 
 /**

@@ -35,6 +35,7 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ["keys", async () => (await import("./accounts.ts")).keys],
   ["trigger", async () => (await import("./commands/trigger.ts")).trigger],
   ["backup", async () => (await import("./commands/backup.ts")).backup],
+  ["migrate", async () => (await import("./commands/migrate.ts")).migrate],
   ["doctor", async () => (await import("./commands/doctor.ts")).doctor],
   ...INSTANCE_COMMANDS.map((name): [string, Load] => [name, () => instanceCommand(name)]),
   ...OPERATOR_COMMANDS.map((name): [string, Load] => [name, () => operatorCommand(name)]),

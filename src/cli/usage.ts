@@ -89,6 +89,12 @@ paystate keys revoke KEY_ID
 paystate backup FILE [--data DIR | --database FILE] [--json]
     Copies an SQLite database to a new file, also while a service works on it, and checks the copy.
 
+paystate migrate --from FILE --to URL [--schema NAME] [--json]
+    Moves an SQLite database into PostgreSQL while no process has it open, reads every row back, and gives the file up. Cut
+    off, it is run again and goes on; file and target can never be used both.
+      --to URL       such as postgres://user@host:5432/database
+      --schema NAME  the schema that is made there, default paystate
+
 paystate doctor [--data DIR | --database FILE] [--service FILE] [--json]
     Looks for what is wrong with this machine, a database file and a service, and says what to do about it: a line for each
     check, ok, warning or wrong. Changes nothing. Ends with 1 when something is wrong.

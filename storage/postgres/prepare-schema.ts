@@ -24,17 +24,27 @@ export async function prepareSchema(database: Database, schema: string): Promise
   if (isReady) return;
   await database.raced(() =>
     database.transaction(async (ask) => {
-      await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
-      const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
-      if (found.length === 0) await ask(`create schema "${schema}"`);
-      const db = over(ask);
-      if (!(await isCurrent(db, schema))) {
-        await migrate(db, postgresSchema, schema);
-        await ask(WRITERS);
-      }
-      await ask(FUNCTIONS);
+      await lockSchema(ask, schema);
+      await bringUp(ask, schema);
     }),
   );
+}
+
+/** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */
+export async function lockSchema(ask: Ask, schema: string): Promise<void> {
+  await ask(`select pg_advisory_xact_lock(hashtextextended(${literal(`paystate/${schema}`)}, 0))`);
+}
+
+/** Under its lock: makes the schema where it is absent, and all that is missing in it. */
+export async function bringUp(ask: Ask, schema: string): Promise<void> {
+  const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
+  if (found.length === 0) await ask(`create schema "${schema}"`);
+  const db = over(ask);
+  if (!(await isCurrent(db, schema))) {
+    await migrate(db, postgresSchema, schema);
+    await ask(WRITERS);
+  }
+  await ask(FUNCTIONS);
 }
 
 /** @throws StorageUnusable `not_a_database` when there is nothing of paystate in the schema. */
@@ -55,7 +65,8 @@ const WRITERS = `
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
   ) with (fillfactor = 40)`;
 
-async function assertServer(ask: Ask): Promise<void> {
+/** @throws StorageUnusable `server_too_old`. */
+export async function assertServer(ask: Ask): Promise<void> {
   const [rows = []] = await ask(
     `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
   );

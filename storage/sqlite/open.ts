@@ -8,6 +8,7 @@ import { StorageUnusable } from "../storage-unusable.ts";
 import { inTurn } from "./connection.ts";
 import { loadDriver, type SqliteDatabase } from "./driver.ts";
 import { codeOf, explained } from "./explain.ts";
+import { refuseMoved } from "./moved.ts";
 
 /** A path to open, where `:memory:` is one too; a handle is taken as it is. */
 export async function openDatabase(path: string): Promise<SqliteDatabase> {
@@ -39,6 +40,7 @@ function createPrivately(path: string): void {
 /**
  * Sets the connection up and applies missing migrations. Two processes may do so at once: one migrates, the other waits
  * for its lock and finds nothing left to do.
+ * @throws StorageUnusable `moved` when its data went to another database.
  */
 export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<Schema>> {
   await inTurn(() => {
@@ -48,10 +50,15 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<
   });
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
   const schema = db as unknown as Kysely<unknown>;
-  // Looked at before anything is changed: a database that is not ours keeps the mode of its journal.
+  // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal.
   const isReady = await inTurn(() => isCurrent(schema));
+  if (isReady) await inTurn(() => refuseMoved(database));
   await inTurn(() => database.pragma("journal_mode = WAL"));
-  if (isReady) return db;
+  if (isReady) {
+    // A move may have begun meanwhile. In this mode none can while the file is open.
+    await inTurn(() => refuseMoved(database));
+    return db;
+  }
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema))) await migrate(schema, sqliteSchema);

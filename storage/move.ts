@@ -1,0 +1,252 @@
+/**
+ * Moves an SQLite database into PostgreSQL. The two can never be used both: the file is held from the first read on; the
+ * target is one transaction, so it is empty or whole; and the file is marked, durably, before that transaction commits. A
+ * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
+ * move, run again, goes on from each of them.
+ */
+import type { PostgresOptions } from "./postgres.ts";
+import { Database, lost } from "./postgres/database.ts";
+import { openConnections } from "./postgres/open.ts";
+import { FilledSchema } from "./move/filled-schema.ts";
+import { HeldFile } from "./move/held-file.ts";
+import { type CopiedRows, type CopiedTable, isSameRow, placeOf, type StoredRow } from "./move/stored-rows.ts";
+import { codeOf, explained } from "./sqlite/explain.ts";
+import type { MoveMark } from "./sqlite/moved.ts";
+import { StorageUnusable } from "./storage-unusable.ts";
+
+export type { CopiedRows } from "./move/stored-rows.ts";
+
+/** From where to where. */
+export interface Move {
+  /** The path of the SQLite file. No process has it open. */
+  readonly from: string;
+  /** The URL of the PostgreSQL database. */
+  readonly to: string;
+  /** The schema to be made there, as `postgresStorage` names it: `paystate`. */
+  readonly schema?: PostgresOptions["schema"];
+}
+
+/** What a move has done. */
+export interface Moved {
+  /** Where the data is now, without a password. */
+  readonly place: string;
+  /** Each table, read back row by row; empty where `wasThere`. */
+  readonly tables: readonly CopiedRows[];
+  /** Tables of the file that paystate did not make: they are not copied. */
+  readonly leftBehind: readonly string[];
+  /** An earlier run had copied everything and was cut off before it could say so. */
+  readonly wasThere: boolean;
+}
+
+const ROWS_AT_ONCE = 250;
+
+/**
+ * Copies an SQLite database into a new schema of a PostgreSQL database, reads every row back and compares it, and gives up
+ * the file: no storage opens it any more. Everything keeps its place: instances, due times, tokens of tasks, the order of
+ * insertion. A service that is given `postgresStorage(to)` goes on in the middle of its payments.
+ *
+ * The file is held for as long as it takes (some 20 s for a million rows), so services are stopped before. A move that
+ * fails or is cut off leaves a file that can be used as before, or one that is refused until the same move is run again;
+ * never a file and a target that can both be used.
+ *
+ * @throws StorageUnusable `in_use` when a process has the file open, `target_exists` when the schema has tables, `moved`
+ * when the file went elsewhere before, `copy_differs` when a row is not read back as it was, and whatever makes a storage
+ * unusable.
+ *
+ * @example
+ * ```ts no-run: it needs a server
+ * import { moveToPostgres } from "paystate/storage/postgres";
+ *
+ * const { tables } = await moveToPostgres({ from: "payments.db", to: "postgres://paystate@db.internal/payments" });
+ * for (const { table, rows, sums } of tables) console.log(table, rows, sums);
+ * ```
+ */
+export async function moveToPostgres({ from, to, schema = "paystate" }: Move): Promise<Moved> {
+  const { pool, close } = await openConnections(to, { connections: 1, listen: false });
+  try {
+    const file = await HeldFile.open(from);
+    try {
+      const database = new Database(pool, schema, { statementTimeoutMs: 60_000, lockTimeoutMs: 15_000 });
+      return await new Transfer(file, database, { schema, place: placeIn(to, schema) }).run();
+    } finally {
+      file.close();
+    }
+  } catch (error) {
+    const known = explained(error);
+    throw codeOf(known).startsWith("SQLITE_") ? known : lost(known);
+  } finally {
+    await close();
+  }
+}
+
+/** As errors, marks and reports name it: without user and password. */
+function placeIn(url: string, schema: string): string {
+  const { host, pathname, searchParams } = new URL(url);
+  return `postgres://${host || (searchParams.get("host") ?? "")}${pathname}, schema ${schema}`;
+}
+
+interface Target {
+  readonly schema: string;
+  readonly place: string;
+}
+
+type Copied = Pick<Moved, "tables" | "leftBehind">;
+
+class Transfer {
+  readonly #file: HeldFile;
+  readonly #database: Database;
+  readonly #target: Target;
+  /** The copy whose commit is asked for next. */
+  #pending: MoveMark | null = null;
+
+  constructor(file: HeldFile, database: Database, target: Target) {
+    this.#file = file;
+    this.#database = database;
+    this.#target = target;
+  }
+
+  async run(): Promise<Moved> {
+    const { place } = this.#target;
+    const mark = this.#file.mark();
+    if (mark !== null && mark.place !== place) throw goneElsewhere(mark);
+    if (mark !== null && (await this.#hasArrived(mark))) {
+      this.#file.setMark({ ...mark, state: "moved" });
+      return { place, tables: [], leftBehind: [], wasThere: true };
+    }
+    if (mark?.state === "moved") throw lostSince(mark);
+    const copied = await this.#copied();
+    return { place, ...copied, wasThere: false };
+  }
+
+  /** Under the lock, so that a copy whose COMMIT was under way when its process died is there by now, or never. */
+  #hasArrived({ copy }: MoveMark): Promise<boolean> {
+    return this.#within(async (filled) => (await filled.arrived()) === copy);
+  }
+
+  #within<A>(act: (filled: FilledSchema) => Promise<A>): Promise<A> {
+    return this.#database.transaction(async (ask) => {
+      const filled = new FilledSchema(ask, this.#target.schema);
+      await filled.lock();
+      return act(filled);
+    });
+  }
+
+  async #copied(): Promise<Copied> {
+    let copied: Copied = { tables: [], leftBehind: [] };
+    try {
+      await this.#within(async (filled) => {
+        copied = await this.#fill(filled);
+        const copy = await filled.markArrived(this.#file.path);
+        // From here on the file is of no use, whatever becomes of the commit that follows.
+        this.#pending = { copy, place: this.#target.place, state: "moving" };
+        this.#file.setMark(this.#pending);
+      });
+    } catch (error) {
+      if (this.#pending === null) throw error;
+      await this.#lookUp(this.#pending, error);
+    }
+    if (this.#pending !== null) this.#file.setMark({ ...this.#pending, state: "moved" });
+    return copied;
+  }
+
+  /** Whether it happened is known to the target alone. While that does not answer, the file stays marked. */
+  async #lookUp(mark: MoveMark, cause: unknown): Promise<void> {
+    const hasArrived = await this.#database
+      .again(() => this.#hasArrived(mark))
+      .catch((error: unknown) => {
+        throw new StorageUnusable(
+          "connection_lost",
+          `the connection was lost while ${mark.place} committed the copy, and it does not answer: ` +
+            "no service begins on the file until the same move was run again",
+          { cause: error },
+        );
+      });
+    if (hasArrived) return;
+    this.#file.removeMark();
+    throw cause;
+  }
+
+  async #fill(filled: FilledSchema): Promise<Copied> {
+    const { schema } = this.#target;
+    if ((await filled.present()).size > 0) {
+      throw new StorageUnusable(
+        "target_exists",
+        `the schema ${schema} of this database has tables, and only an empty one is filled: name another with --schema, ` +
+          `or, where nothing in it is needed, \`drop schema "${schema}" cascade\``,
+      );
+    }
+    await filled.make(this.#file.installed());
+    const made = await filled.present();
+    const all = this.#file.tables();
+    const tables: CopiedRows[] = [];
+    for (const table of all.filter(({ name }) => made.has(name))) {
+      await this.#send(filled, table);
+      tables.push(await this.#readBack(filled, table));
+    }
+    return { tables, leftBehind: all.map(({ name }) => name).filter((name) => !made.has(name)) };
+  }
+
+  async #send(filled: FilledSchema, table: CopiedTable): Promise<void> {
+    let after: StoredRow | null = null;
+    for (;;) {
+      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
+      const last: StoredRow | undefined = rows.at(-1);
+      if (last === undefined) break;
+      try {
+        await filled.add(table, rows);
+      } catch (error) {
+        throw refused(table, error);
+      }
+      after = last;
+    }
+    if (after !== null) await filled.continueAfter(table, after);
+    await filled.analyze(table);
+  }
+
+  /** Both are read in the same order: what is missing, too much or different shows in the first page that has it. */
+  async #readBack(filled: FilledSchema, table: CopiedTable): Promise<CopiedRows> {
+    const sums: Record<string, bigint> = Object.fromEntries(table.amounts.map((column) => [column, 0n]));
+    let count = 0;
+    let after: StoredRow | null = null;
+    for (;;) {
+      const rows: readonly StoredRow[] = this.#file.page(table, { after, limit: ROWS_AT_ONCE });
+      const found = await filled.page(table, { after, limit: ROWS_AT_ONCE });
+      rows.forEach((row, index) => {
+        const back = found[index];
+        if (back === undefined || !isSameRow(table, row, back)) throw differs(table, row);
+        for (const column of table.amounts) {
+          sums[column] = (sums[column] ?? 0n) + BigInt(String(back[column] ?? 0));
+        }
+      });
+      if (found.length !== rows.length) throw differs(table, found.at(-1) ?? null);
+      count += rows.length;
+      const last: StoredRow | undefined = rows.at(-1);
+      if (last === undefined) return { table: table.name, rows: count, sums };
+      after = last;
+    }
+  }
+}
+
+const differs = (table: CopiedTable, row: StoredRow | null): StorageUnusable =>
+  new StorageUnusable(
+    "copy_differs",
+    `${table.name}: the row ${row === null ? "" : placeOf(table, row)} is not read back as it lies in the file; nothing was moved`,
+  );
+
+/** A text with a NUL character is the one thing that SQLite keeps and PostgreSQL does not. */
+const refused = ({ name }: CopiedTable, error: unknown): unknown =>
+  error instanceof TypeError ? new TypeError(`${name}: ${error.message}`, { cause: error }) : error;
+
+const goneElsewhere = ({ place, state }: MoveMark): StorageUnusable =>
+  new StorageUnusable(
+    "moved",
+    state === "moved"
+      ? `this file was moved to ${place} before, and is old by now`
+      : `this file was being moved to ${place} when that was cut off, and may have arrived: name the same target again`,
+  );
+
+const lostSince = ({ place }: MoveMark): StorageUnusable =>
+  new StorageUnusable(
+    "moved",
+    `this file was moved to ${place}, which does not hold it any more: restore a backup of that database; this file is old`,
+  );

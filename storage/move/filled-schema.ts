@@ -1,0 +1,102 @@
+/** The target of a move: a schema of PostgreSQL that is made, filled and read back in one transaction. */
+import type { Definition } from "../install-plan.ts";
+import { creation } from "../sql/install-statements.ts";
+import { postgresSchema } from "../sql/migrations/dialect.ts";
+import { MOVES } from "../sqlite/moved.ts";
+import { compiler } from "../postgres/compiler.ts";
+import type { Ask } from "../postgres/database.ts";
+import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
+import { literal } from "../postgres/text.ts";
+import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+
+/** Within one transaction. */
+export class FilledSchema {
+  readonly #ask: Ask;
+  readonly #schema: string;
+
+  constructor(ask: Ask, schema: string) {
+    this.#ask = ask;
+    this.#schema = schema;
+  }
+
+  /**
+   * Waits for another move or start on this schema, which is over then and cannot come late.
+   * @throws StorageUnusable `server_too_old`.
+   */
+  async lock(): Promise<void> {
+    await assertServer(this.#ask);
+    await lockSchema(this.#ask, this.#schema);
+  }
+
+  /** The names of the tables that are there, none where there is no such schema. */
+  async present(): Promise<ReadonlySet<string>> {
+    const [rows = []] = await this.#ask(
+      `select tablename as name from pg_tables where schemaname = ${literal(this.#schema)}`,
+    );
+    return new Set((rows as readonly { readonly name: string }[]).map(({ name }) => name));
+  }
+
+  /** The copy that this schema holds, by its name; null where it holds none. */
+  async arrived(): Promise<string | null> {
+    if (!(await this.present()).has(MOVES)) return null;
+    const [rows = []] = await this.#ask(`select "copy" from "${MOVES}" where state = 'arrived'`);
+    return (rows[0] as { readonly copy: string } | undefined)?.copy ?? null;
+  }
+
+  /** Makes the schema with the engine's tables, and those of the caller as they are installed in the source. */
+  async make(installed: ReadonlyMap<string, Definition>): Promise<void> {
+    await bringUp(this.#ask, this.#schema);
+    const db = compiler();
+    for (const [name, definition] of installed) {
+      const table = { name, ...definition, group: null, appendOnly: false, migrations: [] };
+      await this.#ask(...creation(db, table, postgresSchema));
+    }
+  }
+
+  /** Adds rows as they lie in the source, places in the order of insertion included. */
+  async add(table: CopiedTable, rows: readonly StoredRow[]): Promise<void> {
+    const columns = table.columns.map((column) => `"${column}"`).join(", ");
+    const values = rows.map(
+      (row) => `(${table.columns.map((column) => literal(row[column] ?? null)).join(", ")})`,
+    );
+    await this.#ask(
+      `insert into "${table.name}" (${columns}) overriding system value values ${values.join(", ")}`,
+    );
+  }
+
+  /** Lets the planner know how large the table is. */
+  async analyze({ name }: CopiedTable): Promise<void> {
+    await this.#ask(`analyze "${name}"`);
+  }
+
+  /** What is inserted from now on stands behind this row. */
+  async continueAfter({ name }: CopiedTable, last: StoredRow): Promise<void> {
+    if (!("seq" in last)) return;
+    await this.#ask(
+      `select setval(pg_get_serial_sequence('"${name}"', 'seq'), ${literal(last["seq"] ?? null)})`,
+    );
+  }
+
+  async page(
+    { name, columns, order }: CopiedTable,
+    { after, limit }: RowPage,
+  ): Promise<readonly StoredRow[]> {
+    const listed = order.map((column) => `"${column}"`).join(", ");
+    const values = order.map((column) => literal(after?.[column] ?? null)).join(", ");
+    const beyond = after === null ? "" : `where (${listed}) > (${values})`;
+    const [rows = []] = await this.#ask(
+      `select ${columns.map((column) => `"${column}"`).join(", ")} from "${name}" ${beyond} order by ${listed} limit ${limit}`,
+    );
+    return rows as readonly StoredRow[];
+  }
+
+  /** Marks the schema as a whole copy, in the transaction that makes it one. Answers the name of the copy. */
+  async markArrived(from: string): Promise<string> {
+    const [, rows = []] = await this.#ask(
+      `create table "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null)`,
+      `insert into "${MOVES}" (id, "copy", place, state)
+        values (1, gen_random_uuid()::text, ${literal(from)}, 'arrived') returning "copy"`,
+    );
+    return (rows[0] as { readonly copy: string }).copy;
+  }
+}

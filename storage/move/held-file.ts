@@ -1,0 +1,173 @@
+/** An SQLite database that this process alone has open: what is moved away must not change, and no service may begin on it. */
+import { existsSync } from "node:fs";
+import { Kysely, SqliteDialect } from "kysely";
+import type { Definition } from "../install-plan.ts";
+import type { InstalledTable } from "../sql/schema.ts";
+import { isCurrent } from "../sql/migrations/index.ts";
+import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
+import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
+import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
+import { StorageUnusable } from "../storage-unusable.ts";
+import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+
+/** What is made in every database anew, or is about this file alone. */
+const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
+
+export class HeldFile {
+  readonly path: string;
+  readonly #database: SqliteDatabase;
+
+  private constructor(path: string, database: SqliteDatabase) {
+    this.path = path;
+    this.#database = database;
+  }
+
+  /**
+   * Opens a file and keeps every other connection away until `close`, also those that only read.
+   * @throws StorageUnusable `in_use` when a process has the file open, working or not, and the usual ones for what is no
+   * database of paystate's, or of another version.
+   */
+  static async open(path: string): Promise<HeldFile> {
+    if (!existsSync(path)) throw new StorageUnusable("cannot_open", `there is no file ${path}`);
+    const Driver = await loadDriver();
+    const database = open(() => new Driver(path, { timeout: 0, fileMustExist: true }), path);
+    try {
+      hold(database, path);
+      const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+      if (!(await isCurrent(db))) {
+        throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
+      }
+      return new HeldFile(path, database);
+    } catch (error) {
+      database.close();
+      throw explained(error, path);
+    }
+  }
+
+  /** The caller's tables, by their names, as they were installed. */
+  installed(): ReadonlyMap<string, Definition> {
+    const rows = this.#database.prepare(`select name, definition from "paystateTables"`).all();
+    const parsed = (rows as readonly InstalledTable[]).map(({ name, definition }): [string, Definition] => [
+      name,
+      JSON.parse(definition) as Definition,
+    ]);
+    return new Map(parsed);
+  }
+
+  /** All tables with rows to be copied. */
+  tables(): readonly CopiedTable[] {
+    const installed = this.installed();
+    const named = this.#database
+      .prepare(
+        `select name from sqlite_master where type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name`,
+      )
+      .all() as readonly { readonly name: string }[];
+    return named
+      .filter(({ name }) => !OWN.has(name))
+      .map(({ name }) => this.#described(name, installed.get(name)));
+  }
+
+  #described(name: string, definition: Definition | undefined): CopiedTable {
+    const found = this.#database.prepare("select name, pk from pragma_table_info(?)").all(name) as readonly {
+      readonly name: string;
+      readonly pk: number;
+    }[];
+    const order = found.filter(({ pk }) => pk > 0).toSorted((a, b) => a.pk - b.pk);
+    const kinds = Object.entries(definition?.columns ?? {});
+    return {
+      name,
+      columns: found.map((column) => column.name),
+      order: order.map((column) => column.name),
+      amounts: kinds.filter(([, kind]) => kind.startsWith("amount")).map(([column]) => column),
+    };
+  }
+
+  /** Rows of a table in its order, as they lie there. */
+  page({ name, columns, order }: CopiedTable, { after, limit }: RowPage): readonly StoredRow[] {
+    const listed = order.map(quoted).join(", ");
+    const beyond = after === null ? "" : `where (${listed}) > (${order.map(() => "?").join(", ")})`;
+    return this.#database
+      .prepare(
+        `select ${columns.map(quoted).join(", ")} from ${quoted(name)} ${beyond} order by ${listed} limit ?`,
+      )
+      .all(...(after === null ? [] : order.map((column) => after[column])), limit) as readonly StoredRow[];
+  }
+
+  mark(): MoveMark | null {
+    return moveMarkOf(this.#database);
+  }
+
+  /** Durable when it returns: from then on no service begins on this file. */
+  setMark({ copy, place, state }: MoveMark): void {
+    this.#change(() => {
+      this.#database
+        .prepare(
+          `create table if not exists "${MOVES}" (id integer primary key, "copy" text not null, place text not null, state text not null) strict`,
+        )
+        .run();
+      this.#database
+        .prepare(`insert or replace into "${MOVES}" (id, "copy", place, state) values (1, ?, ?, ?)`)
+        .run(copy, place, state);
+    });
+  }
+
+  /** The copy is known not to be there: the file can be used as before. */
+  removeMark(): void {
+    this.#change(() => this.#database.prepare(`delete from "${MOVES}"`).run());
+  }
+
+  #change(act: () => void): void {
+    this.#database.prepare("begin immediate").run();
+    try {
+      act();
+      this.#database.prepare("commit").run();
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.prepare("rollback").run();
+      throw explained(error, this.path);
+    }
+  }
+
+  /** Lets others in again. The file is left as services have it. */
+  close(): void {
+    try {
+      this.#database.pragma("locking_mode = NORMAL");
+      this.#database.pragma("journal_mode = WAL");
+    } catch {
+      // A service sets it as well when it opens the file.
+    }
+    this.#database.close();
+  }
+}
+
+function open(make: () => SqliteDatabase, path: string): SqliteDatabase {
+  try {
+    return make();
+  } catch (error) {
+    throw explained(error, path);
+  }
+}
+
+/**
+ * SQLite leaves WAL mode only while no other connection has the file open, whatever that one does: so a service that is
+ * idle, or frozen, is noticed too. Without WAL the lock that is taken here keeps out readers as well. The operating system
+ * takes it back when this process ends. `EXTRA`: after a loss of power the mark is still there.
+ */
+function hold(database: SqliteDatabase, path: string): void {
+  try {
+    database.pragma("busy_timeout = 0");
+    database.pragma("locking_mode = EXCLUSIVE");
+    database.pragma("journal_mode = DELETE");
+    database.pragma("synchronous = EXTRA");
+    database.prepare("begin exclusive").run();
+    database.prepare("commit").run();
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    throw new StorageUnusable(
+      "in_use",
+      `a process has ${path} open (${codeOf(error)}): stop every service and command that uses it, and run this again`,
+      { cause: error },
+    );
+  }
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

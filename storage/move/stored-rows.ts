@@ -1,0 +1,43 @@
+/** Tables as a copy sees them: names, columns, an order that tells all rows apart, and rows as they lie there. */
+import type { SqlValue } from "../sql/schema.ts";
+
+/** A table, whatever it is for. */
+export interface CopiedTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Columns by which its rows are read in pages; together they are unique. */
+  readonly order: readonly string[];
+  /** Columns that hold amounts, which are summed. */
+  readonly amounts: readonly string[];
+}
+
+export type StoredRow = Readonly<Record<string, SqlValue>>;
+
+/** The part of a table that is read at once. */
+export interface RowPage {
+  /** The last row of the page before; null for the first page. */
+  readonly after: StoredRow | null;
+  readonly limit: number;
+}
+
+/** What was copied of a table, counted while it was read back. */
+export interface CopiedRows {
+  readonly table: string;
+  readonly rows: number;
+  /** By the name of the column, in base units. */
+  readonly sums: Readonly<Record<string, bigint>>;
+}
+
+/** Whether two databases hold the same in this row. */
+export function isSameRow({ columns }: CopiedTable, a: StoredRow, b: StoredRow): boolean {
+  return columns.every((column) => isSame(a[column] ?? null, b[column] ?? null));
+}
+
+function isSame(a: SqlValue, b: SqlValue): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
+  return a === b;
+}
+
+/** Its place in the order, as a sentence names it. */
+export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
+  order.map((column) => String(row[column])).join(" ");

@@ -1,0 +1,45 @@
+/** The mark of a file whose data went to another database: with it, no program works on the file any more. */
+import { StorageUnusable } from "../storage-unusable.ts";
+import type { SqliteDatabase } from "./driver.ts";
+
+/** What a move leaves in its source, and in its target. */
+export interface MoveMark {
+  /** Names the copy: the target has the same one. */
+  readonly copy: string;
+  /** Where the copy lies, without a password. */
+  readonly place: string;
+  /**
+   * `moving`: the copy was about to be committed there, and whether it was is not known here. `moved`: it was. `arrived`:
+   * this is the copy.
+   */
+  readonly state: "moving" | "moved" | "arrived";
+}
+
+/** The table of marks. It is made by the move itself: a database that was never moved has none. */
+export const MOVES = "paystateMoves";
+
+/** The mark of a file, or null. */
+export function moveMarkOf(database: SqliteDatabase): MoveMark | null {
+  const found = database.prepare(`select 1 from sqlite_master where name = '${MOVES}'`).get();
+  if (found === undefined) return null;
+  const rows = database.prepare(`select "copy", place, state from "${MOVES}" where id = 1`).all();
+  return (rows[0] as MoveMark | undefined) ?? null;
+}
+
+/** @throws StorageUnusable `moved` when the data of this file is elsewhere, or may be. */
+export function refuseMoved(database: SqliteDatabase): void {
+  const mark = moveMarkOf(database);
+  if (mark?.state === "moved") {
+    throw new StorageUnusable(
+      "moved",
+      `this database was moved to ${mark.place}: use that one, and keep this file away from every service`,
+    );
+  }
+  if (mark?.state === "moving") {
+    throw new StorageUnusable(
+      "moved",
+      `the move of this database to ${mark.place} was cut off in its last moment: ` +
+        "run the same `paystate migrate` again, which finds out whether the copy is there",
+    );
+  }
+}

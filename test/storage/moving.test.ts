@@ -1,0 +1,379 @@
+/** An SQLite database that moves into PostgreSQL: everything keeps its place, and file and target can never be used both. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { defineTable } from "../../storage/table.ts";
+import { moveToPostgres, postgresStorage, type PostgresStorage } from "../../storage/postgres.ts";
+import { sqliteStorage } from "../../storage/sqlite.ts";
+import type { EngineStorage } from "../../storage/storage.ts";
+import { inLane, range, startOf, stepOf, taskOf, watchOf, WORKFLOW } from "../contracts/storage/samples.ts";
+import { type PostgresProxy, postgresProxy } from "../kit/postgres-proxy.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { refusal } from "./refusal.ts";
+
+/** One column of each kind, null and not. */
+const things = defineTable("things", {
+  columns: {
+    id: "text",
+    note: "text?",
+    at: "integer",
+    amount: "amount",
+    paid: "amount?",
+    isOpen: "boolean",
+    raw: "bytes?",
+    parts: "json?",
+    owner: "text",
+    version: "integer",
+  },
+  unique: ["at"],
+  indexes: { ofOwner: ["owner"], open: { on: ["owner", "at"], where: { isOpen: true }, present: ["note"] } },
+});
+
+const LARGEST = 2n ** 64n - 1n;
+
+const thing = (index: number) => ({
+  id: `t${(index * 7919) % 1000}`,
+  note: index % 3 === 0 ? null : `it's \\ "${index}" ü 漢 🦊 $json$ \n`,
+  at: index,
+  amount: LARGEST - BigInt(index),
+  paid: index % 2 === 0 ? null : BigInt(index),
+  isOpen: index % 2 === 0,
+  raw: index % 5 === 0 ? null : Uint8Array.from([0, index % 256, 255]),
+  parts: index % 4 === 0 ? null : { large: 2n ** 70n, list: [index] },
+  owner: `o${index % 3}`,
+  version: 1,
+});
+
+const claimOf = (storage: EngineStorage, now: number, holder = "h") =>
+  storage.claim({
+    holder,
+    now,
+    leaseMs: 1_000,
+    workflows: [WORKFLOW],
+    steps: 50,
+    free: 50,
+    laned: 50,
+    maxCrashes: 5,
+  });
+
+/** Instances with history, tasks of every kind in every condition, watches, and rows. */
+async function fill(storage: EngineStorage): Promise<void> {
+  await storage.install([things]);
+  const results = await storage.commit([
+    { starts: range(300).map((index) => startOf(`i${index}`, { createdAt: index })) },
+    ...range(40).map((index) => ({
+      step: stepOf(`i${index}`, 1, { status: index < 5 ? "done" : "active" }),
+    })),
+    {
+      history: range(700).map((index) => ({
+        instance: `i${index % 7}`,
+        version: 1 + Math.floor(index / 7),
+        at: index,
+        event: "{}",
+        value: `"é"`,
+      })),
+    },
+    { watches: range(9).map((index) => watchOf(`w${index}`, { shard: index % 4 })) },
+    { narrows: [{ lane: "narrow", cap: 1 }] },
+    ...range(600).map((index) => ({ writes: [{ table: "things", insert: thing(index) }] })),
+    { arms: range(6).map((index) => ({ task: taskOf(`free${index}`, { dueAt: index }) })) },
+    { arms: range(6).map((index) => ({ task: inLane(`laned${index}`, index < 3 ? "narrow" : "wide", 2) })) },
+    {
+      arms: range(3).map((index) => ({
+        task: taskOf(`timer${index}`, { kind: "timer", name: `n${index}`, dueAt: 9_000 }),
+      })),
+    },
+  ]);
+  expect(results.filter((result) => !result.ok)).toEqual([]);
+  // Held, failed, a suspect, and one that has seen five holders.
+  for (const round of range(3)) await claimOf(storage, 100 + round * 3_000);
+  const [first] = await claimOf(storage, 20_000);
+  await storage.release({ id: first?.id ?? "", token: first?.token ?? 0, dueAt: 20_500, error: "no" });
+  await storage.claimShards({ kind: "signature", holder: "h", now: 20_000, leaseMs: 1_000 });
+}
+
+/** What the port shows of a database. */
+async function shownBy(storage: EngineStorage): Promise<unknown> {
+  await storage.install([things]);
+  const ids = [...range(12).map((index) => `i${index}`), "i"];
+  return {
+    rows: await storage.find({ table: things }),
+    reversed: await storage.find({ table: things, order: "desc", limit: 50 }),
+    open: await storage.find({ table: things, index: "ofOwner", equals: { owner: "o1" } }),
+    total: await storage.tally({ table: things, sum: "amount" }),
+    instances: await storage.newestInstances({ before: null, limit: 1_000 }),
+    finished: await storage.finishedInstances({ until: 10_000, after: null, limit: 100 }),
+    histories: await Promise.all(ids.map((id) => storage.history(id, { after: 0, limit: 1_000 }))),
+    pending: await Promise.all(ids.map((id) => storage.pending(id, 100))),
+    failing: await storage.failingTasks(1, 100),
+    dead: await storage.deadLetters(100),
+    due: await storage.nextDue([WORKFLOW]),
+    kinds: await storage.watchedKinds(),
+    watches: await storage.watches({ kind: "signature", shards: [0, 1, 2, 3] }),
+    earliest: await storage.earliestTasks(),
+  };
+}
+
+let schemas = 0;
+
+describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
+  let folder: string;
+  let from: string;
+  let to: string;
+  let schema: string;
+  let proxy: PostgresProxy;
+  let opened: (EngineStorage | PostgresStorage)[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    from = join(folder, "payments.db");
+    to = await postgresUrl();
+    schemas += 1;
+    schema = `moved_${process.pid}_${schemas}`;
+    proxy = await postgresProxy(to);
+    opened = [];
+  });
+  afterEach(async () => {
+    for (const storage of opened) await storage.close();
+    await proxy.stop();
+    await asked(`drop schema if exists "${schema}" cascade`);
+    await rm(folder, { recursive: true });
+  });
+
+  const asked = async (text: string): Promise<readonly object[]> => {
+    const client = new pg.Client({ connectionString: to });
+    await client.connect();
+    try {
+      return (await client.query<object>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const atTarget = async (): Promise<PostgresStorage> => {
+    const storage = await postgresStorage(to, { schema, clock: "caller" });
+    opened.push(storage);
+    return storage;
+  };
+  const tablesAtTarget = () => asked(`select 1 from pg_tables where schemaname = '${schema}'`);
+  const source = async (): Promise<EngineStorage> => {
+    const storage = await sqliteStorage(from);
+    await fill(storage);
+    return storage;
+  };
+  const closedSource = async (): Promise<unknown> => {
+    const storage = await source();
+    const shown = await shownBy(storage);
+    await storage.close();
+    return shown;
+  };
+
+  test("D10: all that the port shows is the same in the target, to the row, its order and its lease", async () => {
+    const before = await closedSource();
+    const { tables, leftBehind, wasThere } = await moveToPostgres({ from, to, schema });
+    expect(await shownBy(await atTarget())).toEqual(before);
+    expect([leftBehind, wasThere]).toEqual([[], false]);
+    const sum = range(600).reduce((total, index) => total + LARGEST - BigInt(index), 0n);
+    const paid = range(300).reduce((total, index) => total + BigInt(index * 2 + 1), 0n);
+    expect(tables.find(({ table }) => table === "things")).toEqual({
+      table: "things",
+      rows: 600,
+      sums: { amount: sum, paid },
+    });
+    expect(tables.find(({ table }) => table === "history")).toMatchObject({ rows: 700, sums: {} });
+  });
+
+  test("G4: tokens go on growing, a result from before is refused, and rows that come now stand behind all", async () => {
+    const storage = await source();
+    const held = await claimOf(storage, 50_000, "old");
+    expect(held.length).toBeGreaterThan(0);
+    await storage.close();
+    await moveToPostgres({ from, to, schema });
+    const target = await atTarget();
+    await target.install([things]);
+    const tokens = new Map(held.map(({ id, token }) => [id, token]));
+    const seen = new Set<string>();
+    for (let now = 60_000; now < 90_000; now += 2_000) {
+      for (const task of await claimOf(target, now, "new")) {
+        expect(task.token).toBeGreaterThan(tokens.get(task.id) ?? 0);
+        const late = { task: task.id, token: tokens.get(task.id) ?? 0 };
+        expect(await target.commit([{ consumes: late }])).toEqual([{ ok: false, conflict: "token" }]);
+        seen.add(task.id);
+        expect(await target.commit([{ consumes: { task: task.id, token: task.token } }])).toEqual([
+          { ok: true },
+        ]);
+      }
+    }
+    for (const id of tokens.keys()) expect(seen).toContain(id);
+    await target.commit([{ writes: [{ table: "things", insert: { ...thing(600), id: "new" } }] }]);
+    const rows = await target.find({ table: things });
+    expect(rows.at(-1)?.id).toBe("new");
+    expect(rows).toHaveLength(601);
+  });
+
+  test("a file that is moved is refused by every storage, with the place of its data, and the same move is over", async () => {
+    await closedSource();
+    await moveToPostgres({ from, to: to.replace("paystate@", "paystate:hunter2@"), schema });
+    const { code, message } = await refusal(sqliteStorage(from));
+    expect(code).toBe("moved");
+    expect(message).toContain(
+      `was moved to postgres://127.0.0.1:${new URL(to).port}/postgres, schema ${schema}`,
+    );
+    expect(message).not.toContain("hunter2");
+    const handle = new Database(from);
+    expect((await refusal(sqliteStorage(handle))).code).toBe("moved");
+    handle.close();
+    expect(await moveToPostgres({ from, to, schema })).toMatchObject({ wasThere: true, tables: [] });
+    const elsewhere = await refusal(moveToPostgres({ from, to, schema: `${schema}_b` }));
+    expect([elsewhere.code, elsewhere.message]).toEqual(["moved", expect.stringContaining("is old by now")]);
+  });
+
+  test("a target that lost what it had is not filled from the old file", async () => {
+    await closedSource();
+    await moveToPostgres({ from, to, schema });
+    await asked(`drop schema "${schema}" cascade`);
+    const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+    expect([code, message]).toEqual(["moved", expect.stringContaining("restore a backup of that database")]);
+    expect(await tablesAtTarget()).toEqual([]);
+  });
+
+  test.each(["an idle connection", "a reader", "a writer"])(
+    "%s keeps the file from being moved",
+    async (what) => {
+      await closedSource();
+      const other = new Database(from);
+      other.prepare("select count(*) from instances").get();
+      if (what === "a reader") other.exec("begin; select * from instances");
+      if (what === "a writer") other.exec("begin immediate");
+      const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+      expect([code, message]).toEqual(["in_use", expect.stringContaining(`a process has ${from} open`)]);
+      expect(await tablesAtTarget()).toEqual([]);
+      other.close();
+      expect((await moveToPostgres({ from, to, schema })).wasThere).toBe(false);
+    },
+  );
+
+  test("what begins while the file is moved is refused, also to read", async () => {
+    await closedSource();
+    proxy.plan({ text: "analyze", moment: "silent" });
+    const moving = moveToPostgres({ from, to: proxy.url, schema }).catch((error: unknown) => error);
+    while (proxy.happened() === 0) await new Promise((resolve) => setImmediate(resolve));
+    const other = new Database(from, { timeout: 0 });
+    expect(() => other.prepare("select count(*) from instances").get()).toThrow("database is locked");
+    other.close();
+    await proxy.stop();
+    proxy = await postgresProxy(to);
+    expect(await moving).toBeInstanceOf(Error);
+    await (await sqliteStorage(from)).close();
+  });
+
+  test("a target with tables of any kind is not touched", async () => {
+    await closedSource();
+    await asked(`create schema "${schema}"; create table "${schema}".mine (id int)`);
+    const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+    expect([code, message]).toEqual([
+      "target_exists",
+      expect.stringContaining(`the schema ${schema} of this database has tables`),
+    ]);
+    expect(await tablesAtTarget()).toHaveLength(1);
+    await (await sqliteStorage(from)).close();
+  });
+
+  test("files that are none, of others, of another version or absent are refused, and so is what is no server", async () => {
+    const code = async (move: Promise<unknown>) => (await refusal(move)).code;
+    expect(await code(moveToPostgres({ from, to, schema }))).toBe("cannot_open");
+    await writeFile(from, "");
+    expect(await code(moveToPostgres({ from, to, schema }))).toBe("foreign_database");
+    await writeFile(
+      from,
+      "not a database at all, but a text that is long enough for a header of one hundred bytes, or so it says",
+    );
+    expect(await code(moveToPostgres({ from, to, schema }))).toBe("not_a_database");
+    await rm(from);
+    await closedSource();
+    const database = new Database(from);
+    database.exec(`insert into paystateMigrations values ('9999-future', 'now')`);
+    database.close();
+    expect(await code(moveToPostgres({ from, to, schema }))).toBe("newer_schema");
+    const again = new Database(from);
+    again.exec(`delete from paystateMigrations where name = '9999-future'`);
+    again.close();
+    expect(await code(moveToPostgres({ from, to: from }))).toBe("not_a_database");
+    expect(await code(moveToPostgres({ from, to: "postgres://paystate@127.0.0.1:1/x" }))).toBe("cannot_open");
+    await (await sqliteStorage(from)).close();
+  });
+
+  test("D1: a COMMIT that never arrived leaves the file as it was, and one whose answer was lost is found out", async () => {
+    const before = await closedSource();
+    proxy.plan({ text: "commit\0", moment: "before" });
+    await expect(moveToPostgres({ from, to: proxy.url, schema })).rejects.toThrow(
+      "the connection to PostgreSQL was lost",
+    );
+    expect([proxy.happened(), await tablesAtTarget()]).toEqual([1, []]);
+    const storage = await sqliteStorage(from);
+    expect(await shownBy(storage)).toEqual(before);
+    await storage.close();
+    proxy.plan({ text: "commit\0", moment: "after" });
+    const { tables } = await moveToPostgres({ from, to: proxy.url, schema });
+    expect([proxy.happened(), tables.length > 5]).toEqual([2, true]);
+    expect((await refusal(sqliteStorage(from))).code).toBe("moved");
+    expect(await shownBy(await atTarget())).toEqual(before);
+  });
+
+  test("a move that died between the mark and the commit leaves neither to be used, until it is run again", async () => {
+    const before = await closedSource();
+    // As the process left it: the mark is durable, and the target has taken its transaction back.
+    const database = new Database(from);
+    const place = `postgres://127.0.0.1:${new URL(to).port}/postgres, schema ${schema}`;
+    database.exec(`
+      create table paystateMoves (id integer primary key, "copy" text not null, place text not null, state text not null) strict;
+      insert into paystateMoves values (1, 'lost', '${place}', 'moving')`);
+    database.close();
+    const refused = await refusal(sqliteStorage(from));
+    expect([refused.code, refused.message]).toEqual([
+      "moved",
+      expect.stringContaining("run the same `paystate migrate` again"),
+    ]);
+    const elsewhere = await refusal(moveToPostgres({ from, to, schema: `${schema}_b` }));
+    expect([elsewhere.code, elsewhere.message]).toEqual([
+      "moved",
+      expect.stringContaining("name the same target again"),
+    ]);
+    expect((await moveToPostgres({ from, to, schema })).wasThere).toBe(false);
+    expect(await shownBy(await atTarget())).toEqual(before);
+  });
+
+  test("a row that is not read back as it lies in the file takes all of it back", async () => {
+    await closedSource();
+    const spoiling = new pg.Client({ connectionString: to });
+    await spoiling.connect();
+    // A rule of the target's that changes what it is given.
+    await spoiling.query(`create or replace function public.spoil_${schemas}() returns event_trigger language plpgsql as $$
+      declare each record; begin
+        for each in select * from pg_event_trigger_ddl_commands() where object_identity = '${schema}.things' loop
+          execute 'create function ${schema}.spoil() returns trigger language plpgsql as ''begin new.amount := new.amount - 1; return new; end''';
+          execute 'create trigger spoil before insert on ${schema}.things for each row execute function ${schema}.spoil()';
+        end loop;
+      end $$;
+      create event trigger spoil_${schemas} on ddl_command_end when tag in ('CREATE TABLE') execute function public.spoil_${schemas}()`);
+    try {
+      const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+      expect([code, message]).toEqual(["copy_differs", expect.stringContaining("things: the row 1 ")]);
+    } finally {
+      await spoiling.query(`drop event trigger spoil_${schemas}; drop function public.spoil_${schemas}`);
+      await spoiling.end();
+    }
+    expect(await tablesAtTarget()).toEqual([]);
+    await (await sqliteStorage(from)).close();
+  });
+
+  test("tables that are not paystate's are named and left behind", async () => {
+    await closedSource();
+    const database = new Database(from);
+    database.exec("create table own (id text)");
+    database.close();
+    expect((await moveToPostgres({ from, to, schema })).leftBehind).toEqual(["own"]);
+  });
+});
