@@ -4,7 +4,6 @@
  * process that dies leaves the file as it was, or marked beside an empty target, or marked beside a whole one: the same
  * move, run again, goes on from each of them.
  */
-import type { PostgresOptions } from "./postgres.ts";
 import { Database, lost } from "./postgres/database.ts";
 import { openConnections } from "./postgres/open.ts";
 import { FilledSchema } from "./move/filled-schema.ts";
@@ -23,7 +22,7 @@ export interface Move {
   /** The URL of the PostgreSQL database. */
   readonly to: string;
   /** The schema to be made there, as `postgresStorage` names it: `paystate`. */
-  readonly schema?: PostgresOptions["schema"];
+  readonly schema?: string;
 }
 
 /** What a move has done. */
