@@ -14,6 +14,7 @@ const WITH_PROCESSES = [
   "test/engine/*{-example,-examples,-processes}.test.ts",
   "test/{engine,payments}/processes.test.ts",
   "test/chaos/*.test.ts",
+  "test/http/cells-example.test.ts",
   "test/payments/swap/other-providers.test.ts",
   "test/storage/{sqlite-processes,postgres-outages}.test.ts",
   "test/local/killed-process.test.ts",

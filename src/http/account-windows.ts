@@ -1,10 +1,11 @@
-/** The limits that are counted in this process: how much an account has asked lately, and how it stands. */
+/** The limits that are counted in memory: how much an account has asked lately, and how it stands. */
 import type { Caller } from "../payments/accounts/caller.ts";
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 import { WINDOWS, type PerTier, type WindowName } from "./contract/limits.ts";
 import { limitExceeded } from "./limit-exceeded.ts";
 import { RateWindow, type Hit } from "./rate-window.ts";
+import type { SharedWindows } from "./shared-windows.ts";
 
 /** Every in-memory limit. */
 export type AccountLimits = Readonly<Record<WindowName, PerTier>>;
@@ -29,6 +30,11 @@ export class AccountWindows {
       creates: new RateWindow({ scope: WINDOWS.creates.scope, clock }),
       webhookTests: new RateWindow({ scope: WINDOWS.webhookTests.scope, clock }),
     };
+  }
+
+  /** Lets the windows of other processes take part. Replays are counted by each process on its own. */
+  shareBy(shared: SharedWindows): void {
+    for (const [name, window] of Object.entries(this.#windows)) shared.add(name, window);
   }
 
   hit(name: WindowName, { accountId, tier }: Caller): Hit {

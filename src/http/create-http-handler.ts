@@ -21,6 +21,7 @@ import { NO_CONNECTION, nodeListener, type Connection } from "./node-listener.ts
 import { ApiReference } from "./api-reference.ts";
 import { RateWindow } from "./rate-window.ts";
 import { Responder } from "./responder.ts";
+import { SharedWindows } from "./shared-windows.ts";
 import { sitesOf, type Site } from "./sites.ts";
 
 /** What `createHttpHandler` is given. Only the service has no default. */
@@ -35,8 +36,10 @@ export interface HttpHandlerOptions {
    */
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
-   * Requests per minute and account, by tier, counted in this process; cancellations and webhook registrations have
-   * limits of their own, counted in the database. `failedAuthentications` and `documents` are per minute and client address.
+   * Requests per minute and account, by tier. Processes on one database tell each other once a second what they have
+   * counted, so that a burst over P of them may let through up to P times the limit, and what follows it nothing more.
+   * Cancellations and webhook registrations have exact limits of their own, counted in the database.
+   * `failedAuthentications` (told to each other too) and `documents` (not) are per minute and client address.
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */
@@ -194,19 +197,22 @@ function responderOf({ service, basePath, clientAddress, limits, ...checked }: C
   const { authenticate: ofHost } = checked;
   const ofKeys: Authenticate = ({ headers }, address) =>
     service.authenticate(headers.get("authorization"), address);
-  const perClient = (scope: string, limit: number): ClientLimit =>
-    new ClientLimit(new RateWindow({ scope, clock }), limit);
+  const shared = new SharedWindows({ service, clock, log });
+  const windows = new AccountWindows(limits, clock);
+  windows.shareBy(shared);
+  const failures = new RateWindow({ scope: "authentication", clock });
+  shared.add("authentication", failures);
   const authentication = new Authentication({
     authenticate: ofHost === undefined ? ofKeys : (request) => ofHost(request),
-    failures: perClient("authentication", limits.failedAuthentications),
+    failures: new ClientLimit(failures, limits.failedAuthentications),
     // A host's own credentials may stand anywhere in a request.
     known: ofHost === undefined ? new KnownCredentials() : null,
   });
   return new Responder({
     service,
     authentication,
-    windows: new AccountWindows(limits, clock),
-    documents: perClient("documents", limits.documents),
+    windows,
+    documents: new ClientLimit(new RateWindow({ scope: "documents", clock }), limits.documents),
     reference: new ApiReference(ENDPOINTS),
     basePath,
     clientAddress,

@@ -13,6 +13,7 @@ import type {
   DepositRecord,
   EntryRecord,
   GateRecord,
+  HitReportRecord,
   IdempotencyRecord,
   MatterRecord,
   NoticeRecord,
@@ -111,6 +112,8 @@ export interface PaymentReads {
   notice(id: string): Promise<NoticeRecord | null>;
   /** All notices of a transaction, oldest first. */
   notices(transactionId: string): Promise<readonly NoticeRecord[]>;
+  /** Every account's notices as they were written; nothing beyond a row that is not there. One may come up late before others. */
+  noticesInSequence(page: InSequence): Promise<readonly NoticeRecord[]>;
   /** An account's list of events in the order in which it grew; nothing beyond a row that is none of the account's. */
   announcements(accountId: string, page: InSequence): Promise<readonly AnnouncementRecord[]>;
   /** One webhook, deleted ones included. */
@@ -135,6 +138,8 @@ export interface PaymentReads {
     since: number,
   ): Promise<{ readonly count: number; readonly oldest: number | null }>;
 
+  /** What processes have counted in memory, as they told it. */
+  hitReports(page: InSequence): Promise<readonly HitReportRecord[]>;
   /** What a purse has spent after `since`, oldest first. */
   spendings(purse: string, since: number): Promise<readonly SpendingRecord[]>;
   /** Gates by their ids, in any order; absent ones are left out. */

@@ -135,11 +135,15 @@ function attemptReads(read: Read): Pick<PaymentReads, "attempts" | "attemptLike"
   };
 }
 
-function noticeReads(read: Read): Pick<PaymentReads, "notice" | "notices" | "announcements"> {
+function noticeReads(
+  read: Read,
+): Pick<PaymentReads, "notice" | "notices" | "noticesInSequence" | "announcements"> {
   return {
     notice: (id) => read.get(tables.notices, id),
     notices: (transactionId) =>
       read.find({ table: tables.notices, index: "ofTransaction", equals: { transactionId } }),
+    noticesInSequence: ({ order, beyond, limit }) =>
+      read.find({ table: tables.notices, order, limit, ...(beyond === null ? {} : { beyond }) }),
     announcements: (accountId, { order, beyond, limit }) =>
       read.find({
         table: tables.announcements,
@@ -211,7 +215,9 @@ async function abandonedDeliveries(read: Read, limit: number): Promise<Abandoned
   return found;
 }
 
-function limitReads(read: Read): Pick<PaymentReads, "limitWindow" | "volume" | "reservations" | "spendings"> {
+function limitReads(
+  read: Read,
+): Pick<PaymentReads, "limitWindow" | "hitReports" | "volume" | "reservations" | "spendings"> {
   return {
     async limitWindow(accountId, scope, since) {
       const window = {
@@ -226,6 +232,8 @@ function limitReads(read: Read): Pick<PaymentReads, "limitWindow" | "volume" | "
       ]);
       return { count, oldest: oldest?.at ?? null };
     },
+    hitReports: ({ order, beyond, limit }) =>
+      read.find({ table: tables.hitReports, order, limit, ...(beyond === null ? {} : { beyond }) }),
     volume: async (scope, since) =>
       (
         await read.tally({

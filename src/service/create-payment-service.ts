@@ -18,7 +18,6 @@ import { settleTransaction, writeOffTransaction } from "../payments/wallet/settl
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
 import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
-import { subscribeNotices } from "../payments/webhooks/subscribe-notices.ts";
 import { testWebhook } from "../payments/webhooks/test-webhook.ts";
 import { updateWebhook } from "../payments/webhooks/update-webhook.ts";
 import { deleteWebhook, listWebhooks, readWebhook, registerWebhook } from "../payments/webhooks/webhooks.ts";
@@ -88,8 +87,8 @@ function lifeOf(
   parts: ServiceParts,
   named: NamedMints,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
-  const { context, observed, engine, workflows, retention, countMatters } = parts;
-  const { storage, clock, assets, log } = context;
+  const { context, observed, engine, workflows, notices, retention, countMatters } = parts;
+  const { storage, clock } = context;
   const life = new ServiceLife(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
   const health = new HealthReader({
@@ -107,10 +106,13 @@ function lifeOf(
     workflows,
     start: () => life.start(),
     stop,
-    settled: () => engine.settled(),
+    async settled() {
+      await engine.settled();
+      await notices.settled();
+    },
     [Symbol.asyncDispose]: () => stop(),
     health: () => health.read(),
-    subscribe: (filter, listener) => subscribeNotices({ engine, storage, assets, log }, filter, listener),
+    subscribe: (filter, listener) => notices.subscribe(filter, listener),
   };
 }
 
@@ -135,7 +137,9 @@ function inspectedOf(
 function accountMethods({
   context,
   chain,
-}: ServiceParts): ApiKeys & Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding"> {
+  hits,
+}: ServiceParts): ApiKeys &
+  Methods<"account" | "tokens" | "balances" | "countRefused" | "limitStanding" | "exchangeHits"> {
   const { ledger, assets } = context;
   const keys = new StoredApiKeys({ ...context, environments: () => chain.keyEnvironments });
   return {
@@ -150,6 +154,7 @@ function accountMethods({
     balances: (address) => readBalances({ ledger, assets }, address),
     countRefused: async (caller, scope) => (await countHit(context, caller, scope)).standing,
     limitStanding: (caller, scope) => limitStanding(context, caller, scope),
+    exchangeHits: (counts) => hits.exchange(counts),
   };
 }
 

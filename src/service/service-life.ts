@@ -45,26 +45,29 @@ export class ServiceLife {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, report, retention, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, report, retention, webhooks } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
+    hits.stop();
     await Promise.all([
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
       retention.stop(timeoutMs),
       this.#waiting,
     ]);
+    await notices.stop(timeoutMs);
     await webhooks.delivery.endIdle();
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, report, retention, chain, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, report, retention, chain, webhooks } = this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
     if (signal.aborted) return;
     waiters.start();
+    hits.start();
     if (isCompared) engine.run();
     else {
       // Nothing of the other charts is claimed, so that none of their deadlines passes, and no point of no return.
@@ -72,6 +75,7 @@ export class ServiceLife {
       this.#waiting = this.#runOnceCompared(signal);
     }
     report.run();
+    notices.run();
     retention.run();
   }
 

@@ -6,6 +6,8 @@ import type { AnnounceParams } from "../../machines/index.ts";
 import { assetsWith } from "../payments/assets/assets.ts";
 import type { OperatorParts } from "../payments/operator/operator.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { HitExchange } from "../payments/accounts/hit-exchange.ts";
+import { NoticeFeed } from "../payments/webhooks/notice-feed.ts";
 import { paymentStorage } from "../payments/reads.ts";
 import type { PaymentTables } from "../payments/records.ts";
 import { PaymentRetention } from "../payments/retention/payment-retention.ts";
@@ -66,6 +68,8 @@ export interface ServiceParts extends OperatorParts {
   readonly workflows: readonly AnyWorkflow[];
   readonly engine: Engine<PaymentTables>;
   readonly waiters: StatusWaiters;
+  readonly notices: NoticeFeed;
+  readonly hits: HitExchange;
   readonly retention: PaymentRetention;
 }
 
@@ -98,8 +102,23 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     approvals: options.approvals,
   });
   const waiters = new StatusWaiters(storage, clock, engine);
+  const notices = new NoticeFeed({ ...context, engine });
+  const hits = new HitExchange(context);
   const retention = retentionOf(options, context, charts);
-  return { options, context, gate, observed, chain, ...charts, engine, waiters, retention, ...operated };
+  return {
+    options,
+    context,
+    gate,
+    observed,
+    chain,
+    ...charts,
+    engine,
+    waiters,
+    notices,
+    hits,
+    retention,
+    ...operated,
+  };
 }
 
 function contextOf(

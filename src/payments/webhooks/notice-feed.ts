@@ -1,0 +1,247 @@
+/**
+ * Tells the host about notices without a webhook: those that this process commits, and those of the others on the same
+ * database. All are told as they stand in the table, so those of one transaction in the order of its steps.
+ */
+import { noticeOf } from "./announce.ts";
+import type { Notice, NoticeEvent } from "./sending/notice-body.ts";
+import type { Assets } from "../assets/assets.ts";
+import type { PaymentStorage } from "../payment-storage.ts";
+import type { NoticeRecord, PaymentTables } from "../records.ts";
+import type { Engine } from "../../engine/index.ts";
+import type { Clock, Logger } from "../../runtime.ts";
+
+/** Which notices to be told of; every field narrows. An empty filter takes all. */
+export interface NoticeFilter {
+  readonly accountId?: string;
+  readonly transactionId?: string;
+  readonly events?: readonly NoticeEvent[];
+}
+
+/** Told of one notice. What it throws is logged; other listeners are told all the same. */
+export type NoticeListener = (notice: Notice) => void;
+
+/** What telling needs. */
+export interface NoticeTelling {
+  readonly engine: Pick<Engine<PaymentTables>, "subscribe">;
+  readonly storage: Pick<PaymentStorage, "transaction" | "noticesInSequence" | "notice">;
+  readonly clock: Clock;
+  readonly assets: Assets;
+  readonly log: Logger;
+}
+
+/** What other processes commit is noticed this late. */
+const LOOK_MS = 1_000;
+
+/**
+ * Rows get their place when they are written and are seen when they are committed, so one may come up before others that
+ * are known already. So far behind the newest is looked for such rows; a commit takes milliseconds.
+ */
+const LOOK_BACK_MS = 5_000;
+
+/** So many rows are read at once; of those before the first look none is told. */
+const ROWS_AT_ONCE = 200;
+
+interface Subscriber {
+  readonly filter: NoticeFilter;
+  readonly listener: NoticeListener;
+}
+
+export class NoticeFeed {
+  readonly #parts: NoticeTelling;
+  readonly #subscribers = new Set<Subscriber>();
+  /** What this process has committed and not told yet. */
+  #own: NoticeRecord[] = [];
+  /** Everything up to this row was looked at, for long enough; null before the first row of the table. */
+  #anchor: NoticeRecord | null = null;
+  /** The rows behind the anchor that were looked at, and when; null before the first look. */
+  #seen: Map<string, number> | null = null;
+  /** Those of them that were there at the first look. Only a commit of this process that comes up after it is told. */
+  #untold: Set<string> = new Set();
+  #looking: Promise<void> | null = null;
+  #isAskedAgain = false;
+  #running: AbortController | null = null;
+  #isLooping = false;
+
+  constructor(parts: NoticeTelling) {
+    this.#parts = parts;
+    parts.engine.subscribe(({ commit }) => {
+      if (this.#subscribers.size === 0) return;
+      const notices = (commit.writes ?? []).flatMap((write) =>
+        write.table === "notices" && "insert" in write ? [write.insert] : [],
+      );
+      if (notices.length === 0) return;
+      this.#own.push(...notices);
+      void this.#look();
+    });
+  }
+
+  /** See `PaymentService.subscribe`. */
+  subscribe(filter: NoticeFilter, listener: NoticeListener): () => void {
+    const subscriber = { filter, listener };
+    this.#subscribers.add(subscriber);
+    this.#goOn();
+    return () => {
+      this.#subscribers.delete(subscriber);
+      if (this.#subscribers.size === 0) this.#pause();
+    };
+  }
+
+  /** From now on other processes are listened to as well. */
+  run(): void {
+    this.#running ??= new AbortController();
+    this.#goOn();
+  }
+
+  /** Resolves when nothing more is asked of the storage, after so long at the latest. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#running?.abort();
+    this.#running = null;
+    const enough = new AbortController();
+    await Promise.race([this.settled(), this.#parts.clock.sleep(timeoutMs, enough.signal)]);
+    enough.abort();
+  }
+
+  /** Resolves when all that this process has committed was told. */
+  async settled(): Promise<void> {
+    while (this.#looking !== null) await this.#looking;
+  }
+
+  /** Looks every second, as long as somebody listens and the service runs. */
+  #goOn(): void {
+    if (this.#isLooping || this.#running === null || this.#subscribers.size === 0) return;
+    this.#isLooping = true;
+    void this.#lookAgainAndAgain(this.#running.signal);
+  }
+
+  async #lookAgainAndAgain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#subscribers.size > 0) {
+      await this.#look();
+      await this.#parts.clock.sleep(LOOK_MS, signal);
+    }
+    this.#isLooping = false;
+    this.#goOn();
+  }
+
+  /** The next to subscribe is told of nothing that was before. */
+  #pause(): void {
+    this.#own = [];
+    this.#seen = null;
+    this.#anchor = null;
+  }
+
+  /** One look at a time: what is asked for meanwhile is one more, afterwards. */
+  #look(): Promise<void> {
+    this.#isAskedAgain = true;
+    this.#looking ??= this.#lookWhileAsked();
+    return this.#looking;
+  }
+
+  async #lookWhileAsked(): Promise<void> {
+    try {
+      while (this.#isAskedAgain) {
+        this.#isAskedAgain = false;
+        await this.#lookOnce();
+      }
+    } catch (err) {
+      this.#parts.log.error({ err }, "notices could not be read for those who subscribed; read again");
+    } finally {
+      this.#looking = null;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const own = [...this.#own];
+    const seen = this.#seen;
+    if (seen === null) await this.#begin(() => true);
+    else await this.#tellUnseen(seen);
+    for (const notice of own) {
+      const isTold = this.#seen?.has(notice.id) === true && !this.#untold.has(notice.id);
+      if (!isTold) await this.#tell(notice);
+      this.#untold.delete(notice.id);
+      this.#seen?.set(notice.id, this.#parts.clock.now());
+    }
+    this.#own = this.#own.filter((notice) => !own.includes(notice));
+  }
+
+  /** Begins behind the newest rows, of which those are taken as told that `isKnown` says. */
+  async #begin(isKnown: (notice: NoticeRecord) => boolean): Promise<void> {
+    const { storage, clock } = this.#parts;
+    const newest = await storage.noticesInSequence({ order: "desc", beyond: null, limit: ROWS_AT_ONCE });
+    const rows = newest.toReversed();
+    this.#anchor = rows.length < ROWS_AT_ONCE ? null : (rows.shift() ?? null);
+    const known = rows.filter(isKnown).map(({ id }) => id);
+    this.#seen = new Map(known.map((id) => [id, clock.now()]));
+    this.#untold = new Set(known);
+  }
+
+  async #tellUnseen(seen: Map<string, number>): Promise<void> {
+    const { storage, clock } = this.#parts;
+    const rows: NoticeRecord[] = [];
+    for (let beyond = this.#anchor; ; beyond = rows.at(-1) ?? beyond) {
+      const page = await storage.noticesInSequence({
+        order: "asc",
+        beyond: beyond?.id ?? null,
+        limit: ROWS_AT_ONCE,
+      });
+      rows.push(...page);
+      if (page.length < ROWS_AT_ONCE) break;
+    }
+    if (rows.length === 0 && (await this.#isAnchorGone())) return;
+    for (const notice of rows) {
+      if (seen.has(notice.id)) continue;
+      seen.set(notice.id, clock.now());
+      await this.#tell(notice);
+    }
+    this.#forget(seen, rows);
+  }
+
+  /** It was old enough to be removed, and no row can be found behind it: the newest are looked through instead. */
+  async #isAnchorGone(): Promise<boolean> {
+    const anchor = this.#anchor;
+    if (anchor === null || (await this.#parts.storage.notice(anchor.id)) !== null) return false;
+    await this.#begin(({ createdAt }) => createdAt <= anchor.createdAt);
+    this.#isAskedAgain = true;
+    return true;
+  }
+
+  /** Before rows that are known for long there comes no late one. */
+  #forget(seen: Map<string, number>, rows: readonly NoticeRecord[]): void {
+    const until = this.#parts.clock.now() - LOOK_BACK_MS;
+    const young = rows.findIndex(({ id }) => (seen.get(id) ?? until) > until);
+    const old = rows.slice(0, young === -1 ? rows.length : young);
+    for (const { id } of old) {
+      seen.delete(id);
+      this.#untold.delete(id);
+    }
+    this.#anchor = old.at(-1) ?? this.#anchor;
+  }
+
+  async #tell(notice: NoticeRecord): Promise<void> {
+    const { transactionId, event } = notice;
+    const fitting = [...this.#subscribers].filter(
+      ({ filter }) =>
+        (filter.transactionId === undefined || filter.transactionId === transactionId) &&
+        (filter.events === undefined || (filter.events as readonly string[]).includes(event)),
+    );
+    if (fitting.length === 0) return;
+    const { storage, assets, log } = this.#parts;
+    const failed = (err: unknown): void => {
+      log.error({ notice: notice.id, err }, "a subscriber could not be told");
+    };
+    try {
+      const view = await storage.transaction(transactionId);
+      if (view === null) return;
+      const { accountId } = view.transaction;
+      for (const { filter, listener } of fitting) {
+        if (filter.accountId !== undefined && filter.accountId !== accountId) continue;
+        try {
+          listener(noticeOf(notice, view, assets));
+        } catch (err) {
+          failed(err);
+        }
+      }
+    } catch (err) {
+      failed(err);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/** Limits per minute where several processes share a database: told to each other, so a burst is bounded and what follows is refused. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
+import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { silentLogger } from "../../src/runtime.ts";
+import type { PaymentDatabase } from "../kit/adapters.ts";
+import { range } from "../contracts/storage/samples.ts";
+import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
+import { sharedDatabases } from "../kit/shared-databases.ts";
+
+const LIMIT = 10;
+const limits = { reads: { free: LIMIT, pro: LIMIT, enterprise: LIMIT }, failedAuthentications: 4 };
+
+async function oneByOne<A>(count: number, act: () => Promise<A>): Promise<A[]> {
+  const answers: A[] = [];
+  while (answers.length < count) answers.push(await act());
+  return answers;
+}
+
+describe.each(sharedDatabases)("three handlers on $name", ({ make }) => {
+  let database: PaymentDatabase;
+  let storages: PaymentStorage[];
+  let world: ServiceFixture;
+  let handlers: HttpHandler[];
+  let exchanges: number;
+  let key: string;
+
+  beforeEach(async () => {
+    database = await make();
+    storages = [await database.open(), await database.open(), await database.open()];
+    world = await serviceFixture({ ...(storages[0] !== undefined && { storage: storages[0] }) });
+    const services = [world.service, ...storages.slice(1).map((storage) => world.another({ storage }))];
+    exchanges = 0;
+    handlers = services.map((service) =>
+      createHttpHandler({
+        service: {
+          ...service,
+          exchangeHits(counts) {
+            exchanges += 1;
+            return service.exchangeHits(counts);
+          },
+        },
+        clock: world.clock,
+        limits,
+        logger: silentLogger,
+        clientAddress: ({ headers }) => headers.get("x-client"),
+      }),
+    );
+    const { accountId } = await world.service.createAccount({ name: "a", tier: "free" });
+    ({ key } = await world.service.issueKey({ accountId, environment: "test", scopes: ["tokens:read"] }));
+  });
+  afterEach(async () => {
+    await world.close();
+    for (const storage of storages) await storage.close();
+    await database.destroy();
+  });
+
+  const statusAt = async (index: number, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
+    const request = new Request("http://pay.test/v1/tokens", {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
+    return (await handlers[index]?.fetch(request))?.status ?? 0;
+  };
+  /** Lets the processes tell each other, and waits until no exchange is under way. */
+  const second = async (): Promise<void> => {
+    world.clock.advance(1_000);
+    await Promise.all(storages.map((storage) => storage.fact("")));
+    for (let turn = 0; turn < 3; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all(
+        storages.map((storage) => storage.hitReports({ order: "asc", beyond: null, limit: 1 })),
+      );
+    }
+  };
+  const accepted = (statuses: readonly number[]): number =>
+    statuses.filter((status) => status === 200).length;
+
+  test("what one process has accepted leaves as much less room in the others, a second later", async () => {
+    const first = await oneByOne(6, () => statusAt(0));
+    expect(accepted(first)).toBe(6);
+    await second();
+    // A process that has taken nothing yet learns of it with its own first request.
+    expect(await statusAt(1)).toBe(200);
+    await second();
+    await second();
+    const rest = await oneByOne(6, () => statusAt(1));
+    expect(accepted(rest)).toBe(3);
+    await second();
+    expect(await statusAt(1)).toBe(429);
+  });
+
+  test("a burst at all of them at once finds no more than the limit at each, and then all are full for its minute", async () => {
+    const burst = await Promise.all(range(45).map((index) => statusAt(index % 3)));
+    expect(accepted(burst)).toBe(3 * LIMIT);
+    await second();
+    await second();
+    const later = await oneByOne(5, async () => {
+      world.clock.advance(10_000);
+      return Math.min(await statusAt(0), await statusAt(1), await statusAt(2));
+    });
+    expect(later).toEqual([429, 429, 429, 429, 429]);
+    world.clock.advance(12_000);
+    expect([await statusAt(0), await statusAt(1), await statusAt(2)]).toEqual([200, 200, 200]);
+  });
+
+  test("failed authentications of one address are counted together", async () => {
+    const wrong = { authorization: "Bearer ps_test_wrong", "x-client": "203.0.113.7" };
+    expect([await statusAt(0, wrong), await statusAt(0, wrong), await statusAt(1, wrong)]).toEqual([
+      401, 401, 401,
+    ]);
+    await second();
+    await second();
+    expect(await statusAt(1, wrong)).toBe(401);
+    expect(await statusAt(1, wrong)).toBe(429);
+    expect(await statusAt(1, { ...wrong, "x-client": "203.0.113.8" })).toBe(401);
+  });
+
+  test("one exchange a second while requests come, and none without", async () => {
+    await oneByOne(4, () => statusAt(0));
+    expect(exchanges).toBe(0);
+    await second();
+    expect(exchanges).toBe(1);
+    await oneByOne(5, second);
+    expect(exchanges).toBe(1);
+    await statusAt(0);
+    await second();
+    expect(exchanges).toBe(2);
+  });
+});

@@ -1,0 +1,215 @@
+/** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
+import type { NoticeRecord } from "../../../src/payments/records.ts";
+import type { PaymentStorage, TransactionView } from "../../../src/payments/payment-storage.ts";
+import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
+import type { PaymentService } from "../../../src/service/payment-service.ts";
+import type { PaymentDatabase } from "../../kit/adapters.ts";
+import { sharedDatabases } from "../../kit/shared-databases.ts";
+import { type ServiceFixture, serviceFixture } from "../../kit/service-fixture.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
+import { range } from "../../contracts/storage/samples.ts";
+import { NoticeFeed } from "../../../src/payments/webhooks/notice-feed.ts";
+import { silentLogger } from "../../../src/runtime.ts";
+
+describe.each(sharedDatabases)("listeners on $name", ({ make }) => {
+  let database: PaymentDatabase;
+  let storages: PaymentStorage[];
+  let world: ServiceFixture;
+  let other: PaymentService;
+
+  beforeEach(async () => {
+    database = await make();
+    const mine = await database.open();
+    const theirs = await database.open();
+    storages = [mine, theirs];
+    world = await serviceFixture({ storage: mine });
+    other = world.another({ storage: theirs });
+  });
+  afterEach(async () => {
+    await other.stop();
+    await world.close();
+    for (const storage of storages) await storage.close();
+    await database.destroy();
+  });
+
+  const heardBy = (service: PaymentService): Notice[] => {
+    const heard: Notice[] = [];
+    service.subscribe({}, (notice) => void heard.push(notice));
+    return heard;
+  };
+  const second = async (): Promise<void> => {
+    world.clock.advance(1_000);
+    await other.settled();
+    await world.service.settled();
+  };
+  const eventsOf = (heard: readonly Notice[], id: string): string[] =>
+    heard.filter(({ transactionId }) => transactionId === id).map(({ event }) => event);
+  const ALL = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
+
+  test("each process tells of all notices, whoever commits them: each once, in the order of the steps", async () => {
+    await other.start();
+    const heard = [heardBy(world.service), heardBy(other)];
+    await second();
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
+    const bob = world.wallet("bob", { lamports: 1_000_000_000n });
+    const ids: string[] = [];
+    for (const amount of ["1", "2", "3"]) {
+      ids.push((await world.send(caller, { from: alice, to: bob.address, amount })).transactionId);
+    }
+    for (const slots of [2, 2, 40, 40]) {
+      world.chain.advance(slots);
+      await second();
+    }
+    for (const id of ids) for (const each of heard) expect(eventsOf(each, id)).toEqual(ALL);
+    for (let round = 0; round < 12; round += 1) await second();
+    for (const each of heard) expect(each).toHaveLength(9);
+  });
+
+  test("a process that has not started tells of its own, and of those of others once it runs", async () => {
+    const heard = heardBy(other);
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
+    const { transactionId } = await world.send(caller, {
+      from: alice,
+      to: world.wallet("bob").address,
+      amount: "1",
+    });
+    await world.finalize();
+    await second();
+    expect(heard).toEqual([]);
+    await other.start();
+    await second();
+    const late = await world.send(caller, { from: alice, to: world.wallet("bob").address, amount: "2" });
+    await world.finalize();
+    await second();
+    expect(eventsOf(heard, transactionId)).toEqual([]);
+    expect(eventsOf(heard, late.transactionId)).toEqual(ALL);
+  });
+
+  test("one who comes later is told of nothing that was before, and who has gone of nothing more", async () => {
+    await other.start();
+    const gone: Notice[] = [];
+    const leave = other.subscribe({}, (notice) => void gone.push(notice));
+    await second();
+    leave();
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
+    await world.send(caller, { from: alice, to: world.wallet("bob").address, amount: "1" });
+    await world.finalize();
+    const heard = heardBy(other);
+    for (let round = 0; round < 3; round += 1) await second();
+    expect([heard, gone]).toEqual([[], []]);
+  });
+});
+
+describe("rows that come up late, and rows that go", () => {
+  const row = (id: string, createdAt = 0): NoticeRecord => ({
+    id,
+    transactionId: `tx of ${id}`,
+    event: "transaction.pending",
+    status: "pending",
+    reason: null,
+    signature: null,
+    blockTime: null,
+    fee: null,
+    body: null,
+    createdAt,
+  });
+
+  /** A table in which a test puts rows where it likes, and a listener to all of them. */
+  function feedOver(rows: NoticeRecord[]) {
+    const clock = virtualClock(0);
+    let reads = 0;
+    const feed = new NoticeFeed({
+      engine: { subscribe: () => () => {} },
+      storage: {
+        notice: async (id) => rows.find((each) => each.id === id) ?? null,
+        async noticesInSequence({ order, beyond, limit }) {
+          reads += 1;
+          const sorted = order === "asc" ? rows : rows.toReversed();
+          const at = sorted.findIndex(({ id }) => id === beyond);
+          return beyond !== null && at === -1 ? [] : sorted.slice(at + 1, at + 1 + limit);
+        },
+        transaction: async (id) =>
+          ({
+            transaction: { id, accountId: "acc" },
+            recipients: [],
+            payments: [],
+          }) as unknown as TransactionView,
+      },
+      clock,
+      assets: assetsWith(MAINNET_STABLECOINS),
+      log: silentLogger,
+    });
+    const heard: string[] = [];
+    const leave = feed.subscribe(
+      {},
+      ({ transactionId }) => void heard.push(transactionId.slice("tx of ".length)),
+    );
+    feed.run();
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        await feed.settled();
+        clock.advance(1_000);
+        await feed.settled();
+      }
+    };
+    return { feed, heard, pass, leave, reads: () => reads };
+  }
+
+  test("P9: a row that is committed after younger ones is told once, and nothing else again", async () => {
+    const rows = ["a", "b"].map((id) => row(id));
+    const { heard, pass, feed } = feedOver(rows);
+    await pass(2);
+    rows.push(row("d"), row("e"));
+    await pass(2);
+    rows.splice(2, 0, row("c"));
+    await pass(20);
+    rows.push(row("f"));
+    await pass(20);
+    expect(heard).toEqual(["d", "e", "c", "f"]);
+    await feed.stop(1_000);
+  });
+
+  test("hundreds at once are all told, and those of before the first look are not", async () => {
+    const rows = range(450).map((index) => row(`old ${index}`));
+    const { heard, pass, feed } = feedOver(rows);
+    await pass(2);
+    rows.push(...range(450).map((index) => row(`new ${index}`)));
+    await pass(10);
+    expect(heard).toEqual(range(450).map((index) => `new ${index}`));
+    await feed.stop(1_000);
+  });
+
+  test("where the last row that was told is removed because of its age, what comes then is told all the same", async () => {
+    const rows = [row("a", 1_000)];
+    const { heard, pass, feed } = feedOver(rows);
+    await pass(10);
+    rows.splice(0, 1, row("b", 2_000));
+    await pass(3);
+    rows.push(row("c", 3_000));
+    await pass(10);
+    expect(heard).toEqual(["b", "c"]);
+    await feed.stop(1_000);
+  });
+
+  test("nothing is read while nobody listens or the service has stopped, and one read a second otherwise", async () => {
+    const { feed, pass, leave, reads } = feedOver([row("a")]);
+    await pass(10);
+    expect(reads()).toBeLessThanOrEqual(12);
+    leave();
+    await pass(2);
+    const before = reads();
+    await pass(10);
+    feed.subscribe({}, () => {});
+    await pass(2);
+    expect(reads()).toBeGreaterThan(before);
+    await feed.stop(1_000);
+    const after = reads();
+    await pass(10);
+    expect(reads()).toBe(after);
+  });
+});
