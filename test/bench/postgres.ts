@@ -4,11 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { paymentStorage } from "../../src/payments/reads.ts";
-import { startPostgres } from "../kit/postgres-server.ts";
+import { startPostgres, type PostgresServer } from "../kit/postgres-server.ts";
+import { serviceFixture } from "../kit/service-fixture.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { workflowsPerSecond } from "./engine.ts";
-import type { Report } from "./figures.ts";
+import { inParallel, type Report } from "./figures.ts";
+import { serverCpuMs } from "./server-cpu.ts";
 
+const PAYMENTS = 96;
+const AT_ONCE = 16;
 const WORKFLOWS = 2_000;
 const ALONE = 100;
 
@@ -30,8 +34,38 @@ export async function benchPostgres(report: Report): Promise<void> {
       report({ name: `SQLite workflows, ${shown}`, perSecond: inFile });
       report({ name: `PostgreSQL workflows, ${shown}`, perSecond: onServer, "of SQLite": onServer / inFile });
     }
+    await benchPaymentCost(report, server);
   } finally {
     await server.stop();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Reports how long server and service compute for one wallet send: quote, POST, three statuses, three notices. */
+async function benchPaymentCost(report: Report, server: PostgresServer): Promise<void> {
+  const storage = paymentStorage(await postgresStorage(server.url, { schema: "payments", clock: "caller" }));
+  const world = await serviceFixture({ storage });
+  const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 100_000_000_000n });
+  const bob = world.wallet("bob", { lamports: 1_000_000_000n });
+  const caller = await world.caller("enterprise");
+  const pay = async (count: number): Promise<void> => {
+    await inParallel(count, AT_ONCE, async (index) => {
+      await world.send(caller, { from: alice, to: bob.address, amount: `${index + 1}.${count}` });
+    });
+    await world.finalize();
+  };
+  await pay(10);
+  const before = serverCpuMs(server.process().pid ?? 0);
+  const own = process.cpuUsage();
+  await pay(PAYMENTS);
+  const { user, system } = process.cpuUsage(own);
+  const after = serverCpuMs(server.process().pid ?? 0);
+  await world.close();
+  await storage.close();
+  if (before === null || after === null) return;
+  report({
+    name: `PostgreSQL, one wallet send of ${AT_ONCE} at once`,
+    "ms of the server": (after - before) / PAYMENTS,
+    "ms of service and local chain": (user + system) / 1_000 / PAYMENTS,
+  });
 }
