@@ -60,7 +60,7 @@ describe.skipIf(!HAS_POSTGRES)("shards of three processes on PostgreSQL", () => 
     await storages.get("b")?.releaseShards("b");
     expect(sizes(await pass(3, ["a", "c"]))).toEqual([8, 8]);
     expect(sizes(await pass(4, ["a", "b", "c"]))).toEqual([5, 5, 6]);
-    // c says nothing more: its leases end, and no second later the others have them.
+    // c says nothing more: its leases end, and two seconds later the others have them.
     expect(sizes(await pass(LEASE_MS / 1_000 + 2, ["a", "b"]))).toEqual([8, 8]);
   });
 });
