@@ -160,7 +160,7 @@ describe("rows that come up late, and rows that go", () => {
     return { feed, heard, pass, leave, reads: () => reads };
   }
 
-  test("P9: a row that is committed after younger ones is told once, and nothing else again", async () => {
+  test("a row that is committed after younger ones is told once, and nothing else again", async () => {
     const rows = ["a", "b"].map((id) => row(id));
     const { heard, pass, feed } = feedOver(rows);
     await pass(2);
