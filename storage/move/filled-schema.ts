@@ -48,7 +48,7 @@ export class FilledSchema {
     await bringUp(this.#ask, this.#schema);
     const db = compiler();
     for (const [name, definition] of installed) {
-      const table = { name, ...definition, group: null, appendOnly: false, migrations: [] };
+      const table = { name, ...definition, group: null, ordered: null, appendOnly: false, migrations: [] };
       await this.#ask(...creation(db, table, postgresSchema));
     }
   }
