@@ -74,6 +74,8 @@ export interface QuoteRecord {
   readonly swap: string | null;
   readonly createdAt: number;
   readonly expiresAt: number;
+  /** When a caller was first told that it has expired: what read it before cannot use it any more. A refresh opens it again. */
+  readonly closedAt: number | null;
   /** The one transaction that used the quote up. */
   readonly usedBy: string | null;
 }

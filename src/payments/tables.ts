@@ -50,6 +50,7 @@ export const paymentTables: TableSet<PaymentTables> = defineTables<PaymentTables
       swap: "text?",
       createdAt: "integer",
       expiresAt: "integer",
+      closedAt: "integer?",
       usedBy: "text?",
     },
   },

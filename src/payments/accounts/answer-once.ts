@@ -56,12 +56,12 @@ interface AnswerDeps {
 /**
  * Answers a request at most once per key. The same key and fingerprint again get the stored answer byte for byte,
  * another fingerprint `IDEMPOTENCY_KEY_REUSED`; of two at once the loser replays the winner's answer. Only successes
- * are stored: what throws is evaluated again.
+ * are stored: what throws is evaluated again. `decide` answers null when it has to decide again.
  */
 export async function answerOnce<Body>(
   deps: AnswerDeps,
   asked: Asked,
-  decide: () => Promise<Decision<Body> | Answer<Body>>,
+  decide: () => Promise<Decision<Body> | Answer<Body> | null>,
 ): Promise<Answer<Body>> {
   const keyed = new KeyedRequest<Body>(deps, asked);
   await keyed.checkKey();
@@ -117,9 +117,10 @@ class KeyedRequest<Body> {
   }
 
   /** Null when another commit came first. */
-  async answerNow(decide: () => Promise<Decision<Body> | Answer<Body>>): Promise<Answer<Body> | null> {
+  async answerNow(decide: () => Promise<Decision<Body> | Answer<Body> | null>): Promise<Answer<Body> | null> {
     await this.#countNew();
     const decided = await decide();
+    if (decided === null) return null;
     if (!("commit" in decided)) return decided;
     const { body, commit } = decided;
     const text = JSON.stringify(body);

@@ -27,7 +27,7 @@ export function checkQuote(
   // Another account's quote is as good as none: its existence is not shown to others.
   if (quote === null || quote.accountId !== declared.accountId) throw invalid("not_found");
   if (quote.usedBy !== null) throw invalid("used");
-  if (quote.expiresAt <= now) throw invalid("expired");
+  if (isExpired(quote, now)) throw invalid("expired");
   if (quote.mode !== declared.mode) throw invalid("mode_mismatch");
   const sameAsset = quote.inputMint === quote.outputMint;
   if (declared.type === "swap" && sameAsset) throw invalid("same_asset");
@@ -37,6 +37,11 @@ export function checkQuote(
   const isBound = mustName || quote.sender !== null;
   if (isBound && quote.sender !== declared.sender) throw invalid("sender_mismatch");
   return quote;
+}
+
+/** Whether nothing can be taken under the quote before it is refreshed. */
+export function isExpired({ expiresAt, closedAt }: QuoteRecord, now: number): boolean {
+  return expiresAt <= now || closedAt !== null;
 }
 
 /**

@@ -76,6 +76,14 @@ export function begunTransaction(
   return { transaction, recipients };
 }
 
+/**
+ * Closes the quote before its caller is told that it has expired. A process that had read it and was held up since then
+ * cannot use it any more: the caller, who was refused, may have paid with another quote.
+ */
+export function closedQuote({ id, version }: QuoteRecord, closedAt: number): PaymentWrite {
+  return { table: "quotes", id, set: { closedAt }, expectedVersion: version };
+}
+
 /** Uses the quote up. The commit is refused when another request has used or refreshed it since it was read. */
 export function usedQuote({ id, version }: QuoteRecord, usedBy: string): PaymentWrite {
   return { table: "quotes", id, set: { usedBy }, expectedVersion: version };

@@ -3,6 +3,7 @@ import type { QuoteRecord } from "../records.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Assets } from "../assets/assets.ts";
 import { isoTime } from "../iso-time.ts";
+import { isExpired } from "./check-quote.ts";
 import type { PricedQuote } from "./priced-quote.ts";
 
 /** Fees as decimal strings in whole units of `feeAsset`. */
@@ -71,8 +72,8 @@ export function quoteBody(assets: Assets, quote: QuoteRecord, shown: Shown): Quo
 }
 
 export function shownQuoteBody(assets: Assets, quote: QuoteRecord, now: number): ShownQuoteBody {
-  const { usedBy, expiresAt, priceImpact } = quote;
-  const unused = expiresAt <= now ? "expired" : "open";
+  const { usedBy, priceImpact } = quote;
+  const unused = isExpired(quote, now) ? "expired" : "open";
   return {
     ...quoteBody(assets, quote, { priceImpact: Number(priceImpact), transaction: null }),
     status: usedBy === null ? unused : "used",

@@ -103,7 +103,7 @@ export class Quotes {
     const { priced, writes, ...shown } = await this.#price({ ...bound, amount }, now);
     const feeMint = asked.mode === "private" ? bound.inputMint : assets.named("SOL").mint;
     const priceImpact = String(shown.priceImpact);
-    const quote: QuoteRecord = { ...bound, ...priced, priceImpact, feeMint, usedBy: null };
+    const quote: QuoteRecord = { ...bound, ...priced, priceImpact, feeMint, closedAt: null, usedBy: null };
     amounts.refuseTooLarge(admission, quote);
     return {
       body: quoteBody(assets, quote, shown),
@@ -122,7 +122,7 @@ export class Quotes {
     const expiresAt = now + LIFE_MS[quote.mode];
     const again = { ...quote, amount, version: version + 1, expiresAt };
     const { priced, writes, ...shown } = await this.#price(again, now);
-    const set = { ...priced, priceImpact: String(shown.priceImpact), expiresAt };
+    const set = { ...priced, priceImpact: String(shown.priceImpact), expiresAt, closedAt: null };
     amounts.refuseTooLarge(admission, { ...quote, ...set });
     const update: PaymentWrite = { table: "quotes", id: quoteId, set, expectedVersion: version };
     return {

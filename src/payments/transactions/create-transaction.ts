@@ -1,7 +1,7 @@
 /** Taking a transaction: everything is checked before anything is kept, and what is kept is kept in one commit. */
 import type { QuoteRecord } from "../records.ts";
 import type { PaymentWrite } from "../payment-storage.ts";
-import { PaymentError } from "../../errors.ts";
+import { isPaymentError, PaymentError } from "../../errors.ts";
 import { answerOnce, type Answer, type Decision, type RequestOptions } from "../accounts/answer-once.ts";
 import type { Caller } from "../accounts/caller.ts";
 import { sha256Hex } from "../ids.ts";
@@ -9,7 +9,12 @@ import type { AmountChecks } from "../intake/amounts.ts";
 import type { Admission, Intake } from "../intake/intake.ts";
 import type { CreatedOrderBody } from "../private/accept-order.ts";
 import { checkQuote, checkShares } from "../quotes/check-quote.ts";
-import type { Accept, CheckedRequest, DeclaredTransaction } from "../quotes/checked-request.ts";
+import {
+  closedQuote,
+  type Accept,
+  type CheckedRequest,
+  type DeclaredTransaction,
+} from "../quotes/checked-request.ts";
 import { invalidRecipient, readTransfers } from "../recipients/recipients.ts";
 import { parseRequest, transactionRequest, type TransactionRequest } from "../requests.ts";
 import type { ServiceContext } from "../service-context.ts";
@@ -44,7 +49,31 @@ export class TransactionTaking {
     options: RequestOptions = {},
   ): Promise<Answer<CreatedTransactionBody>> {
     const asked = { caller, path: "/v1/transactions", request: body, options };
-    return answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decide(caller, body));
+    return answerOnce<CreatedTransactionBody>(this.#with, asked, () => this.#decideOrClose(caller, body));
+  }
+
+  /** Null where the quote was used or refreshed while its caller was about to be told that it has expired. */
+  async #decideOrClose(
+    caller: Caller,
+    body: TransactionRequest,
+  ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody> | null> {
+    try {
+      return await this.#decide(caller, body);
+    } catch (refusal) {
+      const isExpired = isPaymentError(refusal, "INVALID_QUOTE") && refusal.details.reason === "expired";
+      if (isExpired && !(await this.#isClosed(refusal.details.quoteId))) return null;
+      throw refusal;
+    }
+  }
+
+  /** Whether nothing that has read the quote before can use it any more. */
+  async #isClosed(quoteId: string): Promise<boolean> {
+    const { storage, clock } = this.#with;
+    const quote = await storage.quote(quoteId);
+    if (quote === null || quote.closedAt !== null) return true;
+    if (quote.usedBy !== null) return false;
+    const [result] = await storage.commit([{ writes: [closedQuote(quote, clock.now())] }]);
+    return result?.ok === true;
   }
 
   async #decide(

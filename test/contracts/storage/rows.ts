@@ -61,6 +61,7 @@ export const fullRows: Rows = {
     swap: TEXT,
     createdAt: 1,
     expiresAt: LATEST,
+    closedAt: LATEST,
     usedBy: "transaction",
   },
   transactions: {
@@ -249,7 +250,7 @@ export const nullRows: Rows = {
     revokedAt: null,
     lastUsedAt: null,
   },
-  quotes: { ...fullRows.quotes, sender: null, recipients: null, swap: null, usedBy: null },
+  quotes: { ...fullRows.quotes, sender: null, recipients: null, swap: null, closedAt: null, usedBy: null },
   transactions: {
     ...fullRows.transactions,
     depositAddress: null,

@@ -3,6 +3,13 @@ import type { Break } from "../break.ts";
 
 export const QUOTE_BREAKS: readonly Break[] = [
   {
+    property: "a quote is closed before its caller is told that it has expired",
+    file: "src/payments/transactions/create-transaction.ts",
+    text: 'refusal.details.reason === "expired"',
+    replacement: 'refusal.details.reason === "used"',
+    tests: ["payments/races/quotes.test.ts"],
+  },
+  {
     property: "refresh ends ten minutes after the quote has expired",
     file: "src/payments/quotes/quotes.ts",
     text: "REFRESH_GRACE_MS = 10 * 60_000",
@@ -12,8 +19,8 @@ export const QUOTE_BREAKS: readonly Break[] = [
   {
     property: "an expired quote is refused",
     file: "src/payments/quotes/check-quote.ts",
-    text: "quote.expiresAt <= now",
-    replacement: "quote.expiresAt < now",
+    text: "return expiresAt <= now",
+    replacement: "return expiresAt < now",
     tests: ["payments/wallet/wallet-mode.test.ts", "payments/refusals.test.ts"],
   },
   {

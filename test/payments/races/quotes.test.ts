@@ -246,6 +246,28 @@ describe.each(adapters)("on $name", (adapter) => {
   });
 
   test.each(MODES)(
+    "a %s request that is held up until another was told that the quote has expired takes nothing",
+    async (mode) => {
+      await meetAtEveryCommit({
+        arrange: () => sameFor(mode, "send"),
+        one: posting("one"),
+        async other(rivals, through) {
+          world.clock.set(Date.parse(rivals.quote.expiresAt));
+          return posting("other")(rivals, through);
+        },
+        inBothOrders: false,
+        judge: async (rivals, one, other) => {
+          // One was taken before, and both are told of it, or both are refused.
+          expect(reasonOf(other)).toBe(reasonOf(one));
+          if (one.status === "fulfilled") return expectOne(rivals, [...new Set(idsOf(one, other))]);
+          expect(reasonOf(one)).toBe("expired");
+          expect(newIn((await kept()).transactions, rivals.before.transactions)).toEqual([]);
+        },
+      });
+    },
+  );
+
+  test.each(MODES)(
     "E4: a %s quote in a transaction of each mode at once is used in its own",
     async (mode) => {
       await meetAtEveryCommit({

@@ -120,6 +120,7 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
         version: 1,
         createdAt,
         expiresAt: createdAt + 30_000,
+        closedAt: null,
         usedBy: life.isUsed ? id : null,
       },
     },
