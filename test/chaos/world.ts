@@ -168,8 +168,6 @@ class World {
     const { api, receiver, customers } = this.#parts;
     const hook = { url: receiver.url, events: [...NOTICE_EVENTS] };
     await api.ask({ method: "POST", path: "/webhooks", body: hook, key: "webhook" });
-    // A webhook gets what is announced after its registration, by the clocks of the processes that do either.
-    await sleep(Math.max(...CLOCKS_OFF_MS) - Math.min(...CLOCKS_OFF_MS));
     const ends = await Promise.allSettled(Array.from({ length: CUSTOMERS }, () => customers.shop(signal)));
     return ends.flatMap((end) =>
       end.status === "rejected" ? `a customer gave up: ${String(end.reason)}` : [],

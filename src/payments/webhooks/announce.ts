@@ -56,7 +56,8 @@ export function announceEffect({
     const previous = new Map<string, string>();
 
     for (const notice of inOrder(notices)) {
-      if (notice.body === null) {
+      const isNew = notice.body === null;
+      if (isNew) {
         const body = noticeBody(noticeOf(notice, view, assets));
         writes.push(
           { table: "notices", id: notice.id, set: { body } },
@@ -65,6 +66,8 @@ export function announceEffect({
       }
       for (const webhook of webhooks.filter((candidate) => subscribed(candidate, notice))) {
         const id = deliveryIdOf(notice, webhook);
+        // What was announced started all its deliveries in the same commit: this webhook came later.
+        if (!isNew && !started.has(id)) continue;
         const follows = previous.get(webhook.id) ?? null;
         previous.set(webhook.id, id);
         if (started.has(id)) continue;
@@ -77,9 +80,16 @@ export function announceEffect({
   };
 }
 
+/**
+ * The process that registered the webhook and the one that committed the notice each have a clock. One notice from before
+ * the registration is better than one that is lost.
+ */
+const MAX_CLOCK_SKEW_MS = 60_000;
+
 /** Webhooks subscribed at the notice's commit receive it, unless they are disabled. */
 function subscribed({ createdAt, events, disabledAt }: WebhookRecord, notice: NoticeRecord): boolean {
-  return disabledAt === null && createdAt <= notice.createdAt && events.includes(notice.event);
+  const isThere = createdAt <= notice.createdAt + MAX_CLOCK_SKEW_MS;
+  return isThere && disabledAt === null && events.includes(notice.event);
 }
 
 /** Notices in the order of the contract; two of one commit share their time. */

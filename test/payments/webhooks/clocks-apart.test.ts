@@ -1,10 +1,13 @@
-/** D10: the clocks of processes differ, and what they announce one after the other stands in that order. */
+/** D10: the clocks of processes differ, and nothing that they announce is out of order or lost. */
 import { expect } from "vitest";
+import { webhookOf } from "../../contracts/storage/samples.ts";
 import { serviceTest } from "../../kit/service-test.ts";
 import { units } from "../../kit/private-fixture.ts";
 
 const SOL = 1_000_000_000n;
 const BEHIND_MS = 60_000;
+// As the database has it: no test here is about the address.
+const URL = "https://hooks.example/";
 const PASSES_MS = 20_000;
 
 serviceTest(
@@ -31,6 +34,35 @@ serviceTest(
       "transaction.confirmed",
       "transaction.completed",
     ]);
+    await other.stop();
+  },
+);
+
+serviceTest(
+  "D10: a webhook misses nothing of a process whose clock is behind that of the one that registered it",
+  async ({ world }) => {
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: SOL, usdc: units("20", 6) });
+    const bob = world.wallet("bob", { lamports: SOL });
+    const events = ["transaction.pending"];
+    const webhook = webhookOf("wh_1", {
+      accountId: caller.accountId,
+      url: URL,
+      events,
+      createdAt: world.clock.now(),
+    });
+    await world.storage.commit([{ writes: [{ table: "webhooks", insert: webhook }] }]);
+    const send = await world.prepareSend(caller, { from: alice, to: bob.address, amount: "1" });
+    await world.service.stop();
+    const clock = { now: () => world.clock.now() - BEHIND_MS, sleep: world.clock.sleep };
+    const other = world.another({ clock });
+    await other.start();
+    const { body } = await other.createTransaction(caller, {
+      ...send.body,
+      recipients: [...send.body.recipients],
+    });
+    await other.settled();
+    expect(await world.storage.deliveries(body.transactionId)).toMatchObject([{ webhookId: "wh_1" }]);
     await other.stop();
   },
 );
