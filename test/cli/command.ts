@@ -118,7 +118,18 @@ export function withoutPackage(name: string): Readonly<Record<string, string>> {
     import Module from "node:module";
     const resolve = Module._resolveFilename;
     Module._resolveFilename = (wanted, ...rest) => resolve(wanted.startsWith("${name}") ? "./gone" : wanted, ...rest);
+    Module.register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(importsWithout(name))}`)});
   `);
+}
+
+/** A hook of Node's by which imports find no such package either. */
+function importsWithout(name: string): string {
+  return `
+    export const resolve = (wanted, context, next) => {
+      if (!wanted.startsWith("${name}")) return next(wanted, context);
+      throw Object.assign(new Error("Cannot find package " + wanted), { code: "ERR_MODULE_NOT_FOUND" });
+    };
+  `;
 }
 
 /** Options of Node with which the native part of a package turns out to be no library of this machine. */
