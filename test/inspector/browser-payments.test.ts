@@ -227,6 +227,8 @@ describe.skipIf(!hasBrowser)("payments in a browser", () => {
 
 /** The innermost states that are marked as active; as many boxes of the drawing are filled. */
 async function activeStates(page: Page): Promise<string[]> {
+  // The first drawing of a chart comes after the page.
+  await page.locator("svg.chart .state.active").first().waitFor();
   const names = await page.locator(".narrow .states b.on").allTextContents();
   expect(await page.locator("svg.chart .state.active").count()).toBe(names.length);
   return names;
