@@ -21,6 +21,9 @@ const FREQUENT_OWNERS: ReadonlySet<string> = new Set([
   SYSVAR_OWNER,
 ]);
 
+/** An amount in an answer: any u64, also above 2^53, where the last digit may be off. */
+export const amountShape = z.number().nonnegative().refine(Number.isInteger);
+
 /** An address in an answer. */
 export const addressShape = z.custom<Address>(
   (told) => typeof told === "string" && (FREQUENT_OWNERS.has(told) || "address" in parseAddress(told)),
@@ -30,7 +33,7 @@ export const addressShape = z.custom<Address>(
 export const accountShape = z
   .object({
     executable: z.boolean(),
-    lamports: z.number(),
+    lamports: amountShape,
     owner: addressShape,
     data: z.tuple([z.string(), z.literal("base64")]),
   })

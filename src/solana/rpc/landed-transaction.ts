@@ -6,7 +6,7 @@ import { z } from "zod";
 import { addressOf, type Address } from "../../address.ts";
 import { splitTransaction } from "../../ledger/wire-format.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { addressShape } from "./account.ts";
+import { addressShape, amountShape } from "./account.ts";
 
 // Versions from 1 on put the message first and the signatures behind it; its second byte counts them.
 const VERSION_1 = 0x81;
@@ -28,8 +28,8 @@ const tokenBalanceShape = z.object({
 const metaShape = z.object({
   err: chainErrorShape,
   fee: countShape,
-  preBalances: z.array(z.number()),
-  postBalances: z.array(z.number()),
+  preBalances: z.array(amountShape),
+  postBalances: z.array(amountShape),
   preTokenBalances: z.array(tokenBalanceShape).nullish(),
   postTokenBalances: z.array(tokenBalanceShape).nullish(),
   loadedAddresses: z.object({ writable: z.array(addressShape), readonly: z.array(addressShape) }).nullish(),

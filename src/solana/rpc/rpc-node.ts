@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Commitment } from "../../ledger/ledger.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { accountShape, addressShape, type Account } from "./account.ts";
+import { accountShape, addressShape, amountShape, type Account } from "./account.ts";
 import {
   blockShape,
   chainErrorShape,
@@ -28,7 +28,7 @@ const SHAPES = {
   epoch: z.object({ absoluteSlot: count, blockHeight: count }),
   blockhash: atSlot(z.object({ blockhash: z.string().min(1), lastValidBlockHeight: count })),
   isValid: atSlot(z.boolean()),
-  lamports: atSlot(z.number().int().nonnegative()),
+  lamports: atSlot(amountShape),
   account: atSlot(accountShape.nullable()),
   accounts: atSlot(z.array(accountShape.nullable())),
   ownedAccounts: atSlot(z.array(z.object({ pubkey: addressShape, account: accountShape }))),
@@ -45,7 +45,7 @@ const SHAPES = {
   ),
   listed: z.array(z.object({ signature: z.string(), slot: count, err: chainErrorShape })),
   fee: atSlot(count.nullable()),
-  fees: z.array(z.object({ prioritizationFee: count })),
+  fees: z.array(z.object({ prioritizationFee: amountShape })),
   slots: z.array(count),
   blockTime: z.int().nullable(),
   landed: landedShape.nullable(),

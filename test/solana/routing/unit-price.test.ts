@@ -70,9 +70,11 @@ test("three quarters of the recent blocks would have taken the bid; nobody asked
 });
 
 test("whatever a node answers, a unit costs the sponsor one lamport at most", async ({ scene }) => {
-  const { price, units, fee } = await bidAt(scene, [Number.MAX_SAFE_INTEGER]);
-  expect(price).toBe(1_000_000n);
-  expect(fee).toBe(10_000n + BigInt(units));
+  for (const told of [Number.MAX_SAFE_INTEGER, 2 ** 64]) {
+    const { price, units, fee } = await bidAt(scene, [told]);
+    expect(price).toBe(1_000_000n);
+    expect(fee).toBe(10_000n + BigInt(units));
+  }
 });
 
 test("the price is asked for the accounts that the transaction writes to", async ({ scene }) => {
@@ -83,7 +85,7 @@ test("the price is asked for the accounts that the transaction writes to", async
 });
 
 test("a price that is no whole number is no answer", async ({ scene }) => {
-  for (const price of [-1, 0.5, "1", null, 2 ** 60]) {
+  for (const price of [-1, 0.5, "1", null]) {
     await expect(bidAt(scene, [price])).rejects.toBeInstanceOf(LedgerUnavailable);
   }
 });

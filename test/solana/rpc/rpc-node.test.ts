@@ -97,6 +97,26 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    method: "getBalance",
+    ask: (node) => node.getBalance(ADDRESS, "confirmed"),
+    // A validator for tests gives its first wallet 500 million SOL; the last one is 2^64 - 1, as a double.
+    answers: [at(0), at(5_000), at(5e17), at(2 ** 64)],
+    noAnswers: { "below zero": at(-5), "a fraction": at(0.5), words: at("5"), "no value": at(null) },
+  },
+  {
+    method: "getAccountInfo",
+    ask: (node) => node.getAccountInfo(ADDRESS, { commitment: "confirmed" }),
+    answers: [at(null), at(ACCOUNT), at({ ...ACCOUNT, lamports: 5e17, rentEpoch: 2 ** 64 })],
+    noAnswers: { "a fraction of a lamport": at({ ...ACCOUNT, lamports: 0.5 }) },
+  },
+  {
+    method: "getRecentPrioritizationFees",
+    ask: (node) => node.getRecentPrioritizationFees([ADDRESS]),
+    // Everybody who pays for it can write the greatest of prices into a block.
+    answers: [[], [{ slot: 1, prioritizationFee: 2 ** 64 }]],
+    noAnswers: { "a fraction": [{ slot: 1, prioritizationFee: 0.5 }], "no price": [{ slot: 1 }] },
+  },
+  {
     method: "getFeeForMessage",
     ask: (node) => node.getFeeForMessage(new Uint8Array(1), "confirmed"),
     answers: [at(null), at(5_000)],
