@@ -81,6 +81,46 @@ test("H22: headers without end fail as headers_too_large", async () => {
   await receiver.drained();
 });
 
+/** Answers with `head`, and then with more of the same until the connection is ended. Counts what it has written. */
+function endless(head: string, more: string): { readonly written: () => number } {
+  let written = 0;
+  receiver.answer((_request, { socket }) => {
+    socket?.write(head);
+    const pump = (): void => {
+      if (socket === null || socket.destroyed || written > 4 * IN_FLIGHT_BYTES) return;
+      written += more.length;
+      if (socket.write(more)) setImmediate(pump);
+      else socket.once("drain", pump);
+    };
+    pump();
+  });
+  return { written: () => written };
+}
+
+const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+const OK = { ok: true, httpStatus: 200, error: null };
+const RESET = { ok: false, httpStatus: null, error: "reset" };
+
+test.each([
+  ["the reason phrase", "HTTP/1.1 200 ", "a", RESET],
+  ["the reason phrase of an interim answer", "HTTP/1.1 102 ", "a", RESET],
+  ["empty lines before the answer", "\r\n", "\r\n", RESET],
+  ["the extensions of a chunk", `${CHUNKED}1;`, "a", OK],
+  ["the length of a chunk", CHUNKED, "0", OK],
+])("H22: %s without end is cut, long before the deadline", async (_, head, more, outcome) => {
+  const flood = endless(head, more.repeat(64 * 1024));
+  expect(await attempt()).toMatchObject(outcome);
+  await receiver.drained();
+  expect(flood.written()).toBeLessThan(IN_FLIGHT_BYTES);
+});
+
+test("H22: 64 KiB of body in chunks of one byte are read to the end", async () => {
+  receiver.answer((_request, { socket }) => {
+    socket?.end(`${CHUNKED}${"1\r\na\r\n".repeat(MAX_RESPONSE_BYTES - 1)}0\r\n\r\n`);
+  });
+  expect(await attempt()).toMatchObject({ ...OK, excerpt: "a".repeat(1_024) });
+});
+
 test("H22: a gzip bomb is not decompressed", async () => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
   receiver.answer(answerWith(200, bomb, { "content-encoding": "gzip" }));

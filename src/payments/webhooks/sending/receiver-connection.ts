@@ -7,6 +7,13 @@ import { type OpenedSocket, openReceiverSocket, type SocketOptions } from "./rec
 /** Most a receiver may answer in the headers of one answer, in bytes; Node's own bound. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
+/**
+ * Most of one answer on the wire: its headers, interim answers and body have bounds of their own, and 64 KiB of body in chunks
+ * of one byte come as 384 KiB. What no bound of theirs counts is a reason phrase, a chunk's extensions or a chunk's length
+ * without end.
+ */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
 /** No connection is older: by then its receiver's address is judged again, and its certificate verified again. */
 const MAX_CONNECTION_MS = 120_000;
 /** Ended by us after so long without a request, before receivers do it: none must be sent into a connection that just ends. */
@@ -15,6 +22,11 @@ const MAX_IDLE_MS = 4_000;
 /** Thrown when the receiver has ended a kept connection before it was used again. */
 export class KeptConnectionEnded extends Error {
   override readonly name = "KeptConnectionEnded";
+}
+
+/** Thrown when a receiver sends more than {@link MAX_ANSWER_BYTES} and no status line. */
+class AnswerTooLong extends Error {
+  override readonly name = "AnswerTooLong";
 }
 
 /** What is asked of a receiver. */
@@ -74,10 +86,21 @@ export class ReceiverConnection {
   }
 
   /** Sends one request and reads its answer. Follows and decompresses nothing. */
-  ask(url: URL, request: ReceiverRequest, reading: Reading): Promise<Answer> {
+  async ask(url: URL, request: ReceiverRequest, reading: Reading): Promise<Answer> {
     const reader = new AnswerReader(reading);
-    this.#client.dispatch({ ...request, path: url.pathname + url.search }, reader);
-    return reader.answer;
+    const socket = this.#socket;
+    const before = socket.bytesRead;
+    const bound = (): void => {
+      if (socket.bytesRead - before <= MAX_ANSWER_BYTES) return;
+      socket.destroy(new AnswerTooLong("an answer without end"));
+    };
+    socket.on("readable", bound);
+    try {
+      this.#client.dispatch({ ...request, path: url.pathname + url.search }, reader);
+      return await reader.answer;
+    } finally {
+      socket.off("readable", bound);
+    }
   }
 
   /** Ends it at once, together with a request under way. */
