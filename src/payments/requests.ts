@@ -10,7 +10,12 @@ const MAX_RECIPIENTS = 500;
 // A body of 64 KiB has room for ten thousand mistakes; a list of them all helps no caller.
 const MAX_PROBLEMS = 20;
 
-const name = z.string().min(1).max(MAX_NAME);
+const name = z
+  .string()
+  .min(1)
+  .max(MAX_NAME)
+  // PostgreSQL cannot even be asked for such a text.
+  .refine((text) => !text.includes("\0"), { error: "expected no NUL character" });
 const amount = z
   .string()
   .max(64)

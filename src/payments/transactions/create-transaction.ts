@@ -81,9 +81,9 @@ export class TransactionTaking {
     body: TransactionRequest,
   ): Promise<Decision<CreatedTransactionBody> | Answer<CreatedTransactionBody>> {
     const { storage, assets, clock } = this.#with;
-    // Not checked yet: the schema tells what is wrong with it.
-    const { quoteId: asked } = (body ?? {}) as Unchecked;
-    const quote = typeof asked === "string" ? await storage.quote(asked) : null;
+    // The rest is not checked yet. What can be no id is not looked up; the schema tells what is wrong with it.
+    const { data: asked } = transactionRequest.shape.quoteId.safeParse(((body ?? {}) as Unchecked).quoteId);
+    const quote = asked === undefined ? null : await storage.quote(asked);
     const admission = await this.#admit(caller, body, quote);
 
     const request = parseRequest(transactionRequest, body);

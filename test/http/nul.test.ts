@@ -1,0 +1,46 @@
+/** A NUL in a text that is looked up: PostgreSQL cannot be asked for one, so it is refused before, on every database. */
+import { describe, expect, test } from "vitest";
+import { sharedDatabases } from "../kit/shared-databases.ts";
+import { httpFixture } from "./http-fixture.ts";
+import { WAYS } from "./ways.ts";
+
+const [way] = WAYS;
+if (way === undefined) throw new RangeError("no way into the handler");
+
+describe.each(sharedDatabases)("on $name", ({ make }) => {
+  test("a NUL is a VALIDATION_ERROR that names its field, in a body and in a query", async () => {
+    const database = await make();
+    const fixture = await httpFixture(way, { service: { storage: await database.open() } });
+    try {
+      const client = await fixture.client();
+      const { body } = await client.prepareSend();
+      const quote = { inputAsset: "USDC", outputAsset: "USDC", amount: "1" };
+      for (const [field, told] of [
+        ["quoteId", await client.post("/v1/transactions", { ...body, quoteId: "q\0" })],
+        ["inputAsset", await client.post("/v1/quotes", { ...quote, inputAsset: "\0" })],
+        ["outputAsset", await client.post("/v1/quotes", { ...quote, outputAsset: "\0" })],
+        ["startingAfter", await client.get("/v1/transactions?startingAfter=%00")],
+      ] as const) {
+        expect({ ...told, field }).toMatchObject({ field, status: 400, code: "VALIDATION_ERROR" });
+        expect(JSON.stringify(told.details)).toContain(field);
+      }
+    } finally {
+      await fixture.close();
+      await database.destroy();
+    }
+  });
+
+  test("a NUL in a path is an id that nothing has", async () => {
+    const database = await make();
+    const fixture = await httpFixture(way, { service: { storage: await database.open() } });
+    try {
+      const client = await fixture.client();
+      expect((await client.get("/v1/transactions/%00")).status).toBe(404);
+      expect((await client.get("/v1/quotes/%00")).status).toBe(404);
+      expect((await client.delete("/v1/webhooks/%00")).status).toBe(404);
+    } finally {
+      await fixture.close();
+      await database.destroy();
+    }
+  });
+});
