@@ -74,7 +74,10 @@ export class RateWindow {
 
   /** Takes room for what another process has counted. Nothing is refused here that was accepted before. */
   addOthers(key: string, requests: OthersRequests): void {
-    this.#use(key).others.push(requests);
+    const counted = this.#use(key);
+    // A key may be used at other processes alone: no hit here would ever drop what is old.
+    this.#dropOld(counted);
+    counted.others.push(requests);
   }
 
   /** How `key` stands, without counting anything. */
