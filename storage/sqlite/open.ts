@@ -50,15 +50,14 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<
   });
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database }) });
   const schema = db as unknown as Kysely<unknown>;
-  // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal.
+  // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal. One of
+  // an older schema may have moved as well: it must not be brought up and used.
   const isReady = await inTurn(() => isCurrent(schema));
-  if (isReady) await inTurn(() => refuseMoved(database));
+  await inTurn(() => refuseMoved(database));
   await inTurn(() => database.pragma("journal_mode = WAL"));
-  if (isReady) {
-    // A move may have begun meanwhile. In this mode none can while the file is open.
-    await inTurn(() => refuseMoved(database));
-    return db;
-  }
+  // A move may have begun meanwhile. In this mode none can while the file is open.
+  await inTurn(() => refuseMoved(database));
+  if (isReady) return db;
   await inTurn(() => database.prepare("begin immediate").run());
   try {
     if (!(await isCurrent(schema))) await migrate(schema, sqliteSchema);

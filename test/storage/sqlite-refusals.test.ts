@@ -9,6 +9,7 @@ import { StorageUnusable } from "../../storage/sqlite.ts";
 import { sqliteStorage } from "../kit/storages.ts";
 import { assertLoadable } from "../../storage/sqlite/driver.ts";
 import { explained } from "../../storage/sqlite/explain.ts";
+import { MOVES } from "../../storage/sqlite/moved.ts";
 import type { PaymentCommit } from "../contracts/storage/samples.ts";
 import { refusal } from "./refusal.ts";
 
@@ -44,6 +45,19 @@ test("a database from before callers brought their tables is left alone", async 
   expect(code).toBe("old_schema");
   expect(message).toContain("give this one a new file");
   database.close();
+});
+
+test("a moved database of an older schema is refused, and not brought up to this one", async () => {
+  await (await sqliteStorage(path)).close();
+  const database = new Database(path);
+  database.exec(
+    `create table "${MOVES}" (id integer primary key, "copy" text, place text, state text);
+    insert into "${MOVES}" values (1, 'c', 'postgres://db.internal/payments', 'moved');
+    delete from paystateMigrations`,
+  );
+  database.close();
+  const { code, message } = await refusal(sqliteStorage(path));
+  expect([code, message]).toEqual(["moved", expect.stringContaining("postgres://db.internal/payments")]);
 });
 
 test("a database of somebody else is left alone, to the last byte", async () => {
