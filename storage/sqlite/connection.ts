@@ -37,6 +37,8 @@ export type PreparedAll<S> = {
 export class Connection {
   readonly #database: SqliteDatabase;
   readonly #known = new WeakMap<object, Prepared<never, unknown>>();
+  /** False from a commit that did not wait for the disk until the next ones do so again. */
+  #isSynced = true;
   readonly #control: {
     readonly [
       K in "begin" | "beginRead" | "commit" | "rollback" | "save" | "release" | "undo"
@@ -114,7 +116,10 @@ export class Connection {
    * the WAL still hold the whole transaction: the caller, told of an error, looks before it repeats anything.
    */
   write<A>(act: () => A, isKept: (answer: A) => boolean = () => true): Promise<A> {
-    return inTurn(() => this.#transaction(act, isKept));
+    return inTurn(() => {
+      this.#sync();
+      return this.#transaction(act, isKept);
+    });
   }
 
   /**
@@ -124,13 +129,30 @@ export class Connection {
    */
   writeUnsynced<A>(act: () => A): Promise<A> {
     return inTurn(() => {
+      this.#isSynced = false;
       this.#database.pragma("synchronous = NORMAL");
       try {
         return this.#transaction(act, () => true);
       } finally {
-        this.#database.pragma("synchronous = FULL");
+        this.#trySync();
       }
     });
+  }
+
+  /** Where it fails now, the answer of what is committed must not be lost for it: the next `write` begins with it. */
+  #trySync(): void {
+    try {
+      this.#sync();
+    } catch {
+      // Thrown again by that write, unless it succeeds then.
+    }
+  }
+
+  /** From now on a commit waits for the disk. */
+  #sync(): void {
+    if (this.#isSynced) return;
+    this.#database.pragma("synchronous = FULL");
+    this.#isSynced = true;
   }
 
   #transaction<A>(act: () => A, isKept: (answer: A) => boolean): A {

@@ -210,6 +210,32 @@ describe("batches", () => {
     database.close();
   });
 
+  test("where the disk cannot be waited for again after a claim, the claim is answered and no commit goes without it", async () => {
+    const database = new Database(path);
+    const pragma = database.pragma.bind(database);
+    let failures = 0;
+    const storage = await sqliteStorage(
+      Object.assign(database, {
+        pragma(source: string, options?: { simple?: boolean }) {
+          if (source === "synchronous = FULL" && failures > 0) {
+            failures -= 1;
+            throw new Error("disk I/O error");
+          }
+          return pragma(source, options);
+        },
+      }),
+    );
+    await put(storage, { starts: [startOf("i")], arms: [{ task: taskOf("t") }] });
+    failures = 2;
+    expect(await claim(storage, 0)).toMatchObject([{ id: "t" }]);
+    await expect(storage.commit([fact("f")])).rejects.toThrow("disk I/O error");
+    expect(await storage.fact("f")).toBeNull();
+    await put(storage, fact("f"));
+    expect(pragma("synchronous", { simple: true })).toBe(2);
+    await storage.close();
+    database.close();
+  });
+
   test("at most 256 items share a physical transaction", async () => {
     const storage = await sqliteStorage(path, { elapsed: () => 0 });
     const other = new Database(path);
