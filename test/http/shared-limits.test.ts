@@ -103,6 +103,19 @@ describe.each(sharedDatabases)("three handlers on $name", ({ make }) => {
     expect([await statusAt(0), await statusAt(1), await statusAt(2)]).toEqual([200, 200, 200]);
   });
 
+  test("what was told once counts once, also for a process that comes back after half a minute", async () => {
+    expect(accepted(await oneByOne(6, () => statusAt(0)))).toBe(6);
+    await second();
+    expect(await statusAt(1)).toBe(200);
+    await second();
+    await second();
+    world.clock.advance(31_000);
+    expect(await statusAt(1)).toBe(200);
+    await second();
+    await second();
+    expect(accepted(await oneByOne(3, () => statusAt(1)))).toBe(2);
+  });
+
   test("failed authentications of one address are counted together", async () => {
     const wrong = { authorization: "Bearer ps_test_wrong", "x-client": "203.0.113.7" };
     expect([await statusAt(0, wrong), await statusAt(0, wrong), await statusAt(1, wrong)]).toEqual([

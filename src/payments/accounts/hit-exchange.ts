@@ -64,8 +64,10 @@ export class HitExchange {
     const found = isFollowed
       ? await storage.hitReports({ order: "asc", beyond: last.id, limit: MAX_REPORTS })
       : (await storage.hitReports({ order: "desc", beyond: null, limit: MAX_REPORTS })).toReversed();
+    // A window that is read whole begins with what was told before, which must not count twice.
+    const untold = found.slice(found.findIndex(({ id }) => id === last?.id) + 1);
     this.#last = { id: found.at(-1)?.id ?? insert.id, at };
-    return found
+    return untold
       .filter((report) => report.process !== process && (isFollowed || report.at > at - WINDOW_MS))
       .map((report) => ({ at: isFollowed ? at : Math.min(report.at, at), counts: report.counts }));
   }
