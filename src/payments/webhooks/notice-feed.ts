@@ -17,7 +17,7 @@ export interface NoticeFilter {
   readonly events?: readonly NoticeEvent[];
 }
 
-/** Told of one notice. What it throws is logged; other listeners are told all the same. */
+/** Told of one notice. What it throws, or rejects with, is logged; other listeners are told all the same. */
 export type NoticeListener = (notice: Notice) => void;
 
 /** What telling needs. */
@@ -234,11 +234,8 @@ export class NoticeFeed {
       const { accountId } = view.transaction;
       for (const { filter, listener } of fitting) {
         if (filter.accountId !== undefined && filter.accountId !== accountId) continue;
-        try {
-          listener(noticeOf(notice, view, assets));
-        } catch (err) {
-          failed(err);
-        }
+        // One that is asynchronous is not waited for; that it rejects must not end the process.
+        void (async () => listener(noticeOf(notice, view, assets)))().catch(failed);
       }
     } catch (err) {
       failed(err);

@@ -89,6 +89,22 @@ describe.each(sharedDatabases)("listeners on $name", ({ make }) => {
     expect(eventsOf(heard, late.transactionId)).toEqual(ALL);
   });
 
+  test("a listener that throws or rejects ends no process, and keeps no other from being told", async () => {
+    world.service.subscribe({}, () => {
+      throw new Error("thrown");
+    });
+    world.service.subscribe({}, () => Promise.reject(new Error("rejected")));
+    const heard = heardBy(world.service);
+    await second();
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
+    const to = world.wallet("bob").address;
+    const { transactionId } = await world.send(caller, { from: alice, to, amount: "1" });
+    await world.finalize();
+    await second();
+    expect(eventsOf(heard, transactionId)).toEqual(ALL);
+  });
+
   test("one who comes later is told of nothing that was before, and who has gone of nothing more", async () => {
     await other.start();
     const gone: Notice[] = [];
