@@ -78,10 +78,15 @@ export async function moveToPostgres({ from, to, schema = "paystate" }: Move): P
   }
 }
 
-/** As errors, marks and reports name it: without user and password. */
+/**
+ * As errors, marks and reports name it: without user and password. What the URL names behind its question mark comes first,
+ * as it does for the driver: two servers must not have one name, or a copy would be looked for at the wrong one.
+ */
 function placeIn(url: string, schema: string): string {
-  const { host, pathname, searchParams } = new URL(url);
-  return `postgres://${host || (searchParams.get("host") ?? "")}${pathname}, schema ${schema}`;
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? hostname;
+  const at = searchParams.get("port") ?? port;
+  return `postgres://${host}${at === "" ? "" : `:${at}`}${pathname}, schema ${schema}`;
 }
 
 interface Target {

@@ -345,6 +345,23 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(await shownBy(await atTarget())).toEqual(before);
   });
 
+  test("a server that is named behind the question mark of the URL is not taken for the one before it", async () => {
+    await closedSource();
+    // A move to one server was cut off in its last moment: the copy may be there.
+    const database = new Database(from);
+    database.exec(`
+      create table paystateMoves (id integer primary key, "copy" text not null, place text not null, state text not null) strict;
+      insert into paystateMoves values (1, 'there', 'postgres://127.0.0.1:1/postgres, schema ${schema}', 'moving')`);
+    database.close();
+    const other = new URL(to);
+    const { port } = other;
+    other.port = "1";
+    other.searchParams.set("port", port);
+    const { code, message } = await refusal(moveToPostgres({ from, to: other.href, schema }));
+    expect([code, message]).toEqual(["moved", expect.stringContaining("name the same target again")]);
+    expect(await tablesAtTarget()).toEqual([]);
+  });
+
   test("a row that is not read back as it lies in the file takes all of it back", async () => {
     await closedSource();
     const spoiling = new pg.Client({ connectionString: to });
