@@ -33,11 +33,12 @@ export class ChainGate {
 
   /** The same ledger behind the gate: while it is shut, each question is rejected with `LedgerUnavailable`. */
   guard(ledger: Ledger): Ledger {
-    return new Proxy(ledger, {
-      get: (target, property): unknown => {
-        const member: unknown = Reflect.get(target, property, target);
+    // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
+    return new Proxy(Object.create(ledger) as Ledger, {
+      get: (_, property): unknown => {
+        const member: unknown = Reflect.get(ledger, property, ledger);
         if (typeof member !== "function") return member;
-        const method = (member as (...args: unknown[]) => unknown).bind(target);
+        const method = (member as (...args: unknown[]) => unknown).bind(ledger);
         if (PURE.has(property)) return method;
         return async (...args: unknown[]): Promise<unknown> => {
           this.pass();

@@ -23,11 +23,12 @@ export function ledgerInForce(ledger: Ledger, parts: LoweringParts): Ledger {
     heights: async () => (await asked()).heights(),
     witnesses: async () => (await asked()).witnesses(),
   };
-  return new Proxy(ledger, {
-    get(target, property): unknown {
+  // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
+  return new Proxy(Object.create(ledger) as Ledger, {
+    get(_, property): unknown {
       if (Object.hasOwn(reads, property)) return Reflect.get(reads, property);
-      const member: unknown = Reflect.get(target, property, target);
-      return typeof member === "function" ? (member as (...args: unknown[]) => unknown).bind(target) : member;
+      const member: unknown = Reflect.get(ledger, property, ledger);
+      return typeof member === "function" ? (member as (...args: unknown[]) => unknown).bind(ledger) : member;
     },
   });
 }

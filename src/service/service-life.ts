@@ -37,6 +37,8 @@ export class ServiceLife {
     const stopping = new AbortController();
     this.#stopping = stopping;
     this.#starting = this.#start(stopping.signal).catch((error: unknown) => {
+      // A comparison that is still under way must bind and open nothing for a start that was refused.
+      stopping.abort();
       if (this.#stopping === stopping) this.#stopping = null;
       throw error;
     });

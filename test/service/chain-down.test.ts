@@ -4,7 +4,7 @@ import { snapshotFromText } from "../../src/engine/snapshot-text.ts";
 import { MAINNET_GENESIS } from "../../src/payments/assets/assets.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { createLocalChain, type LocalChain } from "../../src/local/index.ts";
-import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
+import { LedgerUnavailable, type Ledger } from "../../src/ledger/ledger.ts";
 import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../src/service/payment-service-options.ts";
@@ -279,6 +279,35 @@ describe("E10: the chain is silent at the start", () => {
     await third.stop();
   });
 
+  test("a chain that answers after the start was refused for its secret binds nothing", async ({
+    open: opened,
+  }) => {
+    const world = await opened(open);
+    const storage = memoryStorage();
+    const first = world.another({ storage, ledger: world.ledgerOf([lateNode().option]) });
+    await first.start();
+    await first.stop();
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    const ledger = world.ledgerOf([lateNode().option]);
+    const late: Ledger = Object.freeze({
+      ...ledger,
+      genesisHash: async () => {
+        await asked;
+        return world.chain.genesisHash;
+      },
+      mints: (addresses: Parameters<Ledger["mints"]>[0]) => world.ledger.mints(addresses),
+    });
+    const other = { version: 1, secret: new Uint8Array(32).fill(8) };
+    const second = world.another({ storage, ledger: late, masterSecrets: [other] });
+    await expect(living(world.clock, second.start())).rejects.toThrow(/^masterSecrets: version 1/);
+    answer();
+    await live(world.clock, MINUTE);
+    expect(await storage.fact("genesisHash")).toBeNull();
+    await second.stop();
+    await ledger.close();
+  });
+
   test("a new database is bound to the first chain that answers, and to none before", async ({ world }) => {
     const storage = memoryStorage();
     const node = lateNode();
@@ -292,6 +321,15 @@ describe("E10: the chain is silent at the start", () => {
     expect(await storage.fact("genesisHash")).toBe(world.chain.genesisHash);
     expect((await late.health()).status).toBe("ok");
     await late.stop();
+  });
+
+  test("a ledger of the host's that is frozen is asked like any other", async ({ world }) => {
+    const service = world.another({ ledger: Object.freeze({ ...world.ledger }) });
+    await service.start();
+    const { address } = world.wallet("dora", { lamports: 1_000_000_000n });
+    expect(await service.balances(address)).toMatchObject({ address });
+    expect((await service.health()).status).toBe("ok");
+    await service.stop();
   });
 
   test("commands of an operator that need the chain are refused as in an outage", async ({
