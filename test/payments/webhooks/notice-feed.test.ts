@@ -93,7 +93,8 @@ describe.each(sharedDatabases)("listeners on $name", ({ make }) => {
     world.service.subscribe({}, () => {
       throw new Error("thrown");
     });
-    world.service.subscribe({}, () => Promise.reject(new Error("rejected")));
+    const rejecting = (): unknown => Promise.reject(new Error("rejected"));
+    world.service.subscribe({}, rejecting);
     const heard = heardBy(world.service);
     await second();
     const caller = await world.caller();
