@@ -223,7 +223,9 @@ export class TaskQueue {
   async release({ id, token, dueAt, error }: Release): Promise<boolean> {
     return this.#connection.write(() => {
       const failed = error === undefined ? 0 : 1;
-      const released = this.#tasks.release.get({ id, token, dueAt, failed, error: error ?? null });
+      // As in PostgreSQL, which keeps none: else the text of one error would keep the whole file from being moved there.
+      const text = error?.replaceAll("\u0000", "") ?? null;
+      const released = this.#tasks.release.get({ id, token, dueAt, failed, error: text });
       if (released !== undefined) this.#lanes.settle(new Set([released.lane]));
       return released !== undefined;
     });

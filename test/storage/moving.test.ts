@@ -362,6 +362,17 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(await tablesAtTarget()).toEqual([]);
   });
 
+  test("a task that failed with a NUL in its error does not keep the file from being moved", async () => {
+    const storage = await source();
+    await storage.commit([{ starts: [startOf("n")], arms: [{ task: taskOf("n", { instance: "n" }) }] }]);
+    const task = (await claimOf(storage, 90_000)).find(({ id }) => id === "n");
+    await storage.release({ id: "n", token: task?.token ?? 0, dueAt: 99_000, error: "what \0 it said" });
+    await storage.close();
+    await moveToPostgres({ from, to, schema });
+    const { tasks } = await (await atTarget()).pending("n", 9);
+    expect(tasks[0]?.lastError).toBe("what  it said");
+  });
+
   test("a row that is not read back as it lies in the file takes all of it back", async () => {
     await closedSource();
     const spoiling = new pg.Client({ connectionString: to });
