@@ -312,7 +312,7 @@ test(
       const storage = await sqliteStorage(":memory:", { elapsed: () => 0 });
       return { storage, remove: () => storage.close() };
     });
-    const numRuns = byDepth({ quick: 40, ci: 300, long: 300 });
+    const numRuns = byDepth({ quick: 20, ci: 300, long: 300 });
     await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(90_000)] });
   },
 );

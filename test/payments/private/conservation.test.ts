@@ -7,7 +7,7 @@ import { anyLife, type Life } from "./random-life.ts";
 import { repeatedRun } from "../../kit/seed.ts";
 import { byDepth, EXPLORING_MS } from "../../kit/thorough.ts";
 
-const LIVES = byDepth({ quick: 4, ci: 10, long: 1_000 });
+const LIVES = byDepth({ quick: 2, ci: 10, long: 1_000 });
 
 async function brokenIn(life: Life): Promise<readonly string[]> {
   const lived = await liveThrough(life);
