@@ -6,6 +6,7 @@ import { payPrivately } from "./acts/private.ts";
 import { payroll } from "./acts/payroll.ts";
 import { swap } from "./acts/swap.ts";
 import { runWithCleanUp } from "./clean-up.ts";
+import type { WantedDatabase } from "./database.ts";
 import { note, title } from "./screen.ts";
 import { setStage, type Stage } from "./stage.ts";
 
@@ -20,10 +21,10 @@ const PAYMENTS: ReadonlyMap<string, (stage: Stage) => Promise<void>> = new Map([
 const ALL = [...PAYMENTS.keys(), "engine"];
 
 async function demo(): Promise<void> {
-  const { payments, isEngine } = chooseActs(process.argv.slice(2));
+  const { payments, isEngine, database } = choose(process.argv.slice(2));
   if (isEngine) await creditCheck();
   if (payments.length > 0) {
-    const stage = await setStage();
+    const stage = await setStage(database);
     for (const act of payments) await act(stage);
     title("Each payment was made once, and every notice was delivered and verified.");
   }
@@ -34,18 +35,38 @@ interface Choice {
   readonly payments: readonly ((stage: Stage) => Promise<void>)[];
   /** Whether the act that needs no stage is played. */
   readonly isEngine: boolean;
+  /** What the service of the payments works on. */
+  readonly database: WantedDatabase;
 }
 
-function chooseActs(names: readonly string[]): Choice {
-  if (names.length === 0) return { payments: [...PAYMENTS.values()], isEngine: false };
+function choose(args: readonly string[]): Choice {
+  const { names, database } = databaseIn(args);
+  if (names.length === 0) return { payments: [...PAYMENTS.values()], isEngine: false, database };
   // A payroll that has been played has frozen an account.
   const chosen = [...new Set(names)];
   const wrong = chosen.find((name) => !ALL.includes(name));
   if (wrong !== undefined) assert.fail(`there is no act "${wrong}": choose from ${ALL.join(", ")}`);
+  const isEngine = chosen.includes("engine");
+  if (isEngine && database !== "file") {
+    assert.fail("the act engine works on a file: play it without --postgres");
+  }
   return {
     payments: chosen.flatMap((name) => PAYMENTS.get(name) ?? []),
-    isEngine: chosen.includes("engine"),
+    isEngine,
+    database,
   };
+}
+
+/** Takes `--postgres`, with a URL behind it or without, out of the arguments. */
+function databaseIn(
+  args: readonly string[],
+): Pick<Choice, "database"> & { readonly names: readonly string[] } {
+  const at = args.indexOf("--postgres");
+  if (at === -1) return { names: args, database: "file" };
+  const before = args.slice(0, at);
+  const [next, ...rest] = args.slice(at + 1);
+  if (next?.includes("://") === true) return { names: [...before, ...rest], database: { url: next } };
+  return { names: [...before, ...args.slice(at + 1)], database: "own server" };
 }
 
 await runWithCleanUp(demo);

@@ -12,7 +12,7 @@ import {
   type Signer,
 } from "paystate";
 import { solanaLedger } from "paystate/solana";
-import { sqliteStorage } from "paystate/storage/sqlite";
+import { openDatabase } from "./database.ts";
 import type { DemoWallet, ServiceReady, ServiceSettings } from "./settings.ts";
 
 // What SOL is called in the token list.
@@ -23,7 +23,7 @@ const { mints, operator } = settings;
 const signer = ({ secretKey }: DemoWallet): Signer => keypairSigner(bs58.decode(secretKey));
 
 const service = createPaymentService({
-  storage: await sqliteStorage(settings.database),
+  storage: await openDatabase(settings.database),
   ledger: solanaLedger({ endpoints: [settings.rpcUrl] }),
   masterSecrets: [{ version: 1, secret: Buffer.from(settings.masterSecret, "hex") }],
   stablecoins: mints,

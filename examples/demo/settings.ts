@@ -30,9 +30,12 @@ export interface OperatorWallets {
   readonly desk: DemoWallet;
 }
 
+/** Where the service keeps what it knows. */
+export type DemoDatabase = { readonly file: string } | { readonly url: string; readonly schema: string };
+
 /** The file the service is started with. */
 export interface ServiceSettings extends Pick<ChainReady, "rpcUrl" | "mints" | "operator"> {
-  readonly database: string;
+  readonly database: DemoDatabase;
   /** 32 bytes in hexadecimal. */
   readonly masterSecret: string;
   /** The authority behind the receiver's certificate, in PEM. */

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { atTheEnd } from "./clean-up.ts";
+import { makeDatabase, type WantedDatabase } from "./database.ts";
 import { createClient, type Client } from "./client.ts";
 import { endProcesses, startProcess, type StartedProcess } from "./processes.ts";
 import { startReceiver, type Receiver } from "./receiver.ts";
@@ -23,10 +24,11 @@ export interface Stage {
 const script = (name: string): string => fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
 
 /** Starts everything; what it starts is ended with the demo. */
-export async function setStage(): Promise<Stage> {
+export async function setStage(wanted: WantedDatabase): Promise<Stage> {
   title("Starting a Solana chain, a payment service and a webhook receiver");
   const folder = mkdtempSync(join(tmpdir(), "paystate-demo-"));
   atTheEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const database = await makeDatabase(wanted, folder);
   atTheEnd(endProcesses);
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
   const [{ ready: chain }, receiver] = await Promise.all([
@@ -38,7 +40,7 @@ export async function setStage(): Promise<Stage> {
   note(`receiver  ${receiver.url}`);
 
   const settings: ServiceSettings = {
-    database: join(folder, "payments.db"),
+    database,
     rpcUrl: chain.rpcUrl,
     mints: chain.mints,
     operator: chain.operator,

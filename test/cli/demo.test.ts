@@ -1,9 +1,11 @@
 /** `npm run demo`: what a stranger sees first. It tells its stories in under a minute and leaves nothing behind. */
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { QUICK } from "../kit/thorough.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { leaveNothing, type Running, startProgram, withoutPackage } from "./command.ts";
 
 // oxlint-disable-next-line eslint/no-control-regex -- what colours begin with
@@ -14,6 +16,8 @@ let temporary: string;
 // One for all tests: tsx keeps what it has compiled there, so that only the first demo has to wait for that.
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), "paystate-cli-"));
+  // A PostgreSQL server of a demo that root runs has another user, who passes through here.
+  await chmod(temporary, 0o711);
 });
 
 afterEach(leaveNothing);
@@ -97,6 +101,62 @@ test.runIf(!QUICK)(
   },
   240_000,
 );
+
+/** The last sentences of a payment whose service was killed. */
+const KILLED_AND_PAID = /kill [^]*restart [^]*after +Alice has 975 USDC, Bob has 28 USDC/;
+
+test.runIf(!QUICK && HAS_POSTGRES)(
+  "with --postgres the service works on a server of the demo's own, is killed there too, and nothing is left",
+  async () => {
+    const { code, stdout, stderr } = await startDemo(["send", "--postgres"]).ended;
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/database +postgres:\/\/127\.0\.0\.1:\d+\/postgres, schema paystate_demo_/);
+    expect(stdout).toMatch(KILLED_AND_PAID);
+    await expectNothingLeft();
+  },
+  120_000,
+);
+
+test.runIf(!QUICK && HAS_POSTGRES)(
+  "with --postgres URL it works in a schema of its own on that server, which it drops, and shows no password",
+  async () => {
+    const url = new URL(await postgresUrl());
+    url.password = "hunter2";
+    const { code, stdout, stderr } = await startDemo(["--postgres", url.href, "send"]).ended;
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(KILLED_AND_PAID);
+    expect(stdout).not.toContain("hunter2");
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    const { rows } = await client.query(
+      "select nspname from pg_namespace where nspname like 'paystate\\_demo\\_%'",
+    );
+    await client.end();
+    expect(rows).toEqual([]);
+    await expectNothingLeft();
+  },
+  120_000,
+);
+
+test.each([
+  [
+    ["--postgres", "postgres://me:hunter2@127.0.0.1:1/db"],
+    "PostgreSQL does not answer: start it, or mend the",
+  ],
+  [
+    ["--postgres", "mysql://me:hunter2@h/db"],
+    "PostgreSQL takes a URL such as postgres://user@host:5432/database",
+  ],
+  [["--postgres", "payments.db"], 'there is no act "payments.db"'],
+  [["engine", "--postgres"], "the act engine works on a file: play it without --postgres"],
+])("%j is refused in one sentence, and leaves nothing", async (args, sentence) => {
+  const { code, stdout, stderr } = await startDemo(args).ended;
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^demo: .+\n$/);
+  expect(stderr).toContain(sentence);
+  expect(stdout + stderr).not.toContain("hunter2");
+  await expectNothingLeft();
+});
 
 test("the engine's act kills a chart in the middle: what was answered is kept, the rest is asked again", async () => {
   const { code, stdout, stderr } = await startDemo(["engine"]).ended;
