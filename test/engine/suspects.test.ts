@@ -59,28 +59,31 @@ describe.each(adapters)("suspects on $name", (adapter) => {
       const { clock, engine } = world;
       const never = gate<undefined>();
       let deaths = 0;
-      let isDead = false;
-      const deadly = job(async ({ id }) => {
-        if (id === "j07") {
-          deaths += 1;
-          isDead = true;
-        }
-        await turns(3);
-        return isDead ? never.opened : { event: { type: "DONE", by: id } };
-      });
+      // Each process has a job of its own: what one that is dead had begun stays undone.
+      const deadlyJob = (): { readonly deadly: Job; readonly isDead: () => boolean } => {
+        let isDead = false;
+        const deadly = job(async ({ id }) => {
+          if (id === "j07") {
+            deaths += 1;
+            isDead = true;
+          }
+          await turns(3);
+          return isDead ? never.opened : { event: { type: "DONE", by: id } };
+        });
+        return { deadly, isDead: () => isDead };
+      };
       for (let life = 0; life < 5; life++) {
-        isDead = false;
+        const { deadly, isDead } = deadlyJob();
         const process = await mortal(world, deadly);
         for (const id of life === 0 ? names : [`new${life}`]) {
           await process.start(deadly, { id, input: { id } });
         }
-        await until(() => isDead);
+        await until(isDead);
         await turns(20);
         clock.advance(LEASE);
       }
       expect(deaths).toBe(5);
-      isDead = false;
-      const survivor = await engine({ workflows: [deadly] });
+      const survivor = await engine({ workflows: [deadlyJob().deadly] });
       survivor.run();
       await survivor.settled();
       expect(await survivor.deadLetters()).toMatchObject([{ id: "j07:1:0", crashes: 5 }]);
@@ -114,8 +117,8 @@ describe.each(adapters)("suspects on $name", (adapter) => {
       const survivor = await engine({ workflows: [jobs] });
       survivor.run();
       for (const id of ["c", "d"]) await survivor.start(jobs, { id, input: { id } });
-      await turns(50);
-      for (const id of ["c", "d"]) expect(await survivor.read(id)).toMatchObject({ value: "done" });
+      for (const id of ["c", "d"]) await until(async () => (await survivor.read(id))?.value === "done");
+      await until(async () => (await survivor.pending("a")).tasks[0]?.isSuspect === true);
       const seen = await Promise.all(["a", "b"].map((id) => survivor.pending(id)));
       expect(seen.map(({ tasks }) => tasks)).toMatchObject([
         [{ isSuspect: true, isHeld: true, crashes: 1 }],

@@ -110,13 +110,15 @@ export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-// Far more turns of the event loop than anything without a timer needs; then the test has found something.
-const MAX_TURNS = 5_000;
+// Far longer than anything without a timer needs, also on a server that others keep busy; then the test has found
+// something. Time and not turns: how many turns an answer of a server takes depends on the machine.
+const MAX_UNTIL_MS = 10_000;
 
 /** Lets the event loop turn until the condition holds, for work that `settled` would wait for in vain. */
-export async function until(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
-    if (condition()) return;
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const begun = performance.now();
+  while (performance.now() - begun < MAX_UNTIL_MS) {
+    if (await condition()) return;
     await turns(1);
   }
   throw new Error(`never came to hold: ${condition.toString()}`);
