@@ -7,6 +7,7 @@ export type StorageUnusableCode =
   | "access_denied"
   | "no_rights"
   | "server_too_old"
+  | "wrong_encoding"
   | "connection_lost"
   | "read_only"
   | "not_a_database"

@@ -11,6 +11,7 @@ import {
 import { join } from "node:path";
 import { z } from "zod";
 import type { Tier } from "../payments/records.ts";
+import { refuseUrlAsFolder } from "./refuse-url.ts";
 
 /** The tiers, each with an account and a key of its own. */
 export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];
@@ -47,6 +48,7 @@ export function openDataFolder(folder: string): {
   /** Replaces the setup as a whole or not at all. */
   writeSetup(setup: DevSetup): void;
 } {
+  refuseUrlAsFolder(folder);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
@@ -83,6 +85,7 @@ export function openDataFolder(folder: string): {
 
 /** The setup of a folder that is there already; null when no `paystate dev` was ever started on it. Makes nothing. */
 export function setupIn(folder: string): DevSetup | null {
+  refuseUrlAsFolder(folder);
   return existsSync(join(folder, SETUP_FILE)) ? openDataFolder(folder).readSetup() : null;
 }
 

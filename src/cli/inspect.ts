@@ -17,6 +17,8 @@ import { workflowsIn } from "./charts-file.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import { paymentCharts } from "./payment-charts.ts";
 import type { Print } from "./print.ts";
+import { isUrl } from "./refuse-url.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The arguments of the command, read and checked. */
 export interface InspectArguments {
@@ -37,6 +39,12 @@ interface Opened {
 
 /** Serves the pages until the answer is called. Rejects with a sentence for what cannot be opened. */
 export async function inspect(args: InspectArguments, print: Print): Promise<() => Promise<void>> {
+  if (isUrl(args.file)) {
+    // Not shown: it may hold a password.
+    throw new UsageError(
+      "inspect reads a file of SQLite or a bundle: the service shows what is in PostgreSQL",
+    );
+  }
   const { inspected, drawings, close } = await opened(args).catch((error: unknown) => {
     throw error instanceof StorageUnusable || error instanceof BundleRefused
       ? new Error(`${args.file}: ${error.message}`, { cause: error })

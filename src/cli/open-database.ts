@@ -6,6 +6,7 @@ import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { DATABASE_FILE } from "./dev-data.ts";
+import { isUrl, refuseUrlAsFolder } from "./refuse-url.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The options that say which database is meant. */
@@ -58,11 +59,16 @@ function placeOf({ data, database }: DatabasePlace): string {
   if (data !== undefined && database !== undefined) {
     throw new UsageError("expected --data or --database, not both");
   }
-  return database ?? join(data ?? ".paystate", DATABASE_FILE);
+  if (data !== undefined) refuseUrlAsFolder(data);
+  const place = database ?? join(data ?? ".paystate", DATABASE_FILE);
+  if (!isUrl(place) || isPostgres(place)) return place;
+  throw new UsageError(
+    "--database takes a file of SQLite, or a URL of PostgreSQL such as postgres://user@host:5432/database",
+  );
 }
 
 function isPostgres(place: string): boolean {
-  return /^postgres(ql)?:/.test(place);
+  return /^postgres(ql)?:\/\//.test(place);
 }
 
 async function openFile(file: string): Promise<OpenDatabase> {

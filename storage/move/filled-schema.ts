@@ -21,7 +21,7 @@ export class FilledSchema {
 
   /**
    * Waits for another move or start on this schema, which is over then and cannot come late.
-   * @throws StorageUnusable `server_too_old`.
+   * @throws StorageUnusable `server_too_old` or `wrong_encoding`.
    */
   async lock(): Promise<void> {
     await assertServer(this.#ask);

@@ -51,6 +51,11 @@ const explanations: readonly Explanation[] = [
     code: "access_denied",
     sentence: "PostgreSQL does not let this role in: mend the role or password of the URL, or pg_hba.conf",
   },
+  {
+    of: /not currently accepting connections/,
+    code: "cannot_open",
+    sentence: "the database of the URL is closed to connections: name another one, or have it opened",
+  },
   { of: /^3D000$/, code: "cannot_open", sentence: "the database of the URL does not exist: create it first" },
   {
     of: /^25006$/,
@@ -92,15 +97,22 @@ const explanations: readonly Explanation[] = [
   },
 ];
 
+/** What gives a role the right that it lacks. */
+function cureFor(error: Error): string {
+  if (!error.message.includes("for database")) {
+    return "make it the owner of the schema and of all that is in it";
+  }
+  if ("detail" in error && /CONNECT/.test(String(error.detail))) return "grant it CONNECT on the database";
+  return "make it the owner of the schema, or grant it CREATE on the database";
+}
+
 /** The error itself, or the sentence for it with the error as its cause. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnusable) return error;
   if (codeOf(error) === "42501") {
-    return new StorageUnusable(
-      "no_rights",
-      `the role lacks a right (${error.message}): make it the owner of the schema, or grant it CREATE on the database`,
-      { cause: error },
-    );
+    return new StorageUnusable("no_rights", `the role lacks a right (${error.message}): ${cureFor(error)}`, {
+      cause: error,
+    });
   }
   const symptoms = [codeOf(error), error.message];
   const found = explanations.find(({ of }) => symptoms.some((symptom) => of.test(symptom)));

@@ -65,16 +65,27 @@ const WRITERS = `
     id text collate "C" primary key, number bigint not null, results text, "usedAt" bigint not null
   ) with (fillfactor = 40)`;
 
-/** @throws StorageUnusable `server_too_old`. */
+/** @throws StorageUnusable `server_too_old`, or `wrong_encoding` when the database cannot keep every text. */
 export async function assertServer(ask: Ask): Promise<void> {
   const [rows = []] = await ask(
-    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name`,
+    `select current_setting('server_version_num')::int as number, current_setting('server_version') as name,
+      current_setting('server_encoding') as encoding`,
   );
-  const { number, name } = rows[0] as { readonly number: number; readonly name: string };
-  if (number >= OLDEST_SERVER) return;
+  const { number, name, encoding } = rows[0] as {
+    readonly number: number;
+    readonly name: string;
+    readonly encoding: string;
+  };
+  if (number < OLDEST_SERVER) {
+    throw new StorageUnusable(
+      "server_too_old",
+      `this server is PostgreSQL ${name} and paystate needs 13 or newer: upgrade the server`,
+    );
+  }
+  if (encoding === "UTF8") return;
   throw new StorageUnusable(
-    "server_too_old",
-    `this server is PostgreSQL ${name} and paystate needs 13 or newer: upgrade the server`,
+    "wrong_encoding",
+    `this database keeps texts in ${encoding} and paystate needs UTF8: create one with encoding 'UTF8' template template0`,
   );
 }
 
@@ -88,13 +99,19 @@ async function hasFunctions(ask: Ask): Promise<boolean> {
 
 /** Kysely within a transaction that is under way. What it sends has no parameters but the names of its own migrations. */
 function over(ask: Ask): Kysely<unknown> {
+  // A failed transaction refuses all that is asked after, and Kysely's migrator tells the last error: the first has the reason.
+  let failed: { readonly error: unknown } | null = null;
   const client = {
     async query(text: string, values: readonly unknown[]) {
+      if (failed !== null) throw failed.error;
       const given = text.replace(/\$(\d+)/g, (_, digits: string) => {
         const value = values[Number(digits) - 1];
         return typeof value === "boolean" ? String(value) : literal(value as string | number);
       });
-      const [rows = []] = await ask(given);
+      const [rows = []] = await ask(given).catch((error: unknown) => {
+        failed = { error };
+        throw error;
+      });
       return { command: "SELECT" as const, rowCount: rows.length, rows: [...rows] };
     },
     release: () => {},

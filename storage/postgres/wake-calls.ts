@@ -21,7 +21,7 @@ export interface WakeParts {
 /** Hints within so many milliseconds are one: the first that comes is enough. */
 const SPACING_MS = 20;
 
-/** How long the self-test waits for its own hint, in milliseconds. */
+/** How long the self-test waits for a connection and its own hint, in milliseconds. */
 const PATIENCE_MS = 2_000;
 
 const RECONNECT = { retries: Infinity, factor: 2, minTimeout: 250, maxTimeout: 30_000, randomize: true };
@@ -83,13 +83,16 @@ export class WakeCalls {
 
   /** Whether hints arrive: sends one to itself and waits for it. */
   async arrives(): Promise<boolean> {
-    await this.#connect();
+    const patience = this.#parts.pause(PATIENCE_MS).then(() => false);
+    const isListening = this.#connect().then(() => true);
+    // Where nothing can listen, connecting is tried on and on.
+    if (!(await Promise.race([isListening, patience]))) return false;
     this.#tests += 1;
     const payload = `${await this.#name()} ${this.#tests}`;
     const heard = new Promise<boolean>((resolve) => this.#awaited.set(payload, () => resolve(true)));
     try {
       await this.#notify(payload);
-      return await Promise.race([heard, this.#parts.pause(PATIENCE_MS).then(() => false)]);
+      return await Promise.race([heard, patience]);
     } finally {
       this.#awaited.delete(payload);
     }

@@ -1,13 +1,56 @@
 /** The commands beside a service on a PostgreSQL database, named by its URL. */
+import { existsSync } from "node:fs";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { createEngine } from "paystate/engine";
 import { postgresStorage } from "../../storage/postgres.ts";
 import { job } from "../engine/job.ts";
 import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
-import { leaveNothing, runCommand } from "./command.ts";
+import { leaveNothing, runCommand, withoutPackage } from "./command.ts";
 
 afterAll(leaveNothing);
+
+const NOWHERE = "postgres://me:hunter2@127.0.0.1:1/db";
+const FOLDER = "--data takes the folder of a `paystate dev`, which works on SQLite, and not a URL";
+
+/** The first line of a refusal. No password is shown, and no folder is named by a URL. */
+async function refusalOf(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(args, env);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).not.toContain("hunter2");
+  expect(existsSync("postgres:")).toBe(false);
+  return stderr.split("\n")[0] ?? "";
+}
+
+test.each([
+  [
+    ["ps", "--database", NOWHERE],
+    "PostgreSQL does not answer: start it, or mend the host and port of the URL",
+  ],
+  [
+    ["ps", "--database", "mysql://me:hunter2@h/db"],
+    "--database takes a file of SQLite, or a URL of PostgreSQL such as postgres://user@host:5432/database",
+  ],
+  [["ps", "--data", NOWHERE], FOLDER],
+  [["dev", "--data", NOWHERE, "--port", "0", "--rpc-port", "0"], FOLDER],
+  [["attention", "--data", NOWHERE], FOLDER],
+  [
+    ["inspect", NOWHERE],
+    "inspect reads a file of SQLite or a bundle: the service shows what is in PostgreSQL",
+  ],
+  [
+    ["backup", "copy.db", "--database", NOWHERE],
+    "this database is PostgreSQL: take pg_dump, or the continuous archiving of its server",
+  ],
+])("%j is refused in a sentence without the password", async (args, sentence) => {
+  expect(await refusalOf(args)).toBe(`paystate: ${sentence}`);
+});
+
+test("pg is missing", async () => {
+  expect(await refusalOf(["ps", "--database", NOWHERE], withoutPackage("pg"))).toBe(
+    "paystate: PostgreSQL needs its driver: `npm install pg`",
+  );
+});
 
 test.skipIf(!HAS_POSTGRES)(
   "instances are listed by URL; a database without any of ours is refused, and no password is shown",

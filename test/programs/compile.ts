@@ -7,8 +7,8 @@ import { PROGRAMS, PROGRAMS_FOLDER } from "./programs.ts";
 // Within the project, where Node finds the packages that stay outside the bundles.
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/", import.meta.url));
 
-/** Packages with a native part, and one that is imported when it is wanted: tests take them away. */
-const OUTSIDE = ["better-sqlite3", "elkjs", "litesvm", "undici", "bufferutil", "utf-8-validate"];
+/** Packages with a native part, and some that are imported when they are wanted: tests take them away. */
+const OUTSIDE = ["better-sqlite3", "elkjs", "litesvm", "pg$", "undici", "bufferutil", "utf-8-validate"];
 
 /** What is true of a program that finds its packages where they are installed. */
 const { "first-question": asInstalled, ...others } = PROGRAMS;

@@ -54,7 +54,7 @@ test("a server older than 13 is refused before anything is made", async () => {
   const client = {
     async query({ text }: { readonly text: string }) {
       asked.push(text);
-      return { rows: [{ number: 120_017, name: "12.17" }] };
+      return { rows: [{ number: 120_017, name: "12.17", encoding: "UTF8" }] };
     },
     on: () => {},
     release: () => {},
@@ -118,6 +118,87 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
     ]);
     const { rows } = await admin.query("select 1 from pg_namespace where nspname = 'of_poor'");
     expect(rows).toEqual([]);
+  });
+
+  test.each([
+    ["may not look into the schema", ""],
+    ["may look at nothing in it", "grant usage on schema of_owner to poor"],
+  ])("names the right of a role that %s", async (_, grant) => {
+    await admin.query(
+      "drop schema if exists of_owner cascade; drop role if exists poor; create role poor login",
+    );
+    await (await postgresStorage(database.url, { schema: "of_owner" })).close();
+    await admin.query(grant);
+    const url = urlWith((each) => (each.username = "poor"));
+    for (const create of [true, false]) {
+      const { code, message } = await refusal(postgresStorage(url, { schema: "of_owner", create }));
+      expect([code, message]).toEqual([
+        "no_rights",
+        expect.stringMatching(
+          /^the role lacks a right \(permission denied for (schema of_owner|table paystateMigrations)\): make it the owner of the schema and of all that is in it$/,
+        ),
+      ]);
+    }
+    await admin.query("drop schema of_owner cascade");
+  });
+
+  test("refuses a role that may only read at its first commit, and a schema that is another's before it is filled", async () => {
+    await admin.query(
+      "drop schema if exists of_owner cascade; drop schema if exists unfilled cascade; drop role if exists poor; create role poor login",
+    );
+    await (await postgresStorage(database.url, { schema: "of_owner" })).close();
+    await admin.query(
+      "grant usage on schema of_owner to poor; grant select on all tables in schema of_owner to poor; create schema unfilled; grant usage on schema unfilled to poor",
+    );
+    const url = urlWith((each) => (each.username = "poor"));
+    const reader = await postgresStorage(url, { schema: "of_owner" });
+    const { code, message } = await refusal(reader.commit([{ starts: [startOf("i")] }]));
+    expect([code, message]).toEqual(["no_rights", expect.stringContaining("for table paystateWriters")]);
+    expect(await reader.load("i")).toBeNull();
+    await reader.close();
+    expect(await refusal(postgresStorage(url, { schema: "unfilled" }))).toEqual({
+      code: "no_rights",
+      message: expect.stringContaining("permission denied for schema unfilled") as string,
+    });
+    const { rows } = await admin.query("select 1 from pg_tables where schemaname = 'unfilled'");
+    expect(rows).toEqual([]);
+    await admin.query("drop schema of_owner cascade; drop schema unfilled cascade");
+  });
+
+  test("refuses a database that cannot keep every text, or is closed to this role or to all", async () => {
+    const clean = "drop database if exists latin; drop database if exists closed";
+    for (const each of clean.split("; ")) await admin.query(each);
+    await admin.query(
+      "create database latin encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'",
+    );
+    await admin.query("create database closed allow_connections false");
+    await admin.query(
+      "drop role if exists poor; create role poor login; revoke connect on database latin from public",
+    );
+    const latin = urlWith((each) => (each.pathname = "/latin"));
+    const poor = new URL(latin);
+    poor.username = "poor";
+    expect(await refused(latin)).toEqual({
+      code: "wrong_encoding",
+      message:
+        "this database keeps texts in LATIN1 and paystate needs UTF8: create one with encoding 'UTF8' template template0",
+    });
+    expect(await refused(poor.href)).toEqual({
+      code: "no_rights",
+      message:
+        'the role lacks a right (permission denied for database "latin"): grant it CONNECT on the database',
+    });
+    expect(await refused(urlWith((each) => (each.pathname = "/closed")))).toEqual({
+      code: "cannot_open",
+      message: "the database of the URL is closed to connections: name another one, or have it opened",
+    });
+    for (const each of clean.split("; ")) await admin.query(each);
+  });
+
+  test("hints do not arrive where nothing answers on the URL to listen on: the self-test ends all the same", async () => {
+    const storage = await database.open({ listen: "postgres://paystate@127.0.0.1:1/db" });
+    expect(await storage.hintsArrive()).toBe(false);
+    await storage.close();
   });
 
   test("refuses to be written as a standby does", async () => {

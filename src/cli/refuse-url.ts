@@ -1,0 +1,12 @@
+/** Keeps a URL from being taken for a path: its password would be shown in errors, or become the name of a folder. */
+import { UsageError } from "./usage-error.ts";
+
+export function isUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+/** Throws `UsageError` when the value of `--data` is a URL. It is not shown: it may hold a password. */
+export function refuseUrlAsFolder(folder: string): void {
+  if (!isUrl(folder)) return;
+  throw new UsageError("--data takes the folder of a `paystate dev`, which works on SQLite, and not a URL");
+}
