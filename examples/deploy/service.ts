@@ -5,6 +5,7 @@
 import { pino } from "pino";
 import { createPaymentService } from "paystate";
 import { solanaLedger } from "paystate/solana";
+import { postgresStorage } from "paystate/storage/postgres";
 import { sqliteStorage } from "paystate/storage/sqlite";
 import { settings } from "./settings.ts";
 
@@ -17,7 +18,10 @@ export const logger = pino(
   pino.destination(2),
 );
 
-export const storage = await sqliteStorage(settings.database);
+/** A URL is PostgreSQL, which any number of these processes may share; all else is a file of SQLite. */
+export const storage = /^postgres(ql)?:\/\//.test(settings.database)
+  ? await postgresStorage(settings.database)
+  : await sqliteStorage(settings.database);
 
 export const ledger = solanaLedger({ endpoints: settings.rpcUrls, logger });
 

@@ -98,7 +98,7 @@ test("what the image installs is what the package is made and tested with", () =
   const imported = readdirSync(FOLDER)
     .filter((name) => name.endsWith(".ts"))
     .flatMap((name) => [...textOf(name).matchAll(/from "([^"./:]+)[^":]*"/g)].map(([, id = ""]) => id));
-  const names = new Set([...imported, "xstate", "better-sqlite3"]);
+  const names = new Set([...imported, "xstate", "better-sqlite3", "pg"]);
   expect(Object.keys(deployed.dependencies).toSorted()).toEqual([...names].toSorted());
 });
 
@@ -187,6 +187,32 @@ test("each command of the page is one of the package's, with options that it tak
       expect(inContainer.get("DATABASE")).toBe(path);
     }
   }
+});
+
+test("compose runs two of the image on one server, which wait for it, have time to stop, and are told on the page", () => {
+  const compose = textOf("compose.yaml");
+  const page = textOf("README.md");
+  const workers = [...compose.matchAll(/^  (\w+):\n    <<: \*service$/gm)].map(([, name = ""]) => name);
+  expect(workers).toHaveLength(2);
+  const ports = [...compose.matchAll(/"127\.0\.0\.1:(\d+):(\d+)"/g)];
+  expect(ports.map(([, , inside]) => inside)).toEqual(workers.map(() => inContainer.get("PORT")));
+  for (const [, outside] of ports) expect(page).toContain(String(outside));
+  const [, environment = ""] = /environment:\n((?: {4}[A-Z_]+: .*\n)+)/.exec(compose) ?? [];
+  const set = [...environment.matchAll(/^ +([A-Z_]+):/gm)].map(([, name = ""]) => name);
+  expect(needed.filter((name) => !inContainer.has(name) && !set.includes(name))).toEqual([]);
+  for (const name of set) expect(read).toContain(name);
+  for (const [, name = ""] of compose.matchAll(/\$\{(\w+):\?\}/g)) {
+    expect(page).toMatch(new RegExp(`echo "?${name}=.*\\.env`));
+  }
+  expect(compose).toContain(`:${inContainer.get("MASTER_SECRET_FILE")}:ro`);
+  expect(compose).toContain("condition: service_healthy");
+  const [, grace] = /stop_grace_period: (\d+)s/.exec(compose) ?? [];
+  expect(Number(grace) * 1_000).toBeGreaterThan(stopMs);
+  // One after the other, each ready before the next.
+  const restarted = [...page.matchAll(/docker compose up -d --wait --no-deps (\w+)/g)].map(
+    ([, name]) => name,
+  );
+  expect(restarted).toEqual(workers);
 });
 
 /** Where the machine has it. */

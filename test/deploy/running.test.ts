@@ -2,9 +2,11 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/runtime.ts";
 import { createLocalChain } from "../../src/local/index.ts";
+import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
 import { leaveNothing, newDataFolder, startProgram, type Running } from "../cli/command.ts";
 
 afterAll(leaveNothing);
@@ -13,6 +15,11 @@ type Variables = Readonly<Record<"DATABASE" | "MASTER_SECRET_FILE" | "HOST" | "P
 
 const run = (args: readonly string[], env: Variables): Running =>
   startProgram(process.execPath, ["--import", "tsx", ...args], env);
+
+interface Worker {
+  readonly service: Running;
+  readonly port: string;
+}
 
 const MAIN = ["examples/deploy/main.ts"];
 
@@ -82,6 +89,40 @@ test("the deployed service answers its probes, logs lines of JSON, and ends with
   expect(ended.stdout).not.toContain(secret);
   await chain.close();
 });
+
+test.skipIf(!HAS_POSTGRES)(
+  "two of them share one PostgreSQL, and each is restarted while the other stays ready",
+  async () => {
+    const chain = await createLocalChain({ clock: systemClock });
+    const { url } = await chain.listen({ host: "127.0.0.1", port: 0 });
+    const own = new URL(await postgresUrl());
+    const admin = new pg.Client({ connectionString: own.href });
+    await admin.connect();
+    await admin.query("create database of_deployment");
+    await admin.end();
+    own.pathname = "/of_deployment";
+    const env = { ...(await surroundings(url)), DATABASE: own.href };
+    const started = async (): Promise<Worker> => {
+      const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
+      const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
+      await service.said(/the service listens/);
+      return { service, port: String(entries({ stdout: service.stdout() }).at(-1)?.["port"]) };
+    };
+    const workers = await Promise.all([started(), started()]);
+    for (const [index, staying] of [
+      [0, 1],
+      [1, 0],
+    ] as const) {
+      expect(await workers[index].service.end("SIGTERM")).toMatchObject({ code: 0 });
+      const { port } = workers[staying];
+      expect((await fetch(`http://127.0.0.1:${port}/health/ready`)).status).toBe(200);
+      workers[index] = await started();
+    }
+    for (const { service } of workers) expect(await service.end("SIGTERM")).toMatchObject({ code: 0 });
+    await chain.close();
+  },
+  90_000,
+);
 
 test("on a silent chain it listens all the same, says in its log what waits, and ends with 0", async () => {
   const env = await surroundings("http://127.0.0.1:9");
