@@ -3,6 +3,7 @@ import bs58 from "bs58";
 import { LOOKUP_TABLE_PROGRAM, UPGRADEABLE_LOADER } from "../solana/programs.ts";
 import { accountKeysOf, type AccountKeys } from "./account-keys.ts";
 import { type AccountState, addressBytes, fromNative, toNative, withoutData } from "./account-state.ts";
+import { ChangedAccounts, type SnapshotAccount } from "./changed-accounts.ts";
 import { SLOTS_PER_EPOCH } from "./epoch.ts";
 import { genesisOf, type LateProgram } from "./late-programs.ts";
 import type { Litesvm, NativeFailure, NativeInnerInstruction, NativeMetadata, NativeSvm } from "./litesvm.ts";
@@ -63,10 +64,13 @@ export interface Simulation extends RunReport {
 
 /** The transaction machine of a local chain. */
 export class Bank {
+  /** Those that a chain does not begin with. */
+  readonly changed = new ChangedAccounts();
   readonly #litesvm: Litesvm;
   readonly #svm: NativeSvm;
   /** Those that nothing has touched yet. */
   readonly #late: Map<string, LateProgram>;
+  #lamportsPerByte: bigint | undefined;
   /** Programs that transactions have named, without their data. */
   readonly #programs = new Map<string, AccountState>();
 
@@ -112,8 +116,32 @@ export class Bank {
     return this.#svm.getProgramAccounts(addressBytes(program)).map(({ address }) => bs58.encode(address));
   }
 
-  /** Puts accounts in place without any program: genesis and undo only. */
+  /** Puts the accounts in place that a chain begins with. */
+  begin(states: ReadonlyMap<string, AccountState | null>): void {
+    this.#put(states);
+  }
+
+  /** Puts accounts back in place without any program. */
   overwrite(states: ReadonlyMap<string, AccountState | null>): void {
+    for (const [address, state] of states) this.changed.note(address, this.account(address), state);
+    this.#put(states);
+  }
+
+  /** Puts the accounts of a snapshot in place, as they were in a block of `slot`. */
+  restore(accounts: Iterable<SnapshotAccount>, environment: Pick<SlotEnvironment, "slot" | "time">): void {
+    this.#setClock(environment);
+    const programs = new Map<string, AccountState>();
+    for (const restored of accounts) {
+      const { address, account } = restored;
+      this.changed.restore(restored);
+      if (account?.executable === true) programs.set(address, account);
+      else this.#put(new Map([[address, account]]));
+    }
+    // litesvm looks for a program's code when it is given the program.
+    this.#put(programs);
+  }
+
+  #put(states: ReadonlyMap<string, AccountState | null>): void {
     for (const [address, state] of states) {
       this.#touch(address);
       this.#programs.delete(address);
@@ -126,8 +154,14 @@ export class Bank {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength));
   }
 
+  /** The price of storage, `undefined` while it was never changed. */
+  get lamportsPerByte(): bigint | undefined {
+    return this.#lamportsPerByte;
+  }
+
   /** Changes the price of storage, in lamports per byte. */
   setRent(lamportsPerByte: bigint): void {
+    this.#lamportsPerByte = lamportsPerByte;
     this.#svm.setRent(new this.#litesvm.Rent(lamportsPerByte, 1, 50));
   }
 
@@ -160,6 +194,9 @@ export class Bank {
     });
     const fee = sum(before) - sum(accounts.map(({ after }) => after));
     if (this.#isFailure(result) && fee === 0n) return undefined;
+    for (const change of accounts) {
+      if (change.isWritable) this.changed.note(change.address, change.before, change.after);
+    }
     return { ...this.#report(result), keys, accounts, fee };
   }
 
@@ -189,7 +226,7 @@ export class Bank {
     this.#enter(transaction, environment);
     this.#svm.setSigverify(options.verifySignatures);
     try {
-      this.overwrite(past);
+      this.#put(past);
       const result = this.#svm.simulateVersionedTransaction(transaction.bytes);
       const after = new Map<string, AccountState | null>();
       if (!this.#isFailure(result)) {
@@ -199,7 +236,7 @@ export class Bank {
       }
       return { ...this.#report(result), keys, after };
     } finally {
-      this.overwrite(present);
+      this.#put(present);
     }
   }
 
@@ -212,7 +249,12 @@ export class Bank {
   }
 
   #enter(transaction: DecodedTransaction, environment: SlotEnvironment): void {
-    const { slot, time } = environment;
+    this.#setClock(environment);
+    // 512 hashes are too dear to hand over for a transaction that cannot look at them.
+    if (readsSlotHashes(transaction)) this.#svm.setSlotHashes(environment.slotHashes());
+  }
+
+  #setClock({ slot, time }: Pick<SlotEnvironment, "slot" | "time">): void {
     const clock = this.#svm.getClock();
     const epoch = BigInt(Math.floor(slot / SLOTS_PER_EPOCH));
     clock.slot = BigInt(slot);
@@ -220,8 +262,6 @@ export class Bank {
     clock.leaderScheduleEpoch = epoch + 1n;
     clock.unixTimestamp = BigInt(Math.floor(time / 1000));
     this.#svm.setClock(clock);
-    // 512 hashes are too dear to hand over for a transaction that cannot look at them.
-    if (readsSlotHashes(transaction)) this.#svm.setSlotHashes(environment.slotHashes());
   }
 
   #report(result: NativeMetadata | NativeFailure | { meta(): NativeMetadata }): RunReport {

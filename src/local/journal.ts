@@ -1,5 +1,5 @@
 /** The file that a local chain is stored in: one JSON line per event, replayed at the next start. */
-import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { AppendedFile, type FileMark } from "./appended-file.ts";
 import type { SlotMark } from "./slot-clock.ts";
 
 /** The first line: everything the chain's beginning is computed from. */
@@ -26,22 +26,36 @@ export type JournalEntry =
 /** Where a chain remembers. `append` returns once the entry survives the death of the process, or throws. */
 export interface Journal {
   readonly genesis: GenesisEntry | undefined;
-  /** What the file held when it was opened: given out once, so that memory holds it no longer than needed. */
-  takeEntries(): readonly JournalEntry[];
+  /** The entries after the place, to be read once, before the first `append`. Throws at a damaged line. */
+  entries(): Iterable<JournalEntry>;
   append(entry: GenesisEntry | JournalEntry): void;
+  /** Everything that was read and written so far. */
+  mark(): FileMark;
+  /** Leaves out the entries up to `mark`, if the journal holds exactly what it held then. */
+  skipTo(mark: FileMark): boolean;
+  /** What was written survives a power failure, too. */
+  sync(): Promise<void>;
   close(): void;
 }
 
 /** A journal that remembers nothing: the chain ends with the process. */
-export const noJournal: Journal = { genesis: undefined, takeEntries: () => [], append() {}, close() {} };
+export const noJournal: Journal = {
+  genesis: undefined,
+  entries: () => [],
+  append() {},
+  mark: () => ({ length: 0, lines: 0, digest: "" }),
+  skipTo: () => false,
+  sync: () => Promise.resolve(),
+  close() {},
+};
 
 /**
  * Opens or creates the journal at `path`, readable by its owner only. A last line without its newline is what a
- * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws.
+ * killed process left of a write that was never acknowledged: it is cut off. Any other damage throws when it is read.
  */
 export function openJournal(path: string): Journal {
   try {
-    return openFile(path);
+    return new JournalFile(new AppendedFile(path));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
     const { message } = cause as Error;
@@ -54,43 +68,60 @@ export function openJournal(path: string): Journal {
   }
 }
 
-function openFile(path: string): Journal {
-  const content = readIfPresent(path);
-  const end = content.lastIndexOf("\n") + 1;
-  const [genesis, ...entries] = parseLines(path, content.subarray(0, end).toString("utf8"));
-  const file = openSync(path, "a", 0o600);
-  fchmodSync(file, 0o600);
-  if (end < content.length) ftruncateSync(file, end);
-  return new JournalFile({
-    path,
-    file,
-    length: end,
-    genesis: genesis as GenesisEntry | undefined,
-    entries: entries as JournalEntry[],
-  });
-}
+class JournalFile implements Journal {
+  readonly genesis: GenesisEntry | undefined;
+  readonly #file: AppendedFile;
 
-function readIfPresent(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
-}
-
-function parseLines(path: string, text: string): (GenesisEntry | JournalEntry)[] {
-  return text
-    .split("\n")
-    .slice(0, -1)
-    .map((line, index) => {
+  constructor(file: AppendedFile) {
+    this.#file = file;
+    for (const line of file.next()) {
       const entry = parseLine(line);
-      const isGenesis = entry?.kind === "genesis";
-      if (entry !== undefined && isGenesis === (index === 0)) return entry;
+      if (entry?.kind !== "genesis") throw this.#damaged();
+      this.genesis = entry;
+      break;
+    }
+  }
+
+  *entries(): Generator<JournalEntry> {
+    for (const line of this.#file.next()) {
+      const entry = parseLine(line);
+      if (entry === undefined || entry.kind === "genesis") throw this.#damaged();
+      yield entry;
+    }
+  }
+
+  append(entry: GenesisEntry | JournalEntry): void {
+    // Two chains in one file would not replay. No other process may have written since we last did.
+    if (!this.#file.isAtEnd()) {
       throw new Error(
-        `The journal ${path} cannot be read at line ${index + 1}: restore it from a copy, or delete it to begin a new chain.`,
+        `The journal ${this.#file.path} was written to by another process: stop one of the two.`,
       );
-    });
+    }
+    this.#file.append(JSON.stringify(entry));
+  }
+
+  mark(): FileMark {
+    return this.#file.mark();
+  }
+
+  skipTo(mark: FileMark): boolean {
+    return this.#file.goTo(mark);
+  }
+
+  sync(): Promise<void> {
+    return this.#file.sync();
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** About the line that was read last. */
+  #damaged(): Error {
+    return new Error(
+      `The journal ${this.#file.path} cannot be read at line ${this.#file.mark().lines}: restore it from a copy, or delete it to begin a new chain.`,
+    );
+  }
 }
 
 function parseLine(line: string): GenesisEntry | JournalEntry | undefined {
@@ -99,57 +130,5 @@ function parseLine(line: string): GenesisEntry | JournalEntry | undefined {
     return entry ?? undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** What was found in a file when it was opened. */
-interface OpenedFile extends Pick<Journal, "genesis"> {
-  readonly entries: readonly JournalEntry[];
-  readonly path: string;
-  /** Its file descriptor. */
-  readonly file: number;
-  /** In bytes, up to the end of the last whole line. */
-  readonly length: number;
-}
-
-class JournalFile implements Journal {
-  readonly genesis: GenesisEntry | undefined;
-  readonly #path: string;
-  readonly #file: number;
-  #length: number;
-  #entries: readonly JournalEntry[];
-
-  constructor({ path, file, length, genesis, entries }: OpenedFile) {
-    this.#path = path;
-    this.#file = file;
-    this.#length = length;
-    this.genesis = genesis;
-    this.#entries = entries;
-  }
-
-  takeEntries(): readonly JournalEntry[] {
-    const entries = this.#entries;
-    this.#entries = [];
-    return entries;
-  }
-
-  append(entry: GenesisEntry | JournalEntry): void {
-    // Two chains in one file would not replay. No other process may have written since we last did.
-    if (fstatSync(this.#file).size !== this.#length) {
-      throw new Error(`The journal ${this.#path} was written to by another process: stop one of the two.`);
-    }
-    const line = Buffer.from(`${JSON.stringify(entry)}\n`);
-    try {
-      for (let written = 0; written < line.length;) written += writeSync(this.#file, line, written);
-    } catch (error) {
-      // Half a line must not stay: the next one would be appended to it.
-      ftruncateSync(this.#file, this.#length);
-      throw error;
-    }
-    this.#length += line.length;
-  }
-
-  close(): void {
-    closeSync(this.#file);
   }
 }

@@ -1,9 +1,11 @@
 /** The transactions that landed, found by signature, by message and by account. */
 import type { Execution } from "./bank.ts";
 import { memosOf } from "./memo.ts";
+import type { AppendedFile, FileMark } from "./appended-file.ts";
 import { HistoryFile } from "./history-file.ts";
 import type { TokenBalance } from "./token-balances.ts";
 import { decodeTransaction, type DecodedTransaction } from "./transaction-bytes.ts";
+import { type KeptOfTransaction, TransactionNotes } from "./transaction-notes.ts";
 
 /** A landed transaction and everything a node tells about it. */
 export interface LandedTransaction extends DecodedTransaction, Omit<Execution, "accounts"> {
@@ -34,13 +36,71 @@ type Told = Pick<
   | "tokenBalances"
 >;
 
+/** Files in which a log outlives its process. */
+export interface LogFiles {
+  readonly notes: AppendedFile;
+  /** File descriptor of the history. */
+  readonly history: number;
+}
+
+/** Up to where a log was written. */
+export interface LogMark {
+  readonly notes: FileMark;
+  /** Bytes of the history. */
+  readonly history: number;
+  readonly transactions: number;
+}
+
 /** Remembers every landed transaction: a short note of each in memory, and what else is told of it on disk. */
 export class TransactionLog {
   readonly #all: RecordedTransaction[] = [];
   readonly #bySignature = new Map<string, RecordedTransaction>();
   readonly #byMessage = new Map<string, RecordedTransaction>();
   readonly #byAddress = new Map<string, RecordedTransaction[]>();
-  readonly #history = new HistoryFile<Told>();
+  readonly #history: HistoryFile<Told>;
+  readonly #notes: TransactionNotes | undefined;
+
+  /** Without files it ends with the process. Call `restore` or `begin` first. */
+  constructor(files?: LogFiles) {
+    this.#history = new HistoryFile(files?.history);
+    this.#notes = files === undefined ? undefined : new TransactionNotes(files.notes);
+  }
+
+  /** Goes on where an earlier process was at `mark`. False, and nothing is remembered, where the files do not hold that. */
+  restore({ notes, history, transactions }: LogMark): boolean {
+    if (this.#notes === undefined || !this.#history.continueAt(history)) return false;
+    const noted = this.#notes.goTo(notes);
+    if (noted === undefined) {
+      this.#history.continueAt(0);
+      return false;
+    }
+    for (const { addresses, place, ...kept } of noted) {
+      this.#shortenTo(kept.position);
+      this.#history.restore(kept.position, place);
+      this.#index(new RecordedTransaction(kept, this.#history), addresses);
+    }
+    this.#shortenTo(transactions);
+    return true;
+  }
+
+  /** Removes what the files hold and this log does not. */
+  begin(): void {
+    if (this.#notes === undefined) return;
+    this.#notes.cut();
+    this.#history.cut();
+  }
+
+  /** How far the files go; `undefined` when something is missing in them. */
+  mark(): LogMark | undefined {
+    const notes = this.#notes?.mark();
+    return notes && { notes, history: this.#history.length, transactions: this.length };
+  }
+
+  /** What was written survives a power failure, too. */
+  async sync(): Promise<void> {
+    await this.#history.sync();
+    await this.#notes?.sync();
+  }
 
   /** How many transactions landed so far. */
   get length(): number {
@@ -49,17 +109,12 @@ export class TransactionLog {
 
   /** Adds the newest transaction. */
   add(landed: LandedTransaction): void {
-    const { position, keys } = landed;
-    this.#history.set(position, toldOf(landed));
-    const recorded = new RecordedTransaction(landed, this.#history);
-    this.#all.push(recorded);
-    this.#bySignature.set(recorded.signature, recorded);
-    this.#byMessage.set(recorded.messageHash, recorded);
-    for (const { address } of keys.all) {
-      const known = this.#byAddress.get(address);
-      if (known === undefined) this.#byAddress.set(address, [recorded]);
-      else known.push(recorded);
-    }
+    const { signature, messageHash, slot, time, position, err } = landed;
+    const kept = { signature, messageHash, slot, time, position, err, memo: memosOf(landed) };
+    const addresses = landed.keys.all.map(({ address }) => address);
+    const place = this.#history.set(position, toldOf(landed));
+    this.#notes?.add(place && { ...kept, addresses, place });
+    this.#index(new RecordedTransaction(kept, this.#history), addresses);
   }
 
   /** The transaction with this id. */
@@ -100,18 +155,35 @@ export class TransactionLog {
 
   /** Takes back the transactions of all slots after `slot`: their fork was abandoned. */
   forgetAfter(slot: number): void {
-    for (let last = this.#all.at(-1); last !== undefined && last.slot > slot; last = this.#all.at(-1)) {
-      this.#all.pop();
-      this.#bySignature.delete(last.signature);
-      this.#byMessage.delete(last.messageHash);
-      for (const { address } of last.keys.all) this.#byAddress.get(address)?.pop();
-      this.#history.delete(last.position);
-    }
+    this.#shortenTo(this.lengthUpTo(slot));
   }
 
   /** Ends the history; what is only noted can still be asked for. */
   close(): void {
     this.#history.close();
+    this.#notes?.close();
+  }
+
+  #index(recorded: RecordedTransaction, addresses: readonly string[]): void {
+    this.#all.push(recorded);
+    this.#bySignature.set(recorded.signature, recorded);
+    this.#byMessage.set(recorded.messageHash, recorded);
+    for (const address of addresses) {
+      const known = this.#byAddress.get(address);
+      if (known === undefined) this.#byAddress.set(address, [recorded]);
+      else known.push(recorded);
+    }
+  }
+
+  #shortenTo(length: number): void {
+    while (this.#all.length > length) {
+      const last = this.#all.pop();
+      if (last === undefined) return;
+      this.#bySignature.delete(last.signature);
+      this.#byMessage.delete(last.messageHash);
+      for (const { address } of last.keys.all) this.#byAddress.get(address)?.pop();
+      this.#history.delete(last.position);
+    }
   }
 }
 
@@ -127,15 +199,14 @@ export class RecordedTransaction implements LandedTransaction {
   readonly memo: string | null;
   readonly #history: HistoryFile<Told>;
 
-  constructor(landed: LandedTransaction, history: HistoryFile<Told>) {
-    const { signature, messageHash, slot, time, position, err } = landed;
-    this.signature = signature;
-    this.messageHash = messageHash;
-    this.slot = slot;
-    this.time = time;
-    this.position = position;
-    this.err = err;
-    this.memo = memosOf(landed);
+  constructor(kept: KeptOfTransaction, history: HistoryFile<Told>) {
+    this.signature = kept.signature;
+    this.messageHash = kept.messageHash;
+    this.slot = kept.slot;
+    this.time = kept.time;
+    this.position = kept.position;
+    this.err = kept.err;
+    this.memo = kept.memo;
     this.#history = history;
   }
 
