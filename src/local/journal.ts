@@ -1,4 +1,4 @@
-/** The file that a local chain is stored in: one JSON line per event, replayed at the next start. */
+/** The file that a local chain is stored in: one JSON line per event. The next start replays those after its snapshot. */
 import { AppendedFile, type FileMark } from "./appended-file.ts";
 import type { SlotMark } from "./slot-clock.ts";
 

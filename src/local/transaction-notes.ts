@@ -1,16 +1,21 @@
 /** A short note of each transaction that landed, one line each: a start reads them instead of running them all again. */
 import type { AppendedFile, FileMark } from "./appended-file.ts";
 import type { Place } from "./history-file.ts";
-import type { LandedTransaction } from "./transaction-log.ts";
+import type { TransactionErrorJson } from "./transaction-errors.ts";
 
 /** What is kept in memory of each transaction. */
-export type KeptOfTransaction = Pick<
-  LandedTransaction,
-  "signature" | "messageHash" | "slot" | "time" | "position" | "err"
-> & {
+export interface KeptOfTransaction {
+  readonly signature: string;
+  readonly messageHash: string;
+  readonly slot: number;
+  /** Unix milliseconds at which its slot began. */
+  readonly time: number;
+  /** Its place among all transactions of the chain. */
+  readonly position: number;
+  readonly err: TransactionErrorJson | null;
   /** All its memos as nodes list them. */
   readonly memo: string | null;
-};
+}
 
 /** One line. A position that was there already follows an abandoned fork: it and all after it count no more. */
 export interface TransactionNote extends KeptOfTransaction {
