@@ -61,18 +61,21 @@ export class TransactionTaking {
       return await this.#decide(caller, body);
     } catch (refusal) {
       const isExpired = isPaymentError(refusal, "INVALID_QUOTE") && refusal.details.reason === "expired";
-      if (isExpired && !(await this.#isClosed(refusal.details.quoteId))) return null;
+      if (isExpired && !(await this.#mayRefuse(refusal.details.quoteId))) return null;
       throw refusal;
     }
   }
 
-  /** Whether nothing that has read the quote before can use it any more. */
-  async #isClosed(quoteId: string): Promise<boolean> {
+  /** Closes the quote where its time is over. False where it was used or changed meanwhile: then there may be an answer. */
+  async #mayRefuse(quoteId: string): Promise<boolean> {
     const { storage, clock } = this.#with;
     const quote = await storage.quote(quoteId);
+    const now = clock.now();
     if (quote === null || quote.closedAt !== null) return true;
     if (quote.usedBy !== null) return false;
-    const [result] = await storage.commit([{ writes: [closedQuote(quote, clock.now())] }]);
+    // Its price has moved too far: should that come back while the quote lives, it is taken.
+    if (quote.expiresAt > now) return true;
+    const [result] = await storage.commit([{ writes: [closedQuote(quote, now)] }]);
     return result?.ok === true;
   }
 
