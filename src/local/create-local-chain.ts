@@ -1,4 +1,6 @@
 /** Makes a local chain out of its parts: state, JSON-RPC, listeners, faucet. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
@@ -74,7 +76,7 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
   checkOptions("createLocalChain", optionsSchema, options);
   const litesvm = loadLitesvm();
   const journal = options.journal === undefined ? noJournal : openJournal(options.journal);
-  const folder = openFolder(options.journal);
+  const folder = openFolder(options.journal, journal);
   const every = options.snapshotEvery ?? DEFAULT_SNAPSHOT_EVERY;
   try {
     const state = new ChainState({
@@ -94,11 +96,13 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
   }
 }
 
-/** Without a folder for snapshots a chain works as well, and starts slowly. */
-function openFolder(journal: string | undefined): SnapshotFolder | undefined {
-  if (journal === undefined) return undefined;
+/** Without a folder for snapshots a chain works as well, and starts slowly. A new chain has nothing of an older one. */
+function openFolder(place: string | undefined, { genesis }: Journal): SnapshotFolder | undefined {
+  if (place === undefined) return undefined;
+  const path = `${place}.snapshot`;
   try {
-    return new SnapshotFolder(`${journal}.snapshot`);
+    if (genesis === undefined) rmSync(join(path, "snapshot.jsonl"), { force: true });
+    return new SnapshotFolder(path);
   } catch (error) {
     warnOfSnapshot(`cannot be kept (${(error as Error).message}): each start replays the whole journal`);
     return undefined;

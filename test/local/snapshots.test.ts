@@ -437,6 +437,17 @@ test("a snapshot of another journal is left out: one that was restored from a co
   expect(await everything(restored, life.addresses)).toEqual(await everything(replayed, life.addresses));
 });
 
+test("where the journal was deleted a new chain begins, without a word of the old one", async () => {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  onTestFinished(() => warn.mockRestore());
+  const { folder, life } = await closedChain();
+  rmSync(join(folder, "chain.jsonl"));
+  const begun = await open(folder);
+  expect(warn).not.toHaveBeenCalled();
+  const fresh = await open(newFolder());
+  expect(await everything(begun, life.addresses)).toEqual(await everything(fresh, life.addresses));
+});
+
 test("damage to the journal is refused with the number of its line, behind a snapshot and before its end", async () => {
   vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
   onTestFinished(() => void vi.restoreAllMocks());
