@@ -15,7 +15,6 @@ const handler = createHttpHandler({ service, health: true, logger });
 const server = createServer((request, response) => void handler.node(request, response));
 server.listen(settings.port, settings.host);
 await once(server, "listening");
-logger.info(server.address() ?? {}, "the service listens");
 
 let isStopping = false;
 async function stop(): Promise<void> {
@@ -30,3 +29,6 @@ async function stop(): Promise<void> {
 }
 process.on("SIGTERM", () => void stop());
 process.on("SIGINT", () => void stop());
+
+// Said last: what waits for this line may end the process at once.
+logger.info(server.address() ?? {}, "the service listens");

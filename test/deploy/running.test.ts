@@ -48,6 +48,16 @@ const entries = ({ stdout }: { readonly stdout: string }): readonly Entry[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Entry);
 
+/** Where it listens. Other lines may stand behind that one, and the last may not be whole yet. */
+function portOf(service: Running): string {
+  const line = service
+    .stdout()
+    .split("\n")
+    .find((each) => each.includes('"the service listens"'));
+  if (line === undefined) throw new Error("the service does not listen");
+  return String((JSON.parse(line) as Entry)["port"]);
+}
+
 test("the deployed service answers its probes, logs lines of JSON, and ends with 0 on SIGTERM", async () => {
   const chain = await createLocalChain({ clock: systemClock });
   const { url } = await chain.listen({ host: "127.0.0.1", port: 0 });
@@ -56,7 +66,7 @@ test("the deployed service answers its probes, logs lines of JSON, and ends with
   const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
   const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
   await service.said(/the service listens/);
-  const port = String(entries({ stdout: service.stdout() }).at(-1)?.["port"]);
+  const port = portOf(service);
   for (const path of ["/health/live", "/health/ready"]) {
     expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
   }
@@ -106,7 +116,7 @@ test.skipIf(!HAS_POSTGRES)(
       const command = [process.execPath, "--import", "tsx", ...MAIN].join(" ");
       const service = startProgram("/bin/sh", ["-c", `exec ${command} 2>&1`], env);
       await service.said(/the service listens/);
-      return { service, port: String(entries({ stdout: service.stdout() }).at(-1)?.["port"]) };
+      return { service, port: portOf(service) };
     };
     const workers = await Promise.all([started(), started()]);
     for (const [index, staying] of [
@@ -131,7 +141,7 @@ test("on a silent chain it listens all the same, says in its log what waits, and
   await service.said(/the service listens/);
   const logged = entries({ stdout: service.stdout() });
   expect(logged.map(({ msg }) => msg).join("\n")).toContain("the chain has not been reached since the start");
-  const port = String(logged.at(-1)?.["port"]);
+  const port = portOf(service);
   expect((await fetch(`http://127.0.0.1:${port}/health/ready`)).status).toBe(200);
   expect(await service.end("SIGTERM")).toMatchObject({ code: 0 });
 });
