@@ -45,9 +45,10 @@ export function announceEffect({
     const view = await storage.transaction(transactionId);
     if (view === null) throw new Error(`transaction ${transactionId} is not stored`);
     const { accountId } = view.transaction;
-    const [webhooks, notices, deliveries] = await Promise.all([
+    const notices = await storage.notices(transactionId);
+    // Read after the notices: one that is announced has all its deliveries by then.
+    const [webhooks, deliveries] = await Promise.all([
       storage.webhooks(accountId),
-      storage.notices(transactionId),
       storage.deliveries(transactionId),
     ]);
     const started = new Set(deliveries.map(({ id }) => id));
