@@ -141,9 +141,10 @@ class Transfer {
       await this.#within(async (filled) => {
         copied = await this.#fill(filled);
         const copy = await filled.markArrived(this.#file.path);
+        const mark: MoveMark = { copy, place: this.#target.place, state: "moving" };
+        this.#file.setMark(mark);
         // From here on the file is of no use, whatever becomes of the commit that follows.
-        this.#pending = { copy, place: this.#target.place, state: "moving" };
-        this.#file.setMark(this.#pending);
+        this.#pending = mark;
       });
     } catch (error) {
       if (this.#pending === null) throw error;

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { HeldFile } from "../../storage/move/held-file.ts";
 import { defineTable } from "../../storage/table.ts";
 import { moveToPostgres, postgresStorage, type PostgresStorage } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
@@ -320,6 +321,20 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect([proxy.happened(), tables.length > 5]).toEqual([2, true]);
     expect((await refusal(sqliteStorage(from))).code).toBe("moved");
     expect(await shownBy(await atTarget())).toEqual(before);
+  });
+
+  test("a file that cannot be marked is said to be so, and stays as it was beside an empty target", async () => {
+    const before = await closedSource();
+    const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    const marking = vi.spyOn(HeldFile.prototype, "setMark").mockImplementation(() => {
+      throw full;
+    });
+    onTestFinished(() => marking.mockRestore());
+    await expect(moveToPostgres({ from, to, schema })).rejects.toMatchObject({ cause: full });
+    expect(await tablesAtTarget()).toEqual([]);
+    const storage = await sqliteStorage(from);
+    expect(await shownBy(storage)).toEqual(before);
+    await storage.close();
   });
 
   test("a move that died between the mark and the commit leaves neither to be used, until it is run again", async () => {
