@@ -38,7 +38,7 @@ export async function endTask<W>(
   { event, ...companions }: TaskEnd<W>,
 ): Promise<Refusal | null> {
   const { steps } = run;
-  const together = { ...(quietEnd(run, task) ?? (await toldEnd(run, task))), ...companions };
+  const together = { ...(await consumptionOf(run, task)), ...companions };
   if (event !== undefined) {
     const sent = await steps.send(task.instance, event, together);
     if (sent.kind === "stepped") return null;
@@ -56,23 +56,14 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
 /** The parts of a commit that end a task, which is refused when another holder has it by now. */
 export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran">;
 
-/** Those of a task that leaves no row; null for one that does. It waits for nothing. */
-function quietEnd<W>({ beganAt, clock }: TaskRun<W>, task: ClaimedTask): TaskConsumption<W> | null {
-  if (isNotable({ task, beganAt, now: clock.now() })) return null;
-  return { consumes: { task: task.id, token: task.token } };
-}
-
-async function toldEnd<W>(
+/** The same for this task, with a row of how it went where that is worth telling. */
+export async function consumptionOf<W>(
   { beganAt, clock, storage }: TaskRun<W>,
   task: ClaimedTask,
 ): Promise<TaskConsumption<W>> {
-  const ran = await ranTaskWrite({ storage, task, beganAt, now: clock.now() });
-  return { consumes: { task: task.id, token: task.token }, ran };
-}
-
-/** The parts of a commit that end the task, with a row of how it went where that is worth telling. */
-export async function consumptionOf<W>(run: TaskRun<W>, task: ClaimedTask): Promise<TaskConsumption<W>> {
-  return quietEnd(run, task) ?? (await toldEnd(run, task));
+  const consumes = { task: task.id, token: task.token };
+  const ran = { storage, task, beganAt, now: clock.now() };
+  return isNotable(ran) ? { consumes, ran: await ranTaskWrite(ran) } : { consumes };
 }
 
 /** When another holder has the task now, its outcome counts and nothing is left to do here. */

@@ -35,7 +35,7 @@ export interface RanTask extends Omit<RanTaskRow, "id"> {
 /** A shorter run is noticed by no person. */
 const NOTABLE_MS = 1_000;
 const MAX_PENDING = 100;
-const MAX_ROWS = 200;
+const ROWS_AT_ONCE = 200;
 
 /** What a row is made of. */
 export interface Ran {
@@ -79,7 +79,7 @@ async function lastErrorOf({ storage, task }: Ran): Promise<string | null> {
   }
 }
 
-/** Those that the steps of an instance have armed, as they were armed; at most 200 rows are looked through. */
+/** Those that the steps of an instance have armed, as they were armed. */
 export async function ranTasksOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTask[]> {
   return (await rowsOf(storage, instance)).map(({ id, ...row }) => ({ ...row, task: taskOf(id) }));
 }
@@ -94,14 +94,17 @@ export async function ranTaskRemovals(
 
 async function rowsOf(storage: Pick<EngineStorage, "find">, instance: string): Promise<RanTaskRow[]> {
   const prefix = `${instance}:`;
-  const rows = await storage.find<RanTaskRow>({
-    table: ranTasks,
-    index: "key",
-    after: [prefix],
-    limit: MAX_ROWS,
-  });
+  const found: RanTaskRow[] = [];
+  for (let after = prefix; ;) {
+    const limit = ROWS_AT_ONCE;
+    const page = await storage.find<RanTaskRow>({ table: ranTasks, index: "key", after: [after], limit });
+    const own = page.filter(({ id }) => id.startsWith(prefix));
+    found.push(...own);
+    if (own.length < ROWS_AT_ONCE) break;
+    after = own.at(-1)?.id ?? prefix;
+  }
   // The id of another instance may begin in the same way: `a` and `a:b`.
-  return rows.filter(({ id }) => id.startsWith(prefix) && OF_STEP.test(id.slice(prefix.length)));
+  return found.filter(({ id }) => OF_STEP.test(id.slice(prefix.length)));
 }
 
 /** The rest of an id: version and index, perhaps what came of it, and the time. */

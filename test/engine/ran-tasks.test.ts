@@ -73,6 +73,23 @@ describe("an effect that failed before it succeeded", () => {
   });
 });
 
+test("all rows of an instance go with it, however many its tasks have left", async () => {
+  const { engine, storage } = await posted(async () => {}, 0);
+  const rest = { name: "post", beganAt: 1, tookMs: 1_000, failures: 0, crashes: 0, error: null };
+  const rowsOf = (instance: string, count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      table: ranTasks.name,
+      insert: { id: `${instance}:${index + 1}:0@1`, ...rest },
+    }));
+  // Those of `l1:x` lie between those of `l1` and what follows.
+  await storage.commit([{ writes: [...rowsOf("l1", 450), ...rowsOf("l1:x", 3)] }]);
+  expect(await ranTasksOf(storage, "l1")).toHaveLength(450);
+  expect(await engine.removeInstance("l1")).toBe("removed");
+  expect(await ranTasksOf(storage, "l1")).toEqual([]);
+  expect(await ranTasksOf(storage, "l1:x")).toHaveLength(3);
+  await engine.stop();
+});
+
 test("an effect that took long leaves how long it took", async () => {
   const { engine, storage } = await posted(async (clock) => clock.advance(1_500), 0);
   expect(await ranTasksOf(storage, "l1")).toMatchObject([

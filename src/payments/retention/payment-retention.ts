@@ -1,6 +1,8 @@
 /** The removals of a payment service: what its host lets go, and when. */
 import type { Address } from "../../address.ts";
+import { withTables } from "../../../storage/with-tables.ts";
 import type { Archive } from "../../engine/index.ts";
+import { ranTasks } from "../../engine/ran-tasks.ts";
 import { KeepLoop, type KeepStanding, type Sweep } from "../../engine/retention/keep-loop.ts";
 import type { ServiceContext } from "../service-context.ts";
 import type { ArchivedRow } from "./archived-rows.ts";
@@ -41,7 +43,8 @@ export class PaymentRetention {
     this.#context = context;
     this.#keep = options.keep;
     const holder = Buffer.from(random.bytes(8)).toString("hex");
-    const sweeps = sweepsOf({ storage, clock, archive: options.archive }, options);
+    const ranStorage = withTables(storage, [ranTasks]);
+    const sweeps = sweepsOf({ storage, ranStorage, clock, archive: options.archive }, options);
     this.#loop = new KeepLoop(sweeps, { storage, clock, log, holder, name: "payments" });
   }
 

@@ -1,6 +1,7 @@
 /** What goes together: some rows and instances, in one commit that refuses where one of them is another by now. */
 import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import type { Archive } from "../../engine/index.ts";
+import { ranTaskRemovals } from "../../engine/ran-tasks.ts";
 import { archived } from "../../engine/retention/archiving.ts";
 import type { Clock } from "../../runtime.ts";
 import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
@@ -16,6 +17,8 @@ export interface Removal {
 /** What removing needs. */
 export interface RemovingParts {
   readonly storage: PaymentStorage;
+  /** The same with the table of how tasks went: those rows go with their instance. */
+  readonly ranStorage: Pick<EngineStorage, "commit" | "find">;
   readonly clock: Clock;
   readonly archive: Archive<ArchivedRow> | null;
 }
@@ -25,7 +28,7 @@ export interface RemovingParts {
  * was refused is looked at again in a later pass.
  */
 export async function carryOut(
-  { storage, clock, archive }: RemovingParts,
+  { ranStorage, clock, archive }: RemovingParts,
   removals: readonly Removal[],
 ): Promise<readonly boolean[]> {
   if (removals.length === 0) return [];
@@ -34,7 +37,11 @@ export async function carryOut(
     archive,
     removals.flatMap(({ rows }) => rows),
   );
-  const results = await storage.commit(removals.map(({ removes, writes }) => ({ removes, writes })));
+  const commits = removals.map(async ({ removes, writes }) => {
+    const ran = await Promise.all(removes.map((id) => ranTaskRemovals(ranStorage, id)));
+    return { removes, writes: [...writes, ...ran.flat()] };
+  });
+  const results = await ranStorage.commit(await Promise.all(commits));
   return results.map(({ ok }) => ok);
 }
 

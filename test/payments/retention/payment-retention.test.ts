@@ -1,4 +1,6 @@
 /** Retention of payments over rows of every kind: what is open or needed stays, whatever else is old, and wherever it dies. */
+import { ranTasks, ranTasksOf } from "../../../src/engine/ran-tasks.ts";
+import { withTables } from "../../../storage/with-tables.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { knownAddress } from "../../../src/address.ts";
@@ -63,6 +65,17 @@ function idsOf({ ageDays }: Life, index: number) {
     answer: `answer ${index}`,
   };
 }
+
+/** How a task of this instance went. */
+const ranRowOf = (instance: string) => ({
+  id: `${instance}:1:0@1`,
+  name: "attempt",
+  beganAt: 1,
+  tookMs: 1_000,
+  failures: 1,
+  crashes: 0,
+  error: "refused",
+});
 
 async function put(storage: PaymentStorage, life: Life, index: number): Promise<void> {
   const ids = idsOf(life, index);
@@ -146,8 +159,12 @@ async function put(storage: PaymentStorage, life: Life, index: number): Promise<
       ? []
       : [startOf(ids.delivery, { status: delivery === "active" ? "active" : "done", createdAt: restedAt })];
   const arms = life.hasTask ? [{ task: taskOf(`${id}:1:0`, { instance: id, dueAt: NOW * 2 }) }] : [];
-  const [result] = await storage.commit([{ starts: [startOf(id, instance), ...runs], writes, arms }]);
-  expect(result).toEqual({ ok: true });
+  const ran = [id, ids.delivery].map((each) => ({ table: ranTasks.name, insert: ranRowOf(each) }));
+  const [result, ranResult] = await withTables(storage, [ranTasks]).commit([
+    { starts: [startOf(id, instance), ...runs], writes, arms },
+    { writes: ran },
+  ]);
+  expect([result, ranResult]).toEqual([{ ok: true }, { ok: true }]);
 }
 
 /** Told independently of the code: what may be gone of a life once everything was looked at. */
@@ -188,7 +205,14 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
   };
   // What belongs together is there, or gone, together.
   expect(attempt?.messageHash).toBe(`hash ${index}`);
-  const parts = [attempt?.bytes.length === 0, recipient === undefined, instance === null];
+  const ran = withTables(storage, [ranTasks]);
+  const hasNoRan = async (id: string): Promise<boolean> => (await ranTasksOf(ran, id)).length === 0;
+  const parts = [
+    attempt?.bytes.length === 0,
+    recipient === undefined,
+    instance === null,
+    await hasNoRan(ids.transaction),
+  ];
   expect(parts).toEqual(parts.map(() => gone.transaction));
   const announced = await storage.get(paymentTables.announcements, ids.notice);
   const told = [announced === null];
@@ -196,6 +220,7 @@ async function whatIsGone(storage: PaymentStorage, life: Life, index: number) {
     told.push((await storage.delivery(ids.delivery)) === null);
     told.push((await storage.deliveryAttempts(ids.delivery)).length === 0);
     told.push((await storage.load(ids.delivery)) === null);
+    told.push(await hasNoRan(ids.delivery));
   }
   expect(told).toEqual(told.map(() => gone.notice));
   return gone;
