@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { z } from "zod";
 import type { Tier } from "../payments/records.ts";
-import { refuseUrlAsFolder } from "./refuse-url.ts";
+import { refuseUrlAsFolder } from "./url-or-path.ts";
 
 /** The tiers, each with an account and a key of its own. */
 export const TIERS: readonly Tier[] = ["free", "pro", "enterprise"];

@@ -17,7 +17,7 @@ import { workflowsIn } from "./charts-file.ts";
 import { closeServer, DEV_HOST, listenOn, takePort } from "./loopback-server.ts";
 import { paymentCharts } from "./payment-charts.ts";
 import type { Print } from "./print.ts";
-import { isUrl } from "./refuse-url.ts";
+import { isUrl } from "./url-or-path.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The arguments of the command, read and checked. */

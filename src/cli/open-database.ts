@@ -6,7 +6,7 @@ import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { DATABASE_FILE } from "./dev-data.ts";
-import { isUrl, refuseUrlAsFolder } from "./refuse-url.ts";
+import { isPostgres, isUrl, refuseUrlAsFolder } from "./url-or-path.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The options that say which database is meant. */
@@ -65,10 +65,6 @@ function placeOf({ data, database }: DatabasePlace): string {
   throw new UsageError(
     "--database takes a file of SQLite, or a URL of PostgreSQL such as postgres://user@host:5432/database",
   );
-}
-
-function isPostgres(place: string): boolean {
-  return /^postgres(ql)?:\/\//.test(place);
 }
 
 async function openFile(file: string): Promise<OpenDatabase> {

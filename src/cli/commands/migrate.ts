@@ -1,5 +1,6 @@
 /** The arguments of `paystate migrate`. */
 import { end } from "../end.ts";
+import { isPostgres, isUrl } from "../url-or-path.ts";
 import type { Command } from "../print.ts";
 import { readArguments } from "../read-arguments.ts";
 import { UsageError } from "../usage-error.ts";
@@ -16,10 +17,10 @@ export const migrate: Command = async (args, print) => {
   if (from === undefined || to === undefined) {
     throw new UsageError("migrate expects --from FILE, an SQLite database, and --to URL, of PostgreSQL");
   }
-  if (/^[a-z]+:\/\//i.test(from)) {
+  if (isUrl(from)) {
     throw new UsageError("--from expects the file of an SQLite database, not a URL");
   }
-  if (!/^postgres(ql)?:\/\//.test(to)) {
+  if (!isPostgres(to)) {
     throw new UsageError("--to expects a URL of PostgreSQL such as postgres://user@host:5432/database");
   }
   const { migrate: move } = await import("../migrate.ts");

@@ -1,8 +1,13 @@
-/** Keeps a URL from being taken for a path: its password would be shown in errors, or become the name of a folder. */
+/** Tells a URL from a path: one that is taken for a path has its password in errors, or in the name of a folder. */
 import { UsageError } from "./usage-error.ts";
 
 export function isUrl(text: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
+}
+
+/** Whether it is the URL of a PostgreSQL database. */
+export function isPostgres(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text);
 }
 
 /** Throws `UsageError` when the value of `--data` is a URL. It is not shown: it may hold a password. */
