@@ -1,6 +1,4 @@
 /** Makes a local chain out of its parts: state, JSON-RPC, listeners, faucet. */
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { z } from "zod";
 import { checkOptions, objectWith } from "../options.ts";
 import type { Clock } from "../runtime.ts";
@@ -99,10 +97,10 @@ export async function createLocalChain(options: LocalChainOptions): Promise<Loca
 /** Without a folder for snapshots a chain works as well, and starts slowly. A new chain has nothing of an older one. */
 function openFolder(place: string | undefined, { genesis }: Journal): SnapshotFolder | undefined {
   if (place === undefined) return undefined;
-  const path = `${place}.snapshot`;
   try {
-    if (genesis === undefined) rmSync(join(path, "snapshot.jsonl"), { force: true });
-    return new SnapshotFolder(path);
+    const folder = new SnapshotFolder(`${place}.snapshot`);
+    if (genesis === undefined) folder.forget();
+    return folder;
   } catch (error) {
     warnOfSnapshot(`cannot be kept (${(error as Error).message}): each start replays the whole journal`);
     return undefined;

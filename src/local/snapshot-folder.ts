@@ -1,9 +1,9 @@
 /**
  * The folder beside a journal: the newest snapshot, and the notes and the history that it points into. All of it follows
- * from the journal: whoever deletes the folder makes the next start slower.
+ * from the journal: without the folder the next start is slower.
  */
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { AppendedFile, linesIn } from "./appended-file.ts";
@@ -18,6 +18,7 @@ import {
   type SnapshotHeader,
 } from "./snapshot.ts";
 
+const NEWEST = "snapshot.jsonl";
 /** Written in pieces of about this size: the event loop goes on between them. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -43,9 +44,14 @@ export class SnapshotFolder {
     this.history = openHistory(join(path, "history"));
   }
 
+  /** A new chain begins: the snapshot that may lie here is of another one. */
+  forget(): void {
+    rmSync(join(this.#path, NEWEST), { force: true });
+  }
+
   /** The newest snapshot, if it is whole; warns of a damaged one. */
   newest(): Snapshot | undefined {
-    const path = join(this.#path, "snapshot.jsonl");
+    const path = join(this.#path, NEWEST);
     try {
       return readSnapshot(path);
     } catch (error) {
@@ -66,7 +72,7 @@ export class SnapshotFolder {
       await file.close();
     }
     await synced();
-    await rename(fresh, join(this.#path, "snapshot.jsonl"));
+    await rename(fresh, join(this.#path, NEWEST));
     await syncFolder(this.#path);
   }
 
