@@ -1,11 +1,11 @@
 /** What a node may answer when it is asked for accounts, and what is no answer. */
 import { afterEach, expect, test } from "vitest";
-import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
-import { solanaLedger } from "../../src/solana/index.ts";
-import type { Address } from "../../src/address.ts";
-import { virtualClock } from "../kit/virtual-clock.ts";
-import { silentLogger } from "../../src/runtime.ts";
-import { result, scriptedNode, type Reply } from "./scripted-node.ts";
+import { LedgerUnavailable } from "../../../src/ledger/ledger.ts";
+import { solanaLedger } from "../../../src/solana/index.ts";
+import type { Address } from "../../../src/address.ts";
+import { virtualClock } from "../../kit/virtual-clock.ts";
+import { silentLogger } from "../../../src/runtime.ts";
+import { result, scriptedNode, type Reply } from "../scripted-node.ts";
 
 const SOMEBODY = "9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin" as Address;
 const OWNER = "11111111111111111111111111111111";
