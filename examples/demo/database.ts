@@ -19,7 +19,7 @@ export async function makeDatabase(wanted: WantedDatabase, folder: string): Prom
   const isOwn = wanted === "own server";
   const url = isOwn ? await startPostgres() : wanted.url;
   const schema = `paystate_demo_${randomBytes(6).toString("hex")}`;
-  // Here, so that a server that cannot be used is told of in one sentence before anything else is started.
+  // The connection is opened first: an unusable server ends the demo with one sentence before a process is started.
   await (await postgresStorage(url, { schema })).close();
   if (!isOwn) atTheEnd(() => dropSchema(url, schema));
   const { host, pathname } = new URL(url);

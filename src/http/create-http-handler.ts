@@ -36,10 +36,10 @@ export interface HttpHandlerOptions {
    */
   readonly authenticate?: (request: Request) => Promise<Caller | null>;
   /**
-   * Requests per minute and account, by tier. Processes on one database tell each other once a second what they have
-   * counted, so that a burst over P of them may let through up to P times the limit, and what follows it nothing more.
-   * Cancellations and webhook registrations have exact limits of their own, counted in the database.
-   * `failedAuthentications` (told to each other too) and `documents` (not) are per minute and client address.
+   * Requests per minute and account, by tier. Processes on one database exchange their counts once a second: a burst over
+   * P processes passes up to P times the limit, and the requests after it are refused. Cancellations and webhook
+   * registrations have exact limits of their own, counted in the database. `failedAuthentications` and `documents` are
+   * limits per minute and client address; the count of `documents` is not exchanged.
    */
   readonly limits?: {
     /** Everything that only looks, unknown paths included. Default 120/600/3,000. */

@@ -1,7 +1,4 @@
-/**
- * Sliding windows in this process's memory: exact for its own requests, and shorter of room by what other processes are
- * known to have counted.
- */
+/** Sliding windows in this process's memory: exact for its own requests; the known counts of other processes take up room too. */
 import type { LimitStanding } from "../payments/accounts/count-hit.ts";
 import type { Clock } from "../runtime.ts";
 
@@ -49,7 +46,7 @@ export class RateWindow {
   readonly #maxKeys: number;
   // A Map keeps the order of insertion, and every use inserts again: the first key is the longest unused.
   readonly #windows = new Map<string, Counted>();
-  /** What was counted here and not told to other processes yet. */
+  /** Requests of this process since the last exchange of counts, by key. */
   #untold = new Map<string, number>();
   #counted: () => void = () => {};
 

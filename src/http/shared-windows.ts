@@ -1,10 +1,10 @@
-/** Lets windows in memory know of the requests that other processes count: told to each other once a second. */
+/** Exchanges the request counts of windows in memory with the other processes on the database, once a second. */
 import type { PaymentService } from "../service/payment-service.ts";
 import type { HitCounts } from "../payments/records.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { RateWindow } from "./rate-window.ts";
 
-/** What telling needs. */
+/** The parts that the exchange works with. */
 export interface WindowSharing {
   readonly service: Pick<PaymentService, "exchangeHits">;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export class SharedWindows {
     window.onCounted(() => void this.#tellWhileCounting());
   }
 
-  /** A second after a first request, and once a second while more come; without any, nothing is asked of the storage. */
+  /** One exchange a second while requests come; without requests the storage is not asked. */
   async #tellWhileCounting(): Promise<void> {
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -41,8 +41,8 @@ export class SharedWindows {
         await this.#exchange(counts);
       }
     } catch (err) {
-      // All else that asks the database says so louder.
-      log.debug({ err }, "what other processes have counted is not known");
+      // A database that fails is logged as an error by the work that needs it.
+      log.debug({ err }, "the request counts of other processes could not be read");
     } finally {
       this.#isTelling = false;
     }

@@ -1,16 +1,16 @@
-/** Lets the processes on one database tell each other how many requests they have counted, a row for each second with any. */
+/** Exchanges request counts between the processes on one database: each writes one row for a second with requests. */
 import type { HitCounts, HitReportRecord } from "../records.ts";
 import type { PaymentStorage } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 
-/** What another process has counted, and when it said so, by this process's clock. */
+/** The counts of another process, and when it wrote them, by this process's clock. */
 export interface OthersHits {
   readonly at: number;
   readonly counts: HitCounts;
 }
 
-/** What telling needs. */
+/** The parts that the exchange works with. */
 export interface HitExchanging {
   readonly storage: Pick<PaymentStorage, "commit" | "hitReports">;
   readonly clock: Clock;
@@ -40,9 +40,9 @@ export class HitExchange {
   }
 
   /**
-   * Tells what this process has counted since it told last, and answers what the others have told since: nothing once the
-   * service has stopped, whose storage may be closed. One commit, in
-   * which old reports are removed, and one read. Rejects as storage does; then the others are never told of these counts.
+   * Writes the counts of this process since its last report, and answers the reports of the others since then. One commit,
+   * which removes old reports too, and one read. Rejects as storage does; the counts are lost to the others then. After
+   * `stop` it does nothing, since the storage may be closed.
    */
   async exchange(counts: HitCounts): Promise<readonly OthersHits[]> {
     if (this.#isStopped) return [];
