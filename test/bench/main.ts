@@ -11,6 +11,7 @@ import { benchIdle } from "./idle.ts";
 import { benchInspector } from "./inspector.ts";
 import { benchImport } from "./import.ts";
 import { benchLandings } from "./landings.ts";
+import { benchPackage } from "./package.ts";
 import { benchPostgres } from "./postgres.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
@@ -39,6 +40,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   idle: benchIdle,
   http: benchHttp,
   import: benchImport,
+  package: benchPackage,
   "dev-chain": benchDevChain,
   inspector: benchInspector,
 };
