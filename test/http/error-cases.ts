@@ -1,64 +1,28 @@
 /** A request for every error that an endpoint declares: by the code where endpoints of one kind share the way, otherwise by both. */
 import type { ErrorCode } from "../../src/errors.ts";
-import { bodyUse, type Endpoint, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
-import { parameterNames } from "../../src/http/contract/path-parameters.ts";
+import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts";
 import { isDurable } from "../../src/http/contract/limits.ts";
-import type { HttpHandler } from "../../src/http/create-http-handler.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
-import type { Wallet } from "../kit/chain-fixture.ts";
-import type { JudgedAnswer } from "./answer-judge.ts";
-import type { ContractWorld, Tenant } from "./contract-world.ts";
-import { CASES, validRequest, type Draft } from "./mutations.ts";
+import {
+  BY,
+  cancelOf,
+  draftOf,
+  fields,
+  lastId,
+  ordered,
+  pausePrivate,
+  plain,
+  quoted,
+  refreshOf,
+  send,
+  signedBy,
+  withEmptyDesk,
+  withHeader,
+  withoutNodes,
+  type ErrorCase,
+} from "./asking.ts";
 
-/** An endpoint, and somebody who asks it. */
-export interface Asking {
-  readonly world: ContractWorld;
-  readonly tenant: Tenant;
-  readonly endpoint: Endpoint;
-}
-
-/** Makes the request, after what it takes to have it refused; answers what came. */
-export type ErrorCase = (asking: Asking) => Promise<JudgedAnswer>;
-
-const BY = { actor: "ann", reason: "drill" };
 const ONE = { free: 1, pro: 1, enterprise: 1 };
-
-/** The request of the document's example, changed. `example` is its name, where an endpoint has several. */
-function draftOf({ endpoint, tenant }: Asking, change: Partial<Draft> = {}, example?: string): Draft {
-  const found = CASES.find(
-    (each) => each.endpoint === endpoint && (example === undefined || each.example === example),
-  );
-  if (found === undefined) throw new Error(`${endpoint.operationId} has no example ${example ?? ""}`);
-  return { ...validRequest(found, tenant.belongings, tenant.authorization), ...change };
-}
-
-async function send({ world }: Asking, draft: Draft, handler?: HttpHandler): Promise<JudgedAnswer> {
-  const answer = await world.ask(draft, handler);
-  if (answer === null) throw new Error(`no request can be made of ${JSON.stringify(draft)}`);
-  return answer;
-}
-
-const withHeader = (draft: Draft, name: string, value: string): Draft => ({
-  ...draft,
-  headers: [...draft.headers.filter(([each]) => each !== name), [name, value]],
-});
-
-/** The example with other fields. */
-function fields(asking: Asking, change: object, example?: string): Draft {
-  const draft = draftOf(asking, {}, example);
-  return { ...draft, body: JSON.stringify({ ...(draft.json as object), ...change }) };
-}
-
-/** The last variable part of the path is this, or that of the given name. */
-function lastId(asking: Asking, id: string, name?: string): Draft {
-  const { endpoint, tenant } = asking;
-  const changed = name ?? parameterNames(endpoint.path).at(-1);
-  const owned = tenant.belongings(false);
-  const target = endpoint.path.replaceAll(/\{\w+\}/g, (part) =>
-    part === `{${changed}}` ? id : (owned.get(part) ?? ""),
-  );
-  return { ...draftOf(asking), target };
-}
 
 /** What follows from what an endpoint is. */
 export const CASES_OF_ANY: Readonly<Partial<Record<ErrorCode, ErrorCase>>> = {
@@ -148,89 +112,6 @@ export const HARMLESS: ReadonlySet<ErrorCode> = new Set([
   "INVALID_EVENTS",
   "URL_UNREACHABLE",
 ]);
-
-/** Asks while no node answers; time passes, because a ledger tries again before it gives up. */
-async function withoutNodes(
-  { payments: { chain, clock } }: ContractWorld,
-  asking: () => Promise<JudgedAnswer>,
-): Promise<JudgedAnswer> {
-  const lift = chain.faults.add(() => ({ kind: "refuse", status: 503 }));
-  try {
-    let done = false;
-    const answer = asking().finally(() => (done = true));
-    while (!done) {
-      clock.advance(100);
-      await new Promise(setImmediate);
-    }
-    return await answer;
-  } finally {
-    lift();
-  }
-}
-
-/** A quote that was made over HTTP for the tenant. */
-async function quoted(
-  { world, tenant }: Asking,
-  body: object,
-): Promise<{ readonly quoteId: string; readonly transaction?: string }> {
-  const answer = await world.ask(plain(tenant, "POST", "/v1/quotes", body));
-  return JSON.parse(answer?.text ?? "") as { readonly quoteId: string; readonly transaction?: string };
-}
-
-function plain({ authorization }: Tenant, method: string, target: string, body: object | null = null): Draft {
-  const headers = [
-    ["authorization", authorization],
-    ["content-type", "application/json"],
-  ] as const;
-  return { method, target, headers, json: body, body: body === null ? null : JSON.stringify(body) };
-}
-
-const refreshOf = (asking: Asking, quoteId: string): Draft =>
-  plain(asking.tenant, "POST", `/v1/quotes/${quoteId}/refresh`);
-
-/** The id of a private order that waits for its deposit. */
-async function ordered(asking: Asking): Promise<string> {
-  const { world, tenant } = asking;
-  const create = CASES.find(
-    ({ endpoint, example }) => endpoint.operationId === "createTransaction" && example === "private",
-  );
-  if (create === undefined) throw new Error("there is such an example");
-  const answer = await world.ask(validRequest(create, tenant.belongings, tenant.authorization));
-  return (JSON.parse(answer?.text ?? "") as { readonly transactionId: string }).transactionId;
-}
-
-async function pausePrivate({ world, tenant }: Asking): Promise<void> {
-  const { accountId } = tenant.caller;
-  await world.payments.service.operator.pause({ accountId, mode: "private" }, BY);
-}
-
-const cancelOf = ({ tenant }: Asking, transactionId: string): Draft =>
-  plain(tenant, "DELETE", `/v1/transactions/${transactionId}`);
-
-/** A send of the same amount as in the example, quoted for and signed by this wallet. */
-async function signedBy({ world, tenant }: Asking, wallet: Wallet): Promise<Draft> {
-  const { payments, recipient } = world;
-  const payment = { from: wallet, to: recipient.address, amount: "25" };
-  const { body } = await payments.prepareSend(tenant.caller, payment);
-  return plain(tenant, "POST", "/v1/transactions", body);
-}
-
-/** Asks while somebody has taken all dollars from the desk. */
-async function withEmptyDesk(
-  { world: { payments, sender } }: Asking,
-  asking: () => Promise<JudgedAnswer>,
-): Promise<JudgedAnswer> {
-  const { desk, deskWallet, mints, chain } = payments;
-  const [, usdc] = await payments.held(desk);
-  const leg = { does: "transfer", mint: mints.USDC, decimals: 6, amount: usdc } as const;
-  await payments.move(deskWallet, { ...leg, from: desk, to: sender.address, accountPayer: desk });
-  try {
-    return await asking();
-  } finally {
-    chain.fund(desk, { usdc });
-    chain.advance(35);
-  }
-}
 
 const NOBODY = { recipients: [{ address: "x", amount: "25" }] };
 const SWAP = { inputAsset: "SOL", outputAsset: "USDC", mode: "private" };

@@ -5,8 +5,9 @@ import type { ErrorCode } from "../../src/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
+import type { ErrorCase } from "./asking.ts";
 import { contractWorld, type ContractWorld } from "./contract-world.ts";
-import { CASES_OF_ANY, CASES_OF_ONE, HARMLESS, type ErrorCase } from "./error-cases.ts";
+import { CASES_OF_ANY, CASES_OF_ONE, HARMLESS } from "./error-cases.ts";
 
 const test = vitestTest.extend(
   "world",

@@ -135,7 +135,7 @@ export class OrderAcceptance {
       return routingCost(ledger, { sponsor, treasury }, { asset: give, recipients, pricedAccounts });
     }
     const desk = swapper?.direct ?? null;
-    if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "paused", retryAfter: 60 });
+    if (desk === null) throw new PaymentError("ROUTING_UNAVAILABLE", { reason: "liquidity", retryAfter: 60 });
     const get = assets.named(outputMint);
     return swapCost(ledger, { sponsor, treasury, desk }, { give, get, pricedAccounts });
   }
