@@ -41,6 +41,8 @@ function copyRepository(folder: string, { driver }: Runtime): void {
   }
   mkdirSync(join(folder, "node_modules"));
   for (const name of readdirSync(join(root, "node_modules"))) {
+    // Compiled programs stand there, which would find the driver beside themselves.
+    if (name === ".cache") continue;
     const target = name === "better-sqlite3" ? driver : join(root, "node_modules", name);
     symlinkSync(target, join(folder, "node_modules", name));
   }

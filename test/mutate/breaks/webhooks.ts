@@ -35,7 +35,7 @@ export const WEBHOOK_BREAKS: readonly Break[] = [
     file: "src/payments/webhooks/announce.ts",
     text: "createdAt <= notice.createdAt",
     replacement: "createdAt > 0",
-    tests: ["payments/webhooks/deliveries.test.ts"],
+    tests: ["payments/webhooks/clocks-apart.test.ts"],
   },
   {
     property: "the webhooks of an account share places",
