@@ -117,7 +117,14 @@ export const engineTables: { readonly [T in keyof EngineTables]: EngineTable<Eng
     lookups: ["kind"],
   },
   history: {
-    columns: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
+    columns: {
+      instance: "text",
+      version: "integer",
+      at: "integer",
+      event: "text",
+      value: "text",
+      cause: "text?",
+    },
     key: ["instance", "version"],
     lookups: ["instance"],
   },

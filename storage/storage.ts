@@ -208,6 +208,8 @@ export interface HistoryRecord {
   readonly event: string;
   /** JSON text of the resulting state value. */
   readonly value: string;
+  /** What made the step, as the engine writes it; null where that was a caller, or a migration. */
+  readonly cause: string | null;
 }
 
 /** The next state of an existing instance. */

@@ -22,7 +22,7 @@ export interface TaskRun<W> extends TaskSurroundings<W> {
 }
 
 /** What follows from the end of a task; `event` is for the instance that the task belongs to. */
-export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran"> & {
+export type TaskEnd<W> = Omit<StepCompanions<W>, "consumes" | "ran" | "cause"> & {
   readonly event?: EventObject | undefined;
 };
 
@@ -53,8 +53,8 @@ export async function endTaskOrThrow<W>(run: TaskRun<W>, task: ClaimedTask, end:
   throwRefusal(await endTask(run, task, end));
 }
 
-/** The parts of a commit that end a task, which is refused when another holder has it by now. */
-export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran">;
+/** The parts of a commit that end a task, and tell that the task made it; refused when another holder has the task by now. */
+export type TaskConsumption<W> = Pick<StepCompanions<W>, "consumes" | "ran" | "cause">;
 
 /** The same for this task, with a row of how it went where that is worth telling. */
 export async function consumptionOf<W>(
@@ -63,7 +63,7 @@ export async function consumptionOf<W>(
 ): Promise<TaskConsumption<W>> {
   const consumes = { task: task.id, token: task.token };
   const ran = { storage, task, beganAt, now: clock.now() };
-  return isNotable(ran) ? { consumes, ran: await ranTaskWrite(ran) } : { consumes };
+  return isNotable(ran) ? { consumes, cause: task, ran: await ranTaskWrite(ran) } : { consumes, cause: task };
 }
 
 /** When another holder has the task now, its outcome counts and nothing is left to do here. */

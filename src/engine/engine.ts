@@ -10,6 +10,7 @@ import { EngineActs } from "./engine-acts.ts";
 import type { Inspected } from "./inspected.ts";
 import { Inspection, type Inspect } from "./inspection.ts";
 import { instanceCommands, type InstanceCommands, type StopResult } from "./instance-commands.ts";
+import type { WatchSend } from "./kind-polling.ts";
 import { performTask } from "./perform-task.ts";
 import { WatchPolling } from "./poll-watches.ts";
 import { instanceReads, type InstanceReads } from "./reading/reads.ts";
@@ -158,7 +159,7 @@ export function createEngine<W>(options: EngineOptions<W>): Engine<W> {
     },
   });
   const performing = { steps, workflows, clock, storage };
-  const send = (id: string, event: EventObject): Promise<SendResult> => steps.send(id, event);
+  const send: WatchSend = (id, event, watch) => steps.send(id, event, { cause: { watch } });
   const { leaseMs } = limits;
   const polling = new WatchPolling(options.watchers ?? {}, { storage, clock, log, holder, leaseMs, send });
   const keepMs = keep?.finished ?? null;

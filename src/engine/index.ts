@@ -69,6 +69,7 @@ export type { Archive } from "./retention/archiving.ts";
 export type { ArchivedInstance } from "./retention/finished-instances.ts";
 export type { KeepStanding } from "./retention/keep-loop.ts";
 export type { RetentionStanding } from "./retention/retention.ts";
+export type { StepCause, TaskOrigin } from "./step-cause.ts";
 export { UnstorableValue } from "./values.ts";
 export { currentRun } from "./current-run.ts";
 export type {

@@ -9,6 +9,9 @@ import { Turns } from "./turns.ts";
 import { WatchTurns } from "./watch-turns.ts";
 import type { KindWatching, WatchEvent, Watcher } from "./watcher.ts";
 
+/** Hands an event to an instance, with the kind of the watcher that tells it. */
+export type WatchSend = (id: string, event: EventObject, watch: string) => Promise<SendResult>;
+
 /** What the polling of every kind shares. */
 export interface PollingSurroundings {
   readonly storage: Pick<EngineStorage, "claimShards" | "watches">;
@@ -16,7 +19,7 @@ export interface PollingSurroundings {
   readonly log: Logger;
   readonly holder: string;
   readonly leaseMs: number;
-  readonly send: (id: string, event: EventObject) => Promise<SendResult>;
+  readonly send: WatchSend;
 }
 
 /** Looks of one kind at once: one that waits for a slow answer leaves the others their turn. */
@@ -174,7 +177,7 @@ export class KindPolling {
   /** False when the instance could not take it. */
   async #handOver({ instance, event }: WatchEvent): Promise<boolean> {
     try {
-      const { kind } = await this.#around.send(instance, event);
+      const { kind } = await this.#around.send(instance, event, this.#kind);
       if (kind === "stepped") this.#moves += 1;
       return kind !== "refused";
     } catch (err) {

@@ -16,6 +16,7 @@ import { consequencesOf, type Consequences } from "./consequences.ts";
 import { messageTask } from "./messages.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import { snapshotToText } from "./snapshot-text.ts";
+import { causeOfParent } from "./step-cause.ts";
 import type { StepFacts } from "./step-facts.ts";
 import { eventToText, UnstorableValue, withStep } from "./values.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
@@ -35,6 +36,8 @@ export interface StepCommit {
 /** An instance to be started; `parent` when another one starts it. */
 export interface PlannedStart extends StartRequest {
   readonly parent?: ParentLink;
+  /** Of a child: the step of its parent. */
+  readonly cause?: string;
 }
 
 /** An event at an instance as it stands. */
@@ -68,7 +71,7 @@ export function planStart(start: PlannedStart, at: number, workflows: Registered
 }
 
 function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWorkflows): StepCommit[] {
-  const { workflow, id, input, parent } = start;
+  const { workflow, id, input, parent, cause = null } = start;
   const step = workflow.chart.start(input, parent);
   const { after } = step;
   const facts: StepFacts = { workflow, id, version: 1, before: null, step, event: null, at, workflows };
@@ -84,7 +87,7 @@ function plannedStart(start: PlannedStart, at: number, workflows: RegisteredWork
       createdAt: at,
     },
     step: null,
-    history: historyRow(facts, event),
+    history: { ...historyRow(facts, event), cause },
     follows: consequencesOf(facts),
     moves: { adopts: [{ instance: id, workflow: workflow.key }] },
   };
@@ -179,11 +182,13 @@ export function planArrival(moved: PlannedArrival, at: number, workflows: Regist
 function withFirstSteps(parent: StepCommit, workflows: RegisteredWorkflows): StepCommit[] {
   const { children } = parent.follows;
   if (children.length === 0) return [parent];
+  const { instance, version: step } = parent.history;
+  const cause = causeOfParent({ instance, step });
   const born: StepCommit[] = [];
   const arms = [...parent.follows.arms];
   for (const child of children) {
     try {
-      born.push(...planStart(child, parent.history.at, workflows));
+      born.push(...planStart({ ...child, cause }, parent.history.at, workflows));
     } catch (error) {
       // What cannot be stored is a fault of the chart that its author has to see.
       if (error instanceof UnstorableValue) throw error;
@@ -204,6 +209,8 @@ function storedStatus({ status }: ChartSnapshot): InstanceRecord["status"] {
   return status === "active" ? "active" : "done";
 }
 
+/** Its cause is known to the commit alone. */
 function historyRow({ id, version, at, step }: StepFacts, event: EventObject): HistoryRecord {
-  return { instance: id, version, at, event: eventToText(event), value: JSON.stringify(step.after.value) };
+  const value = JSON.stringify(step.after.value);
+  return { instance: id, version, at, event: eventToText(event), value, cause: null };
 }

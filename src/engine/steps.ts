@@ -5,6 +5,7 @@ import type {
   Commit,
   CommitResult,
   EngineStorage,
+  HistoryRecord,
   TaskRecord,
   Write,
 } from "../../storage/storage.ts";
@@ -22,6 +23,7 @@ import { RecentInstances, type KnownInstance } from "./recent-instances.ts";
 import type { RegisteredWorkflows } from "./registered-workflows.ts";
 import type { ChartCheck } from "./stored-charts.ts";
 import { snapshotFromText } from "./snapshot-text.ts";
+import { causeText, type CommitCause } from "./step-cause.ts";
 import { TaskMoved } from "./task-moved.ts";
 import { Turns } from "./turns.ts";
 import type { AnyWorkflow, StartRequest } from "./workflow.ts";
@@ -36,6 +38,8 @@ export type Companions<W> = Pick<Commit<W>, "consumes" | "writes" | "narrows"> &
 export type StepCompanions<W> = Companions<W> & {
   /** How the task went that the commit ends, where that is worth a row. */
   readonly ran?: RanTaskWrite;
+  /** What makes the steps of the commit; absent where that is a caller. */
+  readonly cause?: CommitCause;
 };
 
 /** How sending an event to an instance ended. */
@@ -241,7 +245,7 @@ export class Steps<W> {
       disarms,
       watches,
       unwatches,
-      history: parts.map(({ history }) => history),
+      history: parts.map(({ history }) => caused(history, companions.cause)),
       // The caller's writes come first, so that a refusal's index counts in the caller's own list.
       writes: [
         ...writes,
@@ -292,6 +296,13 @@ function firstThenChildren(
     ...step.slice(1),
     ...begun.flatMap((parts) => parts.slice(1)),
   ];
+}
+
+/** The step of a child, which begins in the commit of its parent's step, has its cause already. */
+function caused(row: HistoryRecord, cause: CommitCause | undefined): HistoryRecord {
+  if (cause === undefined || row.cause !== null) return row;
+  const { instance, version, at, event, value } = row;
+  return { instance, version, at, event, value, cause: causeText(cause, instance) };
 }
 
 /** What follows from all parts of a commit. Nearly every commit has a single part, whose lists are handed on as they are. */

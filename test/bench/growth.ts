@@ -60,6 +60,7 @@ const row = (id: string, version: number) => ({
   at: NOW,
   event: "{}",
   value: '"waiting"',
+  cause: null,
 });
 const tomorrow = (index: number): number => NOW + 86_400_000 + index;
 

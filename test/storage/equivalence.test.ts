@@ -139,7 +139,14 @@ const part: fc.Arbitrary<PaymentCommit> = fc.oneof(
   {
     weight: 2,
     arbitrary: some(
-      fc.record({ instance, version: number(50), at: number(9), event: fc.json(), value: fc.json() }),
+      fc.record({
+        instance,
+        version: number(50),
+        at: number(9),
+        event: fc.json(),
+        value: fc.json(),
+        cause: fc.option(fc.string(), { nil: null }),
+      }),
     ).map((history) => ({ history })),
   },
   {

@@ -75,6 +75,7 @@ async function fill(storage: EngineStorage): Promise<void> {
         at: index,
         event: "{}",
         value: `"é"`,
+        cause: index % 3 === 0 ? null : `timer@${index}:0`,
       })),
     },
     { watches: range(9).map((index) => watchOf(`w${index}`, { shard: index % 4 })) },

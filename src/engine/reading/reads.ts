@@ -3,6 +3,7 @@ import type { HistoryRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { childInstance } from "../child-instances.ts";
 import { snapshotFromText } from "../snapshot-text.ts";
+import { causeFromText } from "../step-cause.ts";
 import { eventFromText } from "../values.ts";
 import { failingInstances, instancePage, type ReadStorage } from "./list-instances.ts";
 import { readTroubles, type Troubles } from "./troubles.ts";
@@ -140,8 +141,14 @@ async function childrenOf(
   );
 }
 
-function historyEntry({ version, at, event, value }: HistoryRecord): HistoryEntry {
-  return { version, at, event: eventFromText(event), value: JSON.parse(value) as unknown };
+function historyEntry({ instance, version, at, event, value, cause }: HistoryRecord): HistoryEntry {
+  return {
+    version,
+    at,
+    event: eventFromText(event),
+    value: JSON.parse(value) as unknown,
+    cause: causeFromText(cause, instance),
+  };
 }
 
 function checkLimit(read: string, limit: number): void {

@@ -3,6 +3,7 @@ import type { EventObject } from "xstate";
 import type { InstanceRecord, PendingTask, WatchRecord } from "../../../storage/storage.ts";
 import type { ChartSnapshot } from "../chart.ts";
 import { DamagedSnapshot, snapshotFromText } from "../snapshot-text.ts";
+import type { StepCause } from "../step-cause.ts";
 
 /** One instance as of its last commit. Times are milliseconds since the Unix epoch. */
 export interface InstanceView extends ChartSnapshot {
@@ -72,6 +73,8 @@ export interface HistoryEntry {
   readonly event: EventObject;
   /** The state value after the step. */
   readonly value: unknown;
+  /** What made the step; null where that was a caller of an engine, or a migration. */
+  readonly cause: StepCause | null;
 }
 
 /** A part of a history, oldest step first. */

@@ -30,7 +30,14 @@ const instance = z.object({
   updatedAt: time,
 });
 
-const step = z.object({ instance: text, version: count, at: time, event: json, value: json });
+const step = z.object({
+  instance: text,
+  version: count,
+  at: time,
+  event: json,
+  value: json,
+  cause: text.nullable(),
+});
 
 const task = z.object({
   id: text,

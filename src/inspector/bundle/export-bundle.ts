@@ -30,7 +30,11 @@ export async function exportBundle(
   const known = charts.get(instance.workflow);
   return {
     instance: { ...instance, snapshot: clean(instance.snapshot, redact) },
-    history: history.map((row) => ({ ...row, event: clean(row.event, redact) })),
+    history: history.map((row) => ({
+      ...row,
+      event: clean(row.event, redact),
+      cause: row.cause === null ? null : redact(row.cause),
+    })),
     pending: {
       ...pending,
       tasks: pending.tasks.map((task) => ({

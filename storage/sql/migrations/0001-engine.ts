@@ -43,7 +43,14 @@ const tables: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   narrowedLanes: { lane: "text", cap: "integer" },
   watches: { kind: "text", key: "text", instance: "text", workflow: "text", shard: "integer" },
   watchShards: { kind: "text", shard: "integer", holder: "text", leaseUntil: "integer" },
-  history: { instance: "text", version: "integer", at: "integer", event: "text", value: "text" },
+  history: {
+    instance: "text",
+    version: "integer",
+    at: "integer",
+    event: "text",
+    value: "text",
+    cause: "text?",
+  },
   // What the caller brings, and what was done with it.
   paystateTables: { name: "text", definition: "text", migrations: "integer" },
 };

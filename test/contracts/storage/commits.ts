@@ -45,7 +45,7 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
       },
     ],
     watches: [watchOf("old", { instance: "parent" })],
-    history: [{ instance: "parent", version: 1, at: 1, event: "{}", value: `"new"` }],
+    history: [{ instance: "parent", version: 1, at: 1, event: "{}", value: `"new"`, cause: null }],
     writes: [
       { table: "facts", insert: { id: "known", value: "before" } },
       { table: "limitHits", insert: hit("old", 5) },
@@ -61,8 +61,8 @@ async function beforeFullCommit(storage: PaymentStorage): Promise<PaymentCommit>
     unwatches: [{ kind: "signature", key: "old", instance: "parent" }],
     watches: [watchOf("new", { instance: "parent", shard: 1 })],
     history: [
-      { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"` },
-      { instance: "child", version: 1, at: 2, event: "{}", value: `"new"` },
+      { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"`, cause: "effect@1:0 do" },
+      { instance: "child", version: 1, at: 2, event: "{}", value: `"new"`, cause: null },
     ],
     writes: [
       { table: "facts", id: "known", set: { value: "after" } },
@@ -107,10 +107,10 @@ export const commitCases: readonly StorageContractCase[] = [
       laterDue: 50,
       watches: [watchOf("new", { instance: "parent", shard: 1 })],
       history: [
-        { instance: "parent", version: 1, at: 1, event: "{}", value: `"new"` },
-        { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"` },
+        { instance: "parent", version: 1, at: 1, event: "{}", value: `"new"`, cause: null },
+        { instance: "parent", version: 2, at: 2, event: "{}", value: `"stepped"`, cause: "effect@1:0 do" },
       ],
-      childHistory: [{ instance: "child", version: 1, at: 2, event: "{}", value: `"new"` }],
+      childHistory: [{ instance: "child", version: 1, at: 2, event: "{}", value: `"new"`, cause: null }],
       facts: ["after", "after"],
       window: { count: 1, oldest: 20 },
     });

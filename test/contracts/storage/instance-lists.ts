@@ -154,7 +154,14 @@ const waits: readonly StorageContractCase[] = [
 
 const removals: readonly StorageContractCase[] = [
   promise("an ended instance goes with its history, and its id is free again", async ({ storage, other }) => {
-    const row = (instance: string) => ({ instance, version: 1, at: 1, event: "{}", value: `"done"` });
+    const row = (instance: string) => ({
+      instance,
+      version: 1,
+      at: 1,
+      event: "{}",
+      value: `"done"`,
+      cause: null,
+    });
     await put(storage, {
       starts: [startOf("i", { status: "done" }), startOf("j", { status: "done" })],
       history: [row("i"), row("j")],

@@ -29,7 +29,7 @@ export const instanceCases: readonly StorageContractCase[] = [
         step: stepOf("i", 1, { snapshot: `{"by":${index}}` }),
         // Both name their tasks after the version they make: the loser's must not stand in anybody's way.
         arms: [{ task: taskOf("i:2:0") }],
-        history: [{ instance: "i", version: 2, at: index, event: "{}", value: "{}" }],
+        history: [{ instance: "i", version: 2, at: index, event: "{}", value: "{}", cause: null }],
       }),
     );
     const results = await Promise.all(race);
@@ -90,6 +90,22 @@ export const instanceCases: readonly StorageContractCase[] = [
     await storage.close();
     assert.equal((await other.load("i"))?.version, 1);
   }),
+  promise(
+    "a row of the history keeps what made the step, byte for byte, or that nothing is known of it",
+    async ({ storage, other }) => {
+      const causes = ["message i ü:1:0", "", null, "effect@3:0 \u2028 say 'hi'"];
+      const rows = causes.map((cause, index) => ({
+        instance: "i",
+        version: index + 1,
+        at: index,
+        event: "{}",
+        value: "{}",
+        cause,
+      }));
+      await put(storage, { history: rows });
+      assert.deepEqual(await other.history("i", { after: 0, limit: 9 }), rows);
+    },
+  ),
   promise("the history of an instance comes in order and in pages, byte for byte", async ({ storage }) => {
     const row = (version: number) => ({
       instance: "i",
@@ -97,6 +113,7 @@ export const instanceCases: readonly StorageContractCase[] = [
       at: version * 10,
       event: `{ "type":  "E${version} \\ud800 ü" }`,
       value: `"${version}"`,
+      cause: null,
     });
     // Written out of order and beside another instance, with versions of more than one digit.
     for (const version of [11, 2, 1, 10, 3]) await put(storage, { history: [row(version)] });

@@ -45,7 +45,9 @@ export const retentionCases: readonly StorageContractCase[] = [
   }),
   promise("what was removed is found no more, and neither is its history", async ({ storage }) => {
     await ended(storage, { a: 1, b: 2 });
-    await put(storage, { history: [{ instance: "a", version: 1, at: 1, event: "{}", value: "{}" }] });
+    await put(storage, {
+      history: [{ instance: "a", version: 1, at: 1, event: "{}", value: "{}", cause: null }],
+    });
     await put(storage, { removes: ["a"] });
     assert.deepEqual(idsOf(await storage.finishedInstances({ until: 9, after: null, limit: 9 })), ["b"]);
     assert.deepEqual(await storage.history("a", { after: 0, limit: 9 }), []);

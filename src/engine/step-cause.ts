@@ -1,0 +1,77 @@
+/** What made a step: kept as a short text beside its history row, and read back for people. */
+import type { TaskRecord } from "../../storage/storage.ts";
+
+/** Where a task came from: the step that armed it. Null for a task whose id does not tell. */
+export interface TaskOrigin {
+  readonly instance: string;
+  /** The version of the instance after that step. */
+  readonly step: number;
+}
+
+/** What made a step. */
+export type StepCause =
+  /** A task that a step armed: an effect by its outcome, a timer, a promise by its end, a message from the step's instance. */
+  | {
+      readonly kind: TaskRecord["kind"];
+      readonly task: string;
+      readonly from: TaskOrigin | null;
+      /** Effects only: the name of the effect. */
+      readonly name?: string;
+    }
+  /** What a watcher of this kind found. */
+  | { readonly kind: "watch"; readonly watch: string }
+  /** The step of a parent, in whose commit its child machine began. */
+  | { readonly kind: "parent"; readonly from: TaskOrigin };
+
+/** The part of a task that its cause is made of. */
+export type CausingTask = Pick<TaskRecord, "id" | "kind" | "name">;
+
+/** What the steps of one commit are made by: a task, or a watcher of this kind. */
+export type CommitCause = CausingTask | { readonly watch: string };
+
+/** The text for a step of this instance. A task of its own is named without the id of the instance. */
+export function causeText(cause: CommitCause, instance: string): string {
+  if ("watch" in cause) return `watch ${cause.watch}`;
+  const { id, kind, name } = cause;
+  const place = id.startsWith(`${instance}:`) ? id.slice(instance.length + 1) : null;
+  // The id of another instance may begin in the same way, and have a space in it.
+  if (place === null || place.includes(" ")) return `${kind} ${id}`;
+  // The names of the others can be read in the event.
+  return kind === "effect" ? `${kind}@${place} ${name}` : `${kind}@${place}`;
+}
+
+/** The text for the first step of a child machine, which begins in the commit of this step of its parent. */
+export function causeOfParent({ instance, step }: TaskOrigin): string {
+  return `parent ${instance}:${step}`;
+}
+
+const OF_OWN_TASK = /^(effect|timer|invocation|message)@([^ ]+)(?: (.*))?$/s;
+const OF_TASK = /^(effect|timer|invocation|message) (.*)$/s;
+const OF_WATCH = /^watch (.*)$/s;
+const OF_PARENT = /^parent (.*):(\d+)$/s;
+/** An id of a task: instance, version and index of the step that armed it, perhaps with what came of it. */
+const TASK_ID = /^(.*):(\d+):\d+(?::sent(?::\d+)?|:back)*$/s;
+
+/** The cause that a text tells of a step of this instance; null where it tells none. */
+export function causeFromText(text: string | null, instance: string): StepCause | null {
+  if (text === null) return null;
+  const [, watch] = OF_WATCH.exec(text) ?? [];
+  if (watch !== undefined) return { kind: "watch", watch };
+  const [, parent, step] = OF_PARENT.exec(text) ?? [];
+  if (parent !== undefined) return { kind: "parent", from: { instance: parent, step: Number(step) } };
+  const [, kind, place, name] = OF_OWN_TASK.exec(text) ?? [];
+  if (kind !== undefined) return ofTask(kind, `${instance}:${place}`, name);
+  const [, other, task] = OF_TASK.exec(text) ?? [];
+  return other === undefined || task === undefined ? null : ofTask(other, task);
+}
+
+function ofTask(kind: string, task: string, name?: string): StepCause {
+  const from = originOf(task);
+  const named = name === undefined ? {} : { name };
+  return { kind: kind as TaskRecord["kind"], task, from, ...named };
+}
+
+function originOf(task: string): TaskOrigin | null {
+  const [, instance, step] = TASK_ID.exec(task) ?? [];
+  return instance === undefined ? null : { instance, step: Number(step) };
+}
