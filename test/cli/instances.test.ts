@@ -15,8 +15,8 @@ import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
 
-const jobs = job(async ({ id }) => {
-  if (id !== "good") throw new Error("no \u001b[31mpaper");
+const jobs = job(async ({ id }, { failures }) => {
+  if (id !== "good" && (id !== "late" || failures < 2)) throw new Error("no \u001b[31mpaper");
   return { event: { type: "DONE", by: "me" } };
 });
 
@@ -24,6 +24,7 @@ let folder: string;
 let file: string;
 let storage: EngineStorage;
 let engine: Engine<unknown>;
+let pass: (ms: number) => Promise<void>;
 
 /** An engine at work on the file: one job done, one that fails again and again. */
 beforeEach(async () => {
@@ -34,7 +35,10 @@ beforeEach(async () => {
   engine = createEngine({ storage, workflows: [jobs], clock, logger: silentLogger });
   engine.run();
   for (const id of ["good", "bad"]) await engine.start(jobs, { id, input: { id } });
-  await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
+  pass = async (ms) => {
+    await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + ms);
+  };
+  await pass(60_000);
 });
 
 afterEach(async () => {
@@ -100,6 +104,19 @@ test("show tells the state, and what an instance waits for", async () => {
   expect(stdout).toContain('context   {"id":"bad"}\n');
   expect(stdout).toMatch(/effect +work +tried again +\S+Z +work has failed \d+ times: .* +bad:1:0\n$/);
   expect(await json("show", "good")).toMatchObject({ instance: { status: "done" }, pending: { tasks: [] } });
+});
+
+test("show tells what made each step, and at which attempt an effect ended, with what it had said", async () => {
+  await engine.start(jobs, { id: "late", input: { id: "late" } });
+  await pass(60_000);
+  const { stdout } = await paystate("show", "late");
+  expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
+  expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \?\[31mpaper”$/m);
+  expect(stdout).toMatch(/^ +2 {2}\S+Z {2}DONE → done \(by its effect work of step 1\)$/m);
+  expect(await json("history", "late")).toMatchObject([
+    { cause: null },
+    { cause: { kind: "effect", task: "late:1:0", from: { instance: "late", step: 1 }, name: "work" } },
+  ]);
 });
 
 test("history gives the steps, page by page", async () => {

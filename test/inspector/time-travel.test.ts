@@ -62,7 +62,8 @@ test("the timeline tells causes, effects, timers and how long an invocation took
     const page = await read(inspect(world)("/instance?id=p1"));
     expect(page).toContain("invokes scale");
     expect(page).toContain("scale is done");
-    expect(page).toMatch(/its invocation ended after 0 s/);
+    expect(page).toMatch(/its invocation ended after 0 s, begun at step 1/);
+    expect(page).toContain("by a caller");
     expect(page).toContain("effect label");
     expect(page).toContain("timer after 15 min");
   });

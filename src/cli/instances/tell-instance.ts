@@ -1,7 +1,12 @@
 /** What `paystate show` tells of an instance in words: why it waits, its chart with the active state, its last steps. */
-import type { EngineStorage } from "../../../storage/storage.ts";
+import type { EngineStorage, HistoryRecord } from "../../../storage/storage.ts";
 import { StorageUnusable } from "../../../storage/storage-unusable.ts";
+import { withTables } from "../../../storage/with-tables.ts";
+import { MIGRATED } from "../../engine/chart.ts";
 import type { InstanceView } from "../../engine/index.ts";
+import { ranTasks } from "../../engine/ran-tasks.ts";
+import { causeFromText } from "../../engine/step-cause.ts";
+import { causeWords, originWords } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
 import { Charts, type KnownChart } from "../../inspector/charts.ts";
 import { explainWaiting, type WaitedFor } from "../../inspector/explain-waiting.ts";
@@ -12,6 +17,7 @@ import { orderOf, relationsOfOrder } from "../../inspector/payments/order-of.ts"
 import { readMoney } from "../../inspector/payments/read-money.ts";
 import { InstanceReads, valueOf, type FoundInstance } from "../../inspector/read-instances.ts";
 import { stateWords } from "../../inspector/show-values.ts";
+import { wentWords } from "../../inspector/went-words.ts";
 import type { TransactionView } from "../../payments/payment-storage.ts";
 import { paymentTables } from "../../payments/tables.ts";
 import { redactionOf } from "../../redacting-log.ts";
@@ -30,7 +36,8 @@ export async function tellInstance(
   const service = await serviceIn(storage);
   const own = chartsFile === undefined ? [] : await workflowsIn(chartsFile);
   const charts = new Charts([...(service?.workflows ?? []), ...own]);
-  const found = await new InstanceReads({ storage }, charts, async () => []).find(id);
+  const withRan = withTables(storage, [ranTasks]);
+  const found = await new InstanceReads({ storage: withRan }, charts, async () => []).find(id);
   if (found === null) return [];
   const known = charts.get(found.instance.workflow);
   const order = service === null ? null : await orderOf(service.payments, id);
@@ -91,12 +98,23 @@ function chart({ instance }: FoundInstance, known: KnownChart | undefined): stri
   return [indentedList(known.chart, active)];
 }
 
-function steps({ instance, history }: FoundInstance): string {
+function steps({ instance, history, ran }: FoundInstance): string {
+  const redact = redactionOf(silentLogger);
   const last = history.slice(-MAX_STEPS);
-  const lines = last.map(({ version, at, event, value }) => {
-    const { type } = JSON.parse(event) as { readonly type: string };
-    return `${String(version).padStart(6)}  ${new Date(at).toISOString()}  ${shownEvent(type)} → ${stateWords(JSON.parse(value))}`;
+  const lines = last.flatMap((row) => {
+    const { type } = JSON.parse(row.event) as { readonly type: string };
+    const what = `${shownEvent(type)} → ${stateWords(JSON.parse(row.value))}${causeOf(row, type)}`;
+    const line = `${String(row.version).padStart(6)}  ${new Date(row.at).toISOString()}  ${what}`;
+    const ends = ran.filter(({ task }) => task.startsWith(`${instance.id}:${row.version}:`));
+    return [line, ...ends.map((end) => `${" ".repeat(8)}${end.name} ${wentWords(end, redact)}`)];
   });
   const more = instance.version > last.length ? [`        … paystate history ${instance.id}`] : [];
   return ["The last steps:", ...more, ...lines].join("\n");
+}
+
+/** Who or what made a step, behind it. A migration tells that itself. */
+function causeOf({ instance, cause }: HistoryRecord, type: string): string {
+  if (type === MIGRATED) return "";
+  const { words, from } = causeWords(causeFromText(cause, instance), instance);
+  return ` (${words}${from === null ? "" : ` ${originWords(from, instance)}`})`;
 }

@@ -1,13 +1,15 @@
 /** The timeline of an instance: each step with its cause and what it asked for, and webhook attempts on the same axis. */
 import type { HistoryRecord } from "../../../../storage/storage.ts";
-import type { RanTask } from "../../../engine/ran-tasks.ts";
 import type { ChartAction } from "../../../engine/chart.ts";
+import { causeFromText } from "../../../engine/step-cause.ts";
+import { causeWords, originWords } from "../../cause-words.ts";
 import { childInstance } from "../../../engine/child-instances.ts";
 import { durationWords } from "../../chart/words.ts";
 import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
-import { moment, shownJson, stateWords, rowKey, type Redact } from "../../show-values.ts";
+import { wentWords } from "../../went-words.ts";
+import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
@@ -94,36 +96,22 @@ function deliveryLine(
   </tr>`;
 }
 
-/** How a task went that has ended: all but those that succeeded at once. */
-function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: Redact): string {
-  const attempts = failures + crashes + 1;
-  return [
-    attempts === 1 ? "ended" : `ended at attempt ${attempts}`,
-    tookMs === 0 ? null : `after ${durationWords(tookMs)}`,
-    crashes === 0 ? null : `its process had died ${crashes}×`,
-    error === null ? null : `it had failed with “${redact(error)}”`,
-  ]
-    .filter((part) => part !== null)
-    .join(", ");
-}
-
-/** Where an event came from, as far as it is recorded. */
-function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html | null {
+/** Where an event came from, with a link to the step that it came of. */
+function cause(links: Links, shown: ShownInstance, row: HistoryRecord): Html {
+  const { id } = shown.instance;
   const type = eventType(row);
-  const words = (text: string): Html => html`<small>${text}</small>`;
   const event = JSON.parse(row.event) as Readonly<Record<string, unknown>>;
   if (type === "$migrated") {
-    return words(`moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart`);
+    return html`<small
+      >moved from version ${versionOf(event["from"])} to ${versionOf(event["to"])} of its chart</small
+    >`;
   }
-  if (type === "$started") {
-    const { instance } = (event["parent"] ?? {}) as { readonly instance?: unknown };
-    return typeof instance === "string"
-      ? html`<small>by its parent <a href="${links.instance(instance)}">${instance}</a></small>`
-      : null;
-  }
-  if (type.startsWith("xstate.after.")) return words("its timer fired");
+  const { words, from } = causeWords(causeFromText(row.cause, id), id);
   const child = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(type)?.[1];
-  return child === undefined ? null : words(invocationWords(shown, child, row));
+  const told = child === undefined ? words : `${invocationWords(shown, child, row)}, ${words}`;
+  if (from === null) return html`<small>${told}</small>`;
+  const link = links.instance(from.instance, from.step);
+  return html`<small>${told} <a href="${link}">${originWords(from, id)}</a></small>`;
 }
 
 /** How long an invocation or a child took, from the step that began it. */

@@ -1,0 +1,37 @@
+/** What made a step, in words: for the timeline of the pages and of the command. */
+import type { StepCause, TaskOrigin } from "../engine/step-cause.ts";
+
+/** The words, and the step of which instance they end with; null where that is told by no link. */
+export interface CauseWords {
+  readonly words: string;
+  readonly from: TaskOrigin | null;
+}
+
+/** `instance` is that of the step. A null cause is a caller of the engine. */
+export function causeWords(cause: StepCause | null, instance: string): CauseWords {
+  if (cause === null) return { words: "by a caller", from: null };
+  if (cause.kind === "watch") return { words: `seen by the watch ${cause.watch}`, from: null };
+  const { from } = cause;
+  if (cause.kind === "parent") return { words: "by its parent", from };
+  const isOwn = from?.instance === instance;
+  switch (cause.kind) {
+    case "effect":
+      return isOwn
+        ? { words: `by its effect ${cause.name ?? ""} of`, from }
+        : { words: from === null ? "by an effect" : "by an effect of", from };
+    case "timer":
+      return { words: isOwn ? "its timer fired, set at" : "a timer fired", from };
+    case "invocation":
+      return { words: "begun at", from };
+    case "message":
+      if (from === null) return { words: "by a message", from };
+      return { words: isOwn ? "sent by itself at" : "from", from };
+    default:
+      return cause satisfies never;
+  }
+}
+
+/** The name of the step that a cause came from: without the instance where that is the same. */
+export function originWords({ instance: from, step }: TaskOrigin, instance: string): string {
+  return from === instance ? `step ${step}` : `${from}, step ${step}`;
+}

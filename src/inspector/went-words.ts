@@ -1,0 +1,17 @@
+/** How a task went that has ended, in words: for the timeline of the pages and of the command. */
+import type { RanTask } from "../engine/ran-tasks.ts";
+import { durationWords } from "./chart/words.ts";
+import type { Redact } from "./show-values.ts";
+
+/** How a task went that has ended: all but those that succeeded at once. */
+export function wentWords({ tookMs, failures, crashes, error }: RanTask, redact: Redact): string {
+  const attempts = failures + crashes + 1;
+  return [
+    attempts === 1 ? "ended" : `ended at attempt ${attempts}`,
+    tookMs === 0 ? null : `after ${durationWords(tookMs)}`,
+    crashes === 0 ? null : `its process had died ${crashes}×`,
+    error === null ? null : `it had failed with “${redact(error)}”`,
+  ]
+    .filter((part) => part !== null)
+    .join(", ");
+}
