@@ -4,7 +4,9 @@ import { createServer } from "node:http";
 import { readOnlySqlite } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
+import type { AnyTable } from "../../storage/table.ts";
 import type { Inspected } from "../engine/inspected.ts";
+import { ranTasks } from "../engine/ran-tasks.ts";
 import { inspectorHandler } from "../http/create-inspector.ts";
 import { BundleRefused, isBundle, readBundle, type BundleContent } from "../inspector/bundle/bundle.ts";
 import { bundleStorage } from "../inspector/bundle/bundle-storage.ts";
@@ -114,12 +116,19 @@ function openedBundle(content: BundleContent): Opened {
 
 /** A database without the tables of payments is one of a host's own engine. */
 async function inspectedIn(storage: EngineStorage): Promise<Inspected> {
+  await hasTables(storage, [ranTasks]);
+  return (await hasTables(storage, Object.values(paymentTables)))
+    ? paymentCharts(storage)
+    : { storage, workflows: [], isProduction: () => false };
+}
+
+/** Absent tables would have to be made, which is not done here. */
+async function hasTables(storage: EngineStorage, tables: readonly AnyTable[]): Promise<boolean> {
   try {
-    await storage.install(Object.values(paymentTables));
-    return paymentCharts(storage);
+    await storage.install(tables);
+    return true;
   } catch (error) {
-    // Absent tables would have to be made, which is not done here.
-    if (!(error instanceof StorageUnusable) || error.code !== "read_only") throw error;
-    return { storage, workflows: [], isProduction: () => false };
+    if (error instanceof StorageUnusable && error.code === "read_only") return false;
+    throw error;
   }
 }
