@@ -16,6 +16,7 @@ import { invocationFromText } from "./invocation-task.ts";
 import { delayedFromText, messageTask } from "./messages.ts";
 import { UnknownWorkflow, type RegisteredWorkflows } from "./registered-workflows.ts";
 import { runBody, runPromise } from "./run-actor.ts";
+import { withinTask } from "./running-task.ts";
 import { fromJson } from "./values.ts";
 import type { AnyEffect, AnyWorkflow, EffectHandler, EffectOutcome, EffectRun } from "./workflow.ts";
 
@@ -32,7 +33,7 @@ export async function performTask<W>(
   hold: Hold,
 ): Promise<void> {
   try {
-    await performed({ ...around, beganAt: around.clock.now() }, task, hold);
+    await withinTask(task, () => performed({ ...around, beganAt: around.clock.now() }, task, hold));
   } catch (error) {
     // A handler may have sent to an instance of its own choice, in this storage or another: that moves no task of this one.
     const isOwn = error instanceof UnknownWorkflow && error.instance === task.instance;

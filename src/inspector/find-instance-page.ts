@@ -5,6 +5,7 @@ import { snapshotFromText } from "../engine/snapshot-text.ts";
 import { eventFromText } from "../engine/values.ts";
 import type { InspectedPayments } from "../payments/inspected-payments.ts";
 import type { Clock } from "../runtime.ts";
+import type { SeenLedgerCalls } from "../service/ledger-calls.ts";
 import type { Health } from "../service/read-health.ts";
 import type { Charts, KnownChart } from "./charts.ts";
 import { findRelated, relationsOf } from "./find-related.ts";
@@ -28,6 +29,8 @@ export interface InspectedParts extends Inspected {
   readonly payments?: InspectedPayments;
   /** Absent where no service runs. */
   readonly health?: () => Promise<Health>;
+  /** Absent where no service runs. */
+  readonly calls?: SeenLedgerCalls;
 }
 
 /** What these pages are made of. */
@@ -102,7 +105,7 @@ export class InstancePages {
   async #shown(found: FoundInstance, step: number | null): Promise<ShownInstance> {
     const { inspected, charts, redact } = this.#parts;
     const { instance } = found;
-    const { payments, acting, storage } = inspected;
+    const { payments, acting, storage, calls } = inspected;
     const known = charts.get(instance.workflow);
     const fold = await this.#foldOf(found, known);
     const order = payments === undefined ? null : await orderOf(payments, instance.id);
@@ -121,6 +124,8 @@ export class InstancePages {
         ofOrder === null
           ? []
           : await this.#deliveries(ofOrder.payments, instance.id, ofOrder.order.transaction.id),
+      calls: calls?.of(instance.id) ?? [],
+      callsSince: calls?.since ?? null,
       trouble: step === null ? await this.#troubleOf(instance.id) : null,
       acts: step === null ? ((await acting?.offers(instance.id)) ?? []) : [],
     };

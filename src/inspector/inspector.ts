@@ -63,6 +63,7 @@ export class Inspector {
     const seen = { ...rest, storage: readableStorage(rest.storage) };
     const inspected = acts && acting !== undefined ? { ...seen, acting } : seen;
     this.#parts = parts;
+    inspected.calls?.begin();
     this.#acts = new Acts({ acting: acts ? (acting ?? null) : null, payments: inspected.payments });
     const redact = redactionOf(log);
     const charts = new Charts(inspected.workflows, parts.drawings);

@@ -118,7 +118,7 @@ function lifeOf(
 
 /** What an inspector sees and does. */
 function inspectedOf(
-  { context, engine, workflows, chain }: ServiceParts,
+  { context, engine, workflows, chain, calls }: ServiceParts,
   service: ServiceActsParts["service"] & HealthSource,
 ): InspectedService {
   const { storage, assets, clock } = context;
@@ -131,6 +131,7 @@ function inspectedOf(
     acting: new ServiceActs({ ...context, engine, service, workflows }),
     payments: { reads: storage, assets },
     health: () => recent.read(),
+    calls,
   };
 }
 

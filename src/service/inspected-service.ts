@@ -1,6 +1,7 @@
 /** A payment service as a viewer sees it. */
 import type { Inspected } from "../engine/inspected.ts";
 import type { InspectedPayments } from "../payments/inspected-payments.ts";
+import type { SeenLedgerCalls } from "./ledger-calls.ts";
 import type { Health } from "./read-health.ts";
 
 /** The engine with its charts, and the payments. */
@@ -8,4 +9,6 @@ export interface InspectedService extends Inspected {
   readonly payments: InspectedPayments;
   /** As it was read no longer than a second ago. Never rejects. */
   readonly health: () => Promise<Health>;
+  /** What tasks of this process have asked the ledger. */
+  readonly calls: SeenLedgerCalls;
 }

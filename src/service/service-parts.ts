@@ -33,6 +33,7 @@ import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
 import { ChainGate } from "./chain-gate.ts";
+import { LedgerCalls } from "./ledger-calls.ts";
 import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
@@ -58,6 +59,8 @@ export interface ServiceParts extends OperatorParts {
   readonly gate: ChainGate;
   /** The ledger in force before the gate: it tells how the chain is, also while nothing may be believed of it. */
   readonly observed: Ledger;
+  /** What tasks have asked the ledger, once an inspector wants to know. */
+  readonly calls: LedgerCalls;
   readonly chain: ChainBinding;
   readonly webhooks: WebhookParts;
   readonly transfers: WalletTransferWorkflow;
@@ -79,7 +82,8 @@ type Charts = Pick<ServiceParts, "webhooks" | "transfers" | "swapper" | "routing
 /** Nothing runs and nothing is asked yet. Throws `InvalidOptions` for thresholds of purses that are no amounts. */
 export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const gate = new ChainGate();
-  const { observed, ...context } = contextOf(options, gate);
+  const calls = new LedgerCalls(options.clock);
+  const { observed, ...context } = contextOf(options, { gate, calls });
   const { storage, ledger, clock, assets } = context;
   const { masterSecrets } = options;
   const chain = new ChainBinding({ storage, ledger, masterSecrets });
@@ -110,6 +114,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     context,
     gate,
     observed,
+    calls,
     chain,
     ...charts,
     engine,
@@ -123,7 +128,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
 
 function contextOf(
   options: CheckedServiceOptions,
-  gate: ChainGate,
+  { gate, calls }: Pick<ServiceParts, "gate" | "calls">,
 ): ServiceContext & Pick<ServiceParts, "observed"> {
   const { clock, random, masterSecrets } = options;
   const secrets = masterSecrets.map(({ secret }) => secret);
@@ -134,7 +139,7 @@ function contextOf(
     clock,
     random,
     observed,
-    ledger: gate.guard(observed),
+    ledger: gate.guard(calls.recorded(observed)),
     assets: assetsWith(options.stablecoins),
     log: redactingLogger(options.logger, secrets),
   };

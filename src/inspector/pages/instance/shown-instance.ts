@@ -9,6 +9,7 @@ import type { Money } from "../../payments/read-money.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
 import type { FoundInstance } from "../../read-instances.ts";
 import type { Fold } from "../../recount/fold-history.ts";
+import type { LedgerCall } from "../../../service/ledger-calls.ts";
 import type { Redact } from "../../show-values.ts";
 
 /** An instance with its chart, undefined where that is not registered here. */
@@ -20,6 +21,9 @@ export interface ShownInstance extends FoundInstance {
   readonly step: number | null;
   readonly related: readonly RelatedInstance[];
   readonly deliveries: readonly DeliveryLine[];
+  /** What its tasks in this process have asked the ledger, oldest first, and since when that is known; null where it is not. */
+  readonly calls: readonly LedgerCall[];
+  readonly callsSince: number | null;
   /** Null where no money belongs to it. */
   readonly money: Money | null;
   /** Why it needs a person, beside its tasks; null where it does not. */

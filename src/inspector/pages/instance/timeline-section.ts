@@ -10,25 +10,35 @@ import { html, type Html } from "../../html.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
 import { wentWords } from "../../went-words.ts";
 import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
+import type { LedgerCall } from "../../../service/ledger-calls.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
 import { eventType, shownEvent, type ShownInstance } from "./shown-instance.ts";
 
+/** Calls of the ledger on one page: an effect that is tried for days makes thousands. */
+const MAX_CALLS = 100;
+
 export function timelineSection(links: Links, shown: ShownInstance): Html {
-  const { instance, history, fold, deliveries } = shown;
+  const { instance, history, fold, deliveries, calls, callsSince } = shown;
   const [first] = history;
   const problem = fold?.problem ?? null;
   if (first === undefined) return html`<p class="empty">No step is recorded.</p>`;
   const last = history.at(-1) ?? first;
   const isWhole = first.version === 1 && last.version === instance.version;
+  const isOnAxis = ({ at }: { readonly at: number }): boolean =>
+    at >= first.at && (last.version === instance.version || at <= last.at);
   const lines = [
     ...history.map((row, index) => ({
       at: row.at,
       line: stepLine(links, shown, { row, before: history[index - 1] }),
     })),
     ...deliveries
-      .filter(({ at }) => at >= first.at && (last.version === instance.version || at <= last.at))
+      .filter(isOnAxis)
       .map((delivery) => ({ at: delivery.at, line: deliveryLine(links, delivery) })),
+    ...calls
+      .filter(isOnAxis)
+      .slice(-MAX_CALLS)
+      .map((call) => ({ at: call.at, line: callLine(call) })),
   ]
     .toSorted((a, b) => a.at - b.at)
     .toReversed();
@@ -39,6 +49,16 @@ export function timelineSection(links: Links, shown: ShownInstance): Html {
     headings: ["Step", "What happened", "What it asked for", "Then in", "At", "After"],
     rows: lines.map(({ line }) => line),
   })}
+  ${
+    callsSince === null
+      ? null
+      : html`<p>
+          <small
+            >Calls of the ledger are not stored: these are those of this process since
+            ${moment(callsSince)}.</small
+          >
+        </p>`
+  }
   ${
     first.version > 1
       ? html`<p><a href="${links.instance(instance.id, first.version - 1)}">Earlier steps</a></p>`
@@ -93,6 +113,18 @@ function deliveryLine(
     <td></td>
     <td>${moment(at)}</td>
     <td class="brief">took ${durationWords(durationMs)}</td>
+  </tr>`;
+}
+
+function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall): Html {
+  const isGood = outcome === "answered";
+  return html`<tr data-key="${rowKey("call", number)}" class="delivery">
+    <td>${outcome === null ? "…" : isGood ? "✓" : "✗"}</td>
+    <td>ledger <code>${method}</code> <small>for the ${task.kind} ${shownEvent(task.name)}</small></td>
+    <td>${outcome ?? "under way"}</td>
+    <td></td>
+    <td>${moment(at)}</td>
+    <td class="brief">${durationMs === null ? "" : `took ${durationWords(durationMs)}`}</td>
   </tr>`;
 }
 
