@@ -31,7 +31,7 @@ table { border-collapse: separate; border-spacing: 0; width: 100%; background: v
 tbody tr:last-child > * { border-bottom: 0; } tbody tr:hover { background: var(--page); }
 th, td { text-align: left; vertical-align: top; padding: 7px 12px; border-bottom: 1px solid var(--rule); }
 th { font-size: 12px; color: var(--soft); font-weight: 600; } tbody th { font-size: 14px; width: 16em; } td time, .brief { white-space: nowrap; } td time small { display: block; }
-td { font-size: 14px; } td code, td .pill, td strong { overflow-wrap: break-word; } td strong.trouble { font-weight: 500; overflow-wrap: anywhere; } .named { display: none; }
+td { font-size: 14px; } td code, td .pill, td strong { overflow-wrap: break-word; } td small a, td div a { overflow-wrap: anywhere; } td strong.trouble { font-weight: 500; overflow-wrap: anywhere; } .named { display: none; }
 time small { color: var(--soft); }
 .pill { display: inline-block; color: var(--ink); border: 1px solid var(--rule); border-radius: 99px; padding: 0 10px; font-size: 13px; max-width: 60ch; }
 .pill.active { background: var(--fill); border-color: var(--go); }
