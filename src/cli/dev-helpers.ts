@@ -16,7 +16,7 @@ type NodeListener = (request: IncomingMessage, response: ServerResponse) => Prom
 /** The handler of the API with the helpers beside it. They answer this machine alone. */
 export function withDevHelpers(world: DevWorld, api: NodeListener): NodeListener {
   const helpers = nodeListener(
-    (request, { peer }) => answer(world, { request, peer }),
+    (request, { peer, httpVersion }) => answer(world, { request, peer, httpVersion }),
     () => refusal(400, "the path or the Host header cannot be read"),
   );
   return (request, response) => {

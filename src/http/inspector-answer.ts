@@ -6,11 +6,11 @@ import type { Connection } from "./node-listener.ts";
 export function inspectorAnswer(
   inspector: Inspector,
   request: Request,
-  { peer, mountedAt, readBefore }: Connection,
+  { peer, httpVersion, mountedAt, readBefore }: Connection,
 ): Promise<Response> {
   const { pathname } = new URL(request.url);
   const above = pathname.slice(0, Math.max(0, pathname.lastIndexOf(INSPECTOR_PATH)));
   // A link that begins with two slashes leads to another site.
   const base = `${mountedAt}${above}${INSPECTOR_PATH}`.replace(/^\/+/, "/");
-  return inspector.respond({ request, peer, base, readBefore });
+  return inspector.respond({ request, peer, httpVersion, base, readBefore });
 }

@@ -8,6 +8,8 @@ import { bodyTakenFromNode } from "./body-taken.ts";
 export interface Connection {
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
+  /** Such as "1.1", null when there is no socket. */
+  readonly httpVersion: string | null;
   /** The part of the path that a framework cut off before us, such as "/payments" under Express's `app.use`. */
   readonly mountedAt: string;
   /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`, `BodyTaken`. */
@@ -15,7 +17,12 @@ export interface Connection {
 }
 
 /** A request that came without a connection, by `fetch`. */
-export const NO_CONNECTION: Connection = { peer: null, mountedAt: "", readBefore: null };
+export const NO_CONNECTION: Connection = {
+  peer: null,
+  httpVersion: null,
+  mountedAt: "",
+  readBefore: null,
+};
 
 /** Makes the listener. `fail` answers what could not be made a request of, such as a broken path or Host header. */
 export function nodeListener(
@@ -46,6 +53,7 @@ function connectionOf(incoming: IncomingMessage): Connection {
   const { rawBody, body, baseUrl } = incoming as IncomingMessage & Parsed;
   return {
     peer: incoming.socket.remoteAddress ?? null,
+    httpVersion: incoming.httpVersion,
     mountedAt: typeof baseUrl === "string" ? baseUrl : "",
     // Bytes that were not read yet are the truth: Express 4 sets `body` to {} even where it read nothing.
     readBefore: incoming.readableDidRead ? () => leftOf(incoming, rawBody ?? body) : null,

@@ -9,6 +9,8 @@ export interface Viewer {
   readonly request: Request;
   /** The address of the other end of the socket, null when there is no socket. */
   readonly peer: string | null;
+  /** Such as "1.1", null when there is no socket. */
+  readonly httpVersion: string | null;
 }
 
 const LOOPBACK_HOST = /^(?:localhost|[a-z0-9-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
@@ -29,18 +31,30 @@ export function isUnderOwnName({ url }: Request): boolean {
   return LOOPBACK_HOST.test(new URL(url).hostname);
 }
 
-/** Whether it comes from this machine, and through no proxy. */
-export function isFromHere({ request, peer }: Viewer): boolean {
+/** Whether it comes from this machine, and through no proxy that can be told. */
+export function isFromHere({ request, peer, httpVersion }: Viewer): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
-  return !isElsewhere && ![...request.headers.keys()].some((name) => PROXIED.test(name));
+  // No browser speaks it any more, and nginx does to what stands behind it, with a Host of its own and no other header.
+  const isOfOldProxy = httpVersion === "1.0";
+  const isProxied = [...request.headers.keys()].some((name) => PROXIED.test(name));
+  return !isElsewhere && !isOfOldProxy && !isProxied && !isShownElsewhere(request);
+}
+
+/** Whether the page that asks stands under a name that is not this machine's: a proxy without headers has put its own in. */
+function isShownElsewhere({ headers }: Request): boolean {
+  return ["referer", "origin"].some((name) => {
+    const text = headers.get(name) ?? "";
+    return /^https?:/i.test(text) && URL.canParse(text) && !LOOPBACK_HOST.test(new URL(text).hostname);
+  });
 }
 
 /** The reason to refuse, as a sentence, or null where the viewer may look. */
 export async function refusalOf(
-  { request, peer }: Viewer,
+  viewer: Viewer,
   inspected: Pick<Inspected, "isProduction">,
   authorize: Authorize | null,
 ): Promise<string | null> {
+  const { request } = viewer;
   if (isOfAnotherSite(request)) {
     return "The inspector answers no request that another site has made: type its address, or copy the link.";
   }
@@ -53,7 +67,7 @@ export async function refusalOf(
   if (!isUnderOwnName(request)) {
     return "The inspector answers only under the name of this machine, such as http://127.0.0.1. Give inspector: { authorize } to open it to others.";
   }
-  if (!isFromHere({ request, peer })) {
+  if (!isFromHere(viewer)) {
     return "The inspector answers only this machine, and no proxy. Give inspector: { authorize } to open it to others.";
   }
   return null;

@@ -1,6 +1,8 @@
 /** The inspector's pages: what they tell, that strangers' texts stay texts, and who may look. */
+import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { createInspector, InvalidOptions } from "../../src/index.ts";
+import { listen } from "./browser-kit.ts";
 import { parcels, withParcels, type ParcelWorld } from "./parcel.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
@@ -205,6 +207,8 @@ test.each([
   ["another site", AT, { "sec-fetch-site": "cross-site" }],
   ["another port of this machine", AT, { "sec-fetch-site": "same-site" }],
   ["a proxy", AT, { "x-forwarded-for": "203.0.113.9" }],
+  ["a page that a proxy shows under another name", AT, { referer: "https://shop.example/_inspector" }],
+  ["a form that a proxy shows under another name", AT, { origin: "https://shop.example" }],
 ])("a request by %s is refused with 403", async (_, url, headers) => {
   await withParcels(async ({ storage, workflow, engine }) => {
     await engine.start(workflow, { id: "p1", input: { note: "x" } });
@@ -213,6 +217,36 @@ test.each([
     );
     expect(answer.status).toBe(403);
     expect(await answer.text()).not.toContain("p1");
+  });
+});
+
+/** The first line of the answer to a request that is written byte for byte. */
+async function answerTo(port: number, text: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.end(text);
+  let answer = "";
+  for await (const bytes of socket) answer += String(bytes);
+  return answer.split("\r\n", 1)[0] ?? "";
+}
+
+test("a proxy that names itself nowhere is refused where it speaks HTTP/1.0, as nginx does unless told otherwise", async () => {
+  await withParcels(async ({ storage, workflow }) => {
+    const server = await listen(createInspector({ storage, workflows: [workflow] }));
+    const get = (version: string, ...headers: readonly string[]): Promise<string> =>
+      answerTo(server.port, [`GET /_inspector HTTP/${version}`, ...headers, "", ""].join("\r\n"));
+    const host = `Host: 127.0.0.1:${server.port}`;
+    expect(await get("1.1", host, "Connection: close")).toBe("HTTP/1.1 200 OK");
+    expect(await get("1.0", host, "Connection: close")).toBe("HTTP/1.1 403 Forbidden");
+    expect(await get("1.0")).toBe("HTTP/1.1 403 Forbidden");
+    await server.close();
+  });
+});
+
+test("a page leads on from a name of this machine to another port of it", async () => {
+  await withParcels(async ({ storage, workflow }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow] });
+    const headers = { referer: "http://localhost:5173/_inspector" };
+    expect((await fetch(new Request(AT, { headers }))).status).toBe(200);
   });
 });
 
