@@ -55,6 +55,8 @@ describe.skipIf(!hasBrowser)("in a browser", () => {
           await asked.fill("PAU");
           await engine.send(workflow, "p1", { type: "RESUME" });
           await page.locator("#step-4").waitFor();
+          expect(await page.locator("[data-same]").count()).toBe(0);
+          expect(await page.locator("details[id^=step-]").count()).toBe(4);
           // What a person does meanwhile is left alone.
           await page.keyboard.type("SE");
           expect(await asked.inputValue()).toBe("PAUSE");

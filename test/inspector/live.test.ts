@@ -2,9 +2,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { createInspector } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
+import { changesOf, piecesOf, type PageChange } from "../../src/inspector/live/page-pieces.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -12,8 +14,23 @@ import { parcels, withParcels } from "./parcel.ts";
 
 const AT = "http://127.0.0.1:3210/_inspector";
 
-/** The events of a stream, one by one. */
-async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string; readonly main: string }> {
+/** A page as a stream brings a browser to it. */
+interface StreamedPage {
+  readonly id: string;
+  readonly main: string;
+  /** Characters of its event. */
+  readonly size: number;
+}
+
+type Sent = { readonly main: string } | { readonly changes: readonly PageChange[] };
+
+/** The pages of a stream, one by one. */
+async function* eventsOf(answer: Response): AsyncGenerator<StreamedPage> {
+  let pieces: readonly string[] = [];
+  const taken = (sent: Sent): string => {
+    pieces = "main" in sent ? piecesOf(sent.main) : rebuilt(pieces, sent.changes);
+    return pieces.join("");
+  };
   const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   try {
@@ -24,7 +41,7 @@ async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string
       let end = text.indexOf("\n\n");
       while (end >= 0) {
         const [, id = "", data = ""] = /^id: (.*)\nevent: page\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
-        if (id !== "") yield { id, main: (JSON.parse(data) as { readonly main: string }).main };
+        if (id !== "") yield { id, main: taken(JSON.parse(data) as Sent), size: data.length };
         text = text.slice(end + 2);
         end = text.indexOf("\n\n");
       }
@@ -34,10 +51,45 @@ async function* eventsOf(answer: Response): AsyncGenerator<{ readonly id: string
   }
 }
 
+const rebuilt = (before: readonly string[], changes: readonly PageChange[]): readonly string[] =>
+  changes.flatMap((each) => (typeof each === "string" ? [each] : before.slice(each[0], each[0] + each[1])));
+
 const live = (page: string, more: Readonly<Record<string, string>> = {}): string =>
   `${AT}/live?${new URLSearchParams({ page, ...more }).toString()}`;
 
 const valueOf = <T>({ value }: IteratorResult<T>): T => value as T;
+
+test("any page is made of any other by what is told to differ", () => {
+  const row = fc.constantFrom("<tr a>", "<tr b>1", "<section>", "text", "<track>", "</tr>", "\n");
+  const page = fc.array(row, { maxLength: 12 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(page, page, (one, other) => {
+      const [before, after] = [piecesOf(one), piecesOf(other)];
+      expect(rebuilt(before, changesOf(before, after)).join("")).toBe(other);
+    }),
+  );
+});
+
+test("of an instance with hundreds of steps a step sends its own row, and what the head of the page says", async () => {
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    await engine.start(workflow, { id: "p1", input: { note: "x" } });
+    const step = (count: number) =>
+      engine.send(workflow, "p1", { type: count % 2 === 0 ? "PAUSE" : "RESUME" });
+    for (let count = 0; count < 200; count++) await step(count);
+    const events = eventsOf(await fetch(new Request(live("/instance?id=p1"))));
+    const whole = valueOf(await events.next());
+    expect(whole.main.match(/<tr\s+data-key="row-/g)).toHaveLength(100);
+    await step(200);
+    const next = valueOf(await events.next());
+    expect(next.main).toContain('id="step-202"');
+    expect(next.main).toBe(
+      (await (await fetch(new Request(`${AT}/instance?id=p1`))).text()).split(/<main[^>]*>|<\/main>/)[1],
+    );
+    expect(next.size).toBeLessThan(whole.size / 5);
+    await events.return(undefined);
+  });
+});
 
 test("a stream begins with the page as it is, tells each change once, and goes on where it was left", async () => {
   await withParcels(async ({ engine, workflow, storage, clock }) => {

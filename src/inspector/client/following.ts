@@ -10,6 +10,18 @@ export const FOLLOWING = `
     if (live.textContent !== text) live.textContent = text;
     live.classList.toggle("lost", lost);
   };
+  // The page that this stream has sent last, cut as the server cuts it.
+  let pieces = [];
+  // A row that stays as it is need not be read again: its place is enough.
+  const stub = (piece) =>
+    piece.replace(/^<tr\\s+data-key="([^"]*)"[^>]*>[^]*<\\/tr>(\\s*)$/, '<tr data-key="$1" data-same></tr>$2');
+  const take = (changes) => {
+    const before = pieces;
+    const parts = changes.map((each) => (typeof each === "string" ? [each] : before.slice(each[0], each[0] + each[1])));
+    pieces = parts.flat();
+    show(parts.map((part, at) => (typeof changes[at] === "string" ? part : part.map(stub)).join("")).join(""));
+    if (main.querySelector("[data-same]") !== null) show(pieces.join(""));
+  };
   const close = () => { source?.close(); source = null; clearTimeout(again); };
   const follow = () => {
     close();
@@ -24,10 +36,14 @@ export const FOLLOWING = `
       if (source?.readyState === 2) again = setTimeout(follow, 1000);
     };
     source.addEventListener("page", (event) => {
-      const { clock, main: text } = JSON.parse(event.data);
+      const { clock, main: text, changes } = JSON.parse(event.data);
       setClock(clock);
       main.dataset.tag = event.lastEventId;
-      show(text);
+      if (text === undefined) take(changes);
+      else {
+        pieces = text.split(/(?=<(?:tr|section)\\b)/);
+        show(text);
+      }
       say("live", false);
     });
   };

@@ -17,7 +17,7 @@ export const MORPHING = `
       if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
       return;
     }
-    if (old.isEqualNode(fresh)) return;
+    if (fresh.hasAttribute("data-same") || old.isEqualNode(fresh)) return;
     attributes(old, fresh);
     const byKey = new Map();
     for (const child of old.children) if (keyOf(child) !== "") byKey.set(keyOf(child), child);

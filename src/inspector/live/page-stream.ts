@@ -1,5 +1,9 @@
-/** Pages on their way to browsers as server-sent events: each event is a whole page, so none can be missed or shown twice. */
+/**
+ * Pages on their way to browsers as server-sent events: a stream begins with a whole page and goes on with what differs from
+ * the one before, under the tag of the page that comes of it, so none can be missed or shown twice.
+ */
 import type { Clock } from "../../runtime.ts";
+import { changesOf, piecesOf } from "./page-pieces.ts";
 import { WatchedPage, type MadePage, type WatchedPageParts } from "./watched-page.ts";
 
 /** Which page is followed. */
@@ -85,6 +89,8 @@ class Outlet {
   readonly #clock: Clock;
   readonly #encoder = new TextEncoder();
   #newest: MadePage | null = null;
+  /** What was sent last; what comes after it is told by what differs. */
+  #sent: readonly string[] | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -103,7 +109,10 @@ class Outlet {
     if (this.#newest === null || (controller.desiredSize ?? 0) <= 0) return;
     const { tag, main } = this.#newest;
     this.#newest = null;
-    const data = JSON.stringify({ clock: this.#clock.now(), main });
+    const pieces = piecesOf(main);
+    const page = this.#sent === null ? { main } : { changes: changesOf(this.#sent, pieces) };
+    this.#sent = pieces;
+    const data = JSON.stringify({ clock: this.#clock.now(), ...page });
     controller.enqueue(this.#encoder.encode(`id: ${tag}\nevent: page\ndata: ${data}\n\n`));
   }
 }

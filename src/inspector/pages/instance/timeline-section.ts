@@ -9,7 +9,8 @@ import { messageTarget } from "../../find-related.ts";
 import { html, type Html } from "../../html.ts";
 import type { DeliveryLine } from "../../payments/read-deliveries.ts";
 import { wentWords } from "../../went-words.ts";
-import { moment, shownJson, stateWords, rowKey } from "../../show-values.ts";
+import { moment, shownJson, stateWords, rowKey, type Redact } from "../../show-values.ts";
+import type { FoldedStep } from "../../recount/fold-history.ts";
 import type { LedgerCall } from "../../../service/ledger-calls.ts";
 import type { Links } from "../page.ts";
 import { table } from "../table.ts";
@@ -83,7 +84,7 @@ function stepLine(links: Links, shown: ShownInstance, { row, before }: StepLine)
     <td>
       <details id="step-${row.version}">
         <summary><code>${shownEvent(type)}</code></summary>
-        <pre>${shownJson(row.event, redact)}</pre>
+        <pre>${eventText(row, fold?.steps.get(row.version), redact)}</pre>
       </details>
       ${cause(links, shown, row)}
     </td>
@@ -114,6 +115,16 @@ function deliveryLine(
     <td>${moment(at)}</td>
     <td class="brief">took ${durationWords(durationMs)}</td>
   </tr>`;
+}
+
+/** What is recorded stays as it is: a step that was shown is not cleaned of secrets once more after each commit. */
+const cleaned = new WeakMap<FoldedStep, string>();
+
+function eventText({ event }: HistoryRecord, step: FoldedStep | undefined, redact: Redact): string {
+  if (step === undefined) return shownJson(event, redact);
+  const known = cleaned.get(step) ?? shownJson(event, redact);
+  cleaned.set(step, known);
+  return known;
 }
 
 function callLine({ number, method, task, at, durationMs, outcome }: LedgerCall): Html {
