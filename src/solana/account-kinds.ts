@@ -4,6 +4,7 @@ import type { Address } from "../address.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import {
+  ACCOUNT_HEAD,
   ACCOUNT_TYPE,
   ACCOUNT_TYPE_OFFSET,
   MINT_BYTES,
@@ -13,19 +14,16 @@ import {
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 
-/** Enough to tell all lengths apart; a program's data can be megabytes. */
-export const BYTES_TO_READ = { offset: 0, length: MULTISIG_BYTES + 1 };
-
 /** The kinds in the order asked, at confirmed. */
 export async function accountKinds(
   nodes: Nodes,
   addresses: readonly Address[],
 ): Promise<readonly AccountKind[]> {
-  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", BYTES_TO_READ));
+  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
   return accounts.map((account) => (account === null ? "absent" : kindOf(account)));
 }
 
-/** The kind of an account of which `BYTES_TO_READ` were read. */
+/** The kind of an account of which `ACCOUNT_HEAD` were read. */
 export function kindOf({ executable, owner, data }: Account): AccountKind {
   if (executable) return "program";
   switch (owner) {

@@ -10,6 +10,9 @@ import { readAccounts } from "./read-accounts.ts";
 import { readMintDecimals, readTokenAccount } from "./token-accounts.ts";
 import { readTokenSymbol } from "./token-symbol.ts";
 
+// Strangers make mints, and send of them: one can be megabytes. A symbol that stands further back is not shown.
+const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
+
 const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
 
 /**
@@ -30,6 +33,7 @@ export async function balances(nodes: Nodes, owner: Address): Promise<Balances> 
     const mints = await readAccounts(
       totals.map(({ mint }) => mint),
       "confirmed",
+      MINT_WITH_SYMBOL,
     )(endpoint);
     const holdings = totals.flatMap((total, index) => {
       const data = mints[index]?.data;

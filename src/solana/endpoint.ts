@@ -6,6 +6,7 @@ import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
 import { paceOf } from "./pace.ts";
 import { publishedExchange } from "./published-exchange.ts";
+import { joinedCalls } from "./rpc/joined-calls.ts";
 import { rpcCaller } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 
@@ -65,10 +66,12 @@ export function openEndpoints(
 function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bounds: Bounds): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
   const exchange = publishedExchange(boundedExchange(fetch, bounds), name, bounds.clock);
+  const { accountsPerCall = MAX_ACCOUNTS_PER_CALL } = option;
+  const { clock } = bounds;
   return {
     name,
-    rpc: new RpcNode(rpcCaller(exchange, url)),
-    accountsPerCall: option.accountsPerCall ?? MAX_ACCOUNTS_PER_CALL,
+    rpc: new RpcNode(joinedCalls(rpcCaller(exchange, url), { clock, accountsPerCall })),
+    accountsPerCall,
     signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
     isArchive: option.archive ?? false,
     health: newHealth(),

@@ -10,6 +10,8 @@ export interface Health {
   failuresInRow: number;
   /** It keeps failing: asked last, and not tried for its own sake before this time (Unix milliseconds). Null: well. */
   avoidedUntil: number | null;
+  /** What it failed with. Several callers may share a call, and each tells of its failure. */
+  readonly known: WeakSet<EndpointFailure>;
   /** How far behind the best endpoint it was when both were last looked at. */
   slotsBehind: number;
 }
@@ -42,7 +44,7 @@ export const MAX_SLOTS_BEHIND = 50;
 
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {
-  return { restsUntil: 0, failuresInRow: 0, avoidedUntil: null, slotsBehind: 0 };
+  return { restsUntil: 0, failuresInRow: 0, avoidedUntil: null, known: new WeakSet(), slotsBehind: 0 };
 }
 
 /** True when the others are asked first: it keeps failing, or lags. */
@@ -70,6 +72,8 @@ export function noteFailure(
   failure: EndpointFailure,
   { clock, log }: HealthWatch,
 ): void {
+  if (health.known.has(failure)) return;
+  health.known.add(failure);
   const now = clock.now();
   const { kind, facts } = failure;
   log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");

@@ -2,8 +2,9 @@
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
 import type { MintFacts } from "../ledger/ledger.ts";
-import { BYTES_TO_READ, kindOf } from "./account-kinds.ts";
+import { kindOf } from "./account-kinds.ts";
 import { ask, type Nodes } from "./ask.ts";
+import { ACCOUNT_HEAD } from "./layouts.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { programOf, readMintDecimals } from "./token-accounts.ts";
 
@@ -12,7 +13,7 @@ export async function mints(
   nodes: Nodes,
   addresses: readonly Address[],
 ): Promise<readonly (MintFacts | null)[]> {
-  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", BYTES_TO_READ));
+  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
   return accounts.map(factsIn);
 }
 

@@ -13,6 +13,7 @@ import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
+import { ACCOUNT_HEAD } from "./layouts.ts";
 import { COMPUTE_BUDGET_PROGRAM, isTokenProgram } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
@@ -102,7 +103,7 @@ export async function rentForTokenAccounts(
 
 /** An address that only holds lamports is no token account yet, so its rent is counted in full. */
 async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
-  const found = await ask(nodes, readAccounts(accounts, "confirmed"));
+  const found = await ask(nodes, readAccounts(accounts, "confirmed", ACCOUNT_HEAD));
   return found.filter((account) => account === null || !isTokenProgram(account.owner)).length;
 }
 

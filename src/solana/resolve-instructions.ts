@@ -56,12 +56,15 @@ export async function resolveInstructions(
   }));
 }
 
+// A header, and 256 addresses at most. The signer names these accounts, and any account can be named, of megabytes too.
+const TABLE_BYTES = { offset: 0, length: 56 + 256 * 32 };
+
 type TableKeys = DecodedTransaction["message"]["addressTableLookups"][number]["accountKey"][];
 
 async function readLookupTables(nodes: Nodes, keys: TableKeys): Promise<AddressLookupTableAccount[] | null> {
   if (keys.length === 0) return [];
   const addresses = keys.map((key) => key.toBase58());
-  const accounts = await ask(nodes, readAccounts(addresses, "finalized"));
+  const accounts = await ask(nodes, readAccounts(addresses, "finalized", TABLE_BYTES));
   const tables: AddressLookupTableAccount[] = [];
   for (const [index, key] of keys.entries()) {
     const account = accounts[index];

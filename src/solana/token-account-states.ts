@@ -4,6 +4,7 @@ import type { Address } from "../address.ts";
 import type { TokenAccountState } from "../ledger/ledger.ts";
 import { ask, type Nodes } from "./ask.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
+import { ACCOUNT_HEAD } from "./layouts.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 import { isFrozen } from "./routing/held-in-account.ts";
@@ -15,7 +16,7 @@ export async function tokenAccountStates(
   accounts: readonly { readonly owner: Address; readonly mint: Address }[],
 ): Promise<readonly TokenAccountState[]> {
   const addresses = accounts.map(({ owner, mint }) => associatedTokenAccount(owner, mint));
-  const found = await ask(nodes, readAccounts(addresses, "confirmed"));
+  const found = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
   return accounts.map(({ owner }, index) => stateOf(found[index] ?? null, owner));
 }
 

@@ -8,6 +8,7 @@ import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger
 import { ask, type Nodes } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
+import { ACCOUNT_HEAD } from "./layouts.ts";
 import { matchContent, type UnprovenAccounts } from "./match-content.ts";
 import { MAX_PRIORITY_FEE, priorityFee } from "./priority-fee.ts";
 import { TOKEN_PROGRAM } from "./programs.ts";
@@ -86,7 +87,7 @@ async function areOwnedAsDeclared(
 ): Promise<boolean> {
   const asked = [...sources, ...associated.keys()];
   if (asked.length === 0) return true;
-  const accounts = await ask(nodes, readAccounts(asked, "confirmed"));
+  const accounts = await ask(nodes, readAccounts(asked, "confirmed", ACCOUNT_HEAD));
   const isOwnedBy = (account: Account | null | undefined, owner: Address): boolean => {
     const held = account?.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
     return held !== null && held.mint === mint && held.owner === owner;

@@ -114,11 +114,19 @@ test("an endpoint that fails three times in a row is avoided 5 s, then twice as 
 test("of many questions that fail at once three count: nobody is sent away for a minute by one broken second", async () => {
   const [first, second] = [scriptedNode(httpError(503)), scriptedNode(absent)];
   const { ask, survey, ledger } = two(first, second);
-  await Promise.all(Array.from({ length: 50 }, () => ledger.accountKinds([OWNER])));
+  await Promise.all(Array.from({ length: 50 }, (_, index) => ledger.statuses([String(index)])));
   expect(first.calls).toHaveLength(50);
   expect(await ask()).toEqual(["second"]);
   await survey();
   expect(await ask()).toEqual(["first", "second"]);
+});
+
+test("a call that fails counts once, however many callers shared it", async () => {
+  const [first, second] = [scriptedNode(httpError(503), absent), scriptedNode(absent)];
+  const { ask, ledger } = two(first, second);
+  await Promise.all(Array.from({ length: 50 }, () => ledger.accountKinds([OWNER])));
+  expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
+  expect(await ask()).toEqual(["first"]);
 });
 
 test("an endpoint that was avoided and answers is preferred as before, and its failures are forgotten", async () => {

@@ -86,7 +86,8 @@ export async function elapsed(clock: VirtualClock, work: Promise<unknown>, stepM
     () => (settled = true),
   );
   while (!settled) {
-    await turns(1);
+    // A read leaves at the end of the turn in which it was asked for.
+    await turns(4);
     if (!settled) clock.advance(stepMs);
   }
   await done;

@@ -92,10 +92,10 @@ test("an endpoint that wants to be left alone, and one that our own calls fill, 
     { endpoint: "resting.example", kind: "resting", code: null, message: "asked to be left alone" },
   ]);
   const paced = solanaLedger({ endpoints: [{ ...slow, requestsPerSecond: 0.1 }], clock });
-  const asked = [1, 2].map(() => paced.accountKinds([OWNER]));
+  const asked = ["1", "2"].map((signature) => paced.statuses([signature]));
   const refused = await failure(clock, asked[1] ?? Promise.resolve());
   expect(refused.troubles).toMatchObject([{ endpoint: "slow.example", kind: "busy" }]);
-  expect(await asked[0]).toEqual(["absent"]);
+  expect(await asked[0]).toEqual([null]);
 });
 
 test("endpoints at one host are told apart by their number", async () => {

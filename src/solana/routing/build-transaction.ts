@@ -29,7 +29,7 @@ export async function buildTransaction(nodes: Nodes, plan: TransactionPlan): Pro
   }
   const markerRent = await rentOfMarkers(nodes, plan);
   const planned = planInstructions(moves, markerRent);
-  const price = await unitPrice(nodes, writableKeys(draft));
+  const price = await unitPrice(nodes, { planned, writable: writableKeys(draft) });
   // The blockhash last: its 150 blocks are running.
   const { blockhash, lastValidBlockHeight, firstSlot } = await newestBlockhash(nodes);
   const message = compilePlan(feePayer, planned, { unitPrice: price, blockhash });

@@ -1,6 +1,7 @@
 /** Reads which owners already have a token account, so that its rent need not be paid. */
 import type { Address } from "../../address.ts";
 import { ask, type Nodes } from "../ask.ts";
+import { ACCOUNT_HEAD } from "../layouts.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
@@ -21,7 +22,7 @@ export async function haveTokenAccounts(
   for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
     const batch = owners.slice(start, start + OWNERS_AT_ONCE);
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
-    const accounts = await ask(nodes, readAccounts(addresses, "confirmed", { offset: 0, length: 0 }));
+    const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
     found.push(...accounts.map((account) => account?.owner === TOKEN_PROGRAM));
   }
   return found;

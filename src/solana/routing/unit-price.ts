@@ -1,6 +1,10 @@
 /** Computes the priority fee of our own transactions, per compute unit. */
 import type { PublicKey } from "@solana/web3.js";
 import { ask, type Nodes } from "../ask.ts";
+import type { PlannedInstruction } from "./planned-instruction.ts";
+
+// A dozen blocks of the 150 that are looked at.
+const PRICES_FOR_MS = 5_000;
 
 // One lamport a unit. A payout to six token accounts asks for about 250,000 units, so no node can make the sponsor bid
 // more than 0.00025 SOL for it.
@@ -9,10 +13,35 @@ const MAX_UNIT_PRICE = 1_000_000n;
 // Of the last 150 blocks, a quarter asked for more: enough to be early without following every spike.
 const QUARTILE = 0.75;
 
-/** Millionths of a lamport per compute unit, from what recent blocks asked of those who write to the same accounts. */
-export async function unitPrice(nodes: Nodes, writable: readonly PublicKey[]): Promise<bigint> {
+/** A transaction as far as its price depends on it. */
+export interface PricedPlan {
+  readonly planned: readonly PlannedInstruction[];
+  /** The accounts that it writes to, the fee payer first. */
+  readonly writable: readonly PublicKey[];
+}
+
+/**
+ * Millionths of a lamport per compute unit, from what recent blocks asked of those who write to the same accounts, as it
+ * was five seconds ago at most. The same payees have the same price: nobody else writes to what is ours in a plan, the
+ * deposit address, its markers and its token accounts.
+ */
+export async function unitPrice(nodes: Nodes, { planned, writable }: PricedPlan): Promise<bigint> {
   const accounts = writable.map((key) => key.toBase58());
-  const fees = await ask(nodes, ({ rpc }) => rpc.getRecentPrioritizationFees(accounts));
+  const [feePayer = ""] = accounts;
+  const key = ["price", feePayer, ...payeesIn(planned)].join(" ");
+  const fees = await nodes.remembered(key, PRICES_FOR_MS, () =>
+    ask(nodes, ({ rpc }) => rpc.getRecentPrioritizationFees(accounts)),
+  );
   const price = BigInt(fees.toSorted((a, b) => a - b)[Math.floor(fees.length * QUARTILE)] ?? 0);
   return price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE;
+}
+
+/** The accounts that are paid: in a transfer of SOL and of tokens the last one that is written to. */
+function payeesIn(planned: readonly PlannedInstruction[]): readonly string[] {
+  const payees = planned
+    .filter(({ step }) => step === "pay")
+    .map(
+      ({ instruction }) => instruction.keys.findLast(({ isWritable }) => isWritable)?.pubkey.toBase58() ?? "",
+    );
+  return payees.toSorted();
 }

@@ -26,6 +26,6 @@ export function rpcCaller(exchange: Exchange, url: string): RpcCall {
 }
 
 /** True for what JSON writes as an object, and for nothing else. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -84,6 +84,31 @@ test("the price is asked for the accounts that the transaction writes to", async
   expect(asked).toHaveLength(4);
 });
 
+test("the price is asked for once for the same payees, and again for other payees and after five seconds", async ({
+  scene: { ledgerOf, chain, clock, plan, party, mark, usdc, nobody },
+}) => {
+  let asked = 0;
+  const node: typeof fetch = async (url, init) => {
+    if (callIn(init).method === "getRecentPrioritizationFees") asked += 1;
+    return await chain.fetch(url, init);
+  };
+  const ledger = ledgerOf([{ url: "http://local", fetch: node }]);
+  const [payee, other] = [nobody(), nobody()];
+  const build = async (to: typeof payee): Promise<unknown> => {
+    // Each order is paid out of an address of its own.
+    const from = party({ lamports: 10_000_000_000n, usdc: 1_000_000n });
+    return await ledger.buildTransaction(plan(mark(from), usdc(from, to, 1n)));
+  };
+  for (const to of [payee, payee, payee]) await build(to);
+  expect(asked).toBe(1);
+  await build(other);
+  expect(asked).toBe(2);
+  clock.advance(5_000);
+  await build(payee);
+  expect(asked).toBe(3);
+  await ledger.close();
+});
+
 test("a price that is no whole number is no answer", async ({ scene }) => {
   for (const price of [-1, 0.5, "1", null]) {
     await expect(bidAt(scene, [price])).rejects.toBeInstanceOf(LedgerUnavailable);

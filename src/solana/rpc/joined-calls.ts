@@ -1,0 +1,127 @@
+/** Lets callers who ask a node at the same moment share one call: the same read is made once, accounts are read together. */
+import type { Clock } from "../../runtime.ts";
+import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
+import { Carrier, type Carriage } from "./carrier.ts";
+import { isObject, type RpcCall } from "./rpc-call.ts";
+
+/** What joining calls needs to know. */
+export interface Joining {
+  readonly clock: Clock;
+  /** Accounts in one getMultipleAccounts call at most. */
+  readonly accountsPerCall: number;
+}
+
+/** Reads whose answer depends on nothing but their parameters. What sends or tries a transaction is never shared. */
+const SHARED_READS: ReadonlySet<string> = new Set([
+  "getAccountInfo",
+  "getBalance",
+  "getBlockHeight",
+  "getEpochInfo",
+  "getFirstAvailableBlock",
+  "getLatestBlockhash",
+  "getMinimumBalanceForRentExemption",
+  "getRecentPrioritizationFees",
+  "getSlot",
+  "getTokenAccountsByOwner",
+  "getTransaction",
+  "isBlockhashValid",
+]);
+
+/**
+ * The same calls of one node, fewer of them. A caller only joins a call that has not been sent yet, so no answer was read
+ * before it was asked for: what proves a death or refuses a cancel is as new as if it had been asked alone. Accounts that
+ * one caller asks for in one call stay in one call, and so in one block.
+ */
+export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining): RpcCall {
+  const carriers = new Carriers(clock);
+  return async (method, params) => {
+    if (SHARED_READS.has(method)) {
+      const send = async (askers: readonly unknown[]): Promise<readonly Outcome[]> => {
+        const answer = await call(method, params).catch(asFailure);
+        return askers.map(() => fulfilled(answer));
+      };
+      const carrier = carriers.of(`${method} ${JSON.stringify(params)}`, { capacity: Infinity, send });
+      return await carrier.ask([], 1);
+    }
+    const [addresses, query] = params;
+    if (method !== "getMultipleAccounts" || !isListOfText(addresses)) return await call(method, params);
+    const read = (list: List): Promise<unknown> => call(method, [list, query]);
+    const send = (lists: readonly List[]): Promise<readonly Outcome[]> => readTogether(read, lists);
+    const carrier = carriers.of(`${method} ${JSON.stringify(query)}`, { capacity: accountsPerCall, send });
+    return await carrier.ask(addresses, addresses.length);
+  };
+}
+
+type List = readonly string[];
+type Outcome = PromiseSettledResult<unknown>;
+type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
+
+/** The carriers that have something to do, by what they carry. */
+class Carriers {
+  readonly #clock: Clock;
+  readonly #carriers = new Map<string, Carrier<List, unknown>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  of(key: string, load: Load): Carrier<List, unknown> {
+    const known = this.#carriers.get(key);
+    if (known !== undefined) return known;
+    const idle = (): void => void this.#carriers.delete(key);
+    const made = new Carrier<List, unknown>({ ...load, clock: this.#clock, idle });
+    this.#carriers.set(key, made);
+    return made;
+  }
+}
+
+/** One call for all of the lists; where the node refuses that, a call for each, so that a list fails alone. */
+async function readTogether(
+  read: (list: List) => Promise<unknown>,
+  lists: readonly List[],
+): Promise<readonly Outcome[]> {
+  const [first = [], ...others] = lists;
+  if (others.length === 0) return [fulfilled(await read(first).catch(asFailure))];
+  const addresses = [...new Set(lists.flat())];
+  try {
+    const { context, accounts } = accountsIn(await read(addresses), addresses);
+    return lists.map((list) => fulfilled({ context, value: list.map((each) => accounts.get(each)) }));
+  } catch (error) {
+    const failure = asEndpointFailure(error);
+    if (!isAboutQuestion(failure)) throw failure;
+  }
+  return await Promise.allSettled(lists.map(read));
+}
+
+/** Taken apart without a look at the accounts: each is checked by the one who asked for it. */
+function accountsIn(
+  answer: unknown,
+  addresses: List,
+): { readonly context: unknown; readonly accounts: ReadonlyMap<string, unknown> } {
+  expectShape(isObject(answer), "accounts");
+  const { context, value } = answer;
+  expectShape(Array.isArray(value) && value.length === addresses.length, "number of accounts");
+  return {
+    context,
+    accounts: new Map(addresses.map((address, index) => [address, value[index] as unknown])),
+  };
+}
+
+/** Whether one of the lists may be the reason, rather than the node or the way to it. */
+function isAboutQuestion(failure: EndpointFailure): boolean {
+  const isAnswer = failure.kind === "rpc" || failure.kind === "http" || failure.kind === "garbled";
+  return isAnswer && !isPassing(failure);
+}
+
+/** All who joined are given the same error, so that it counts once against the endpoint. */
+function asFailure(error: unknown): never {
+  throw asEndpointFailure(error);
+}
+
+function fulfilled(value: unknown): Outcome {
+  return { status: "fulfilled", value };
+}
+
+function isListOfText(value: unknown): value is List {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
