@@ -5,9 +5,11 @@
  * a failure to ask throws `LedgerUnavailable`; unknown is never reported as failed; no method signs anything.
  */
 import type { Address } from "../address.ts";
+import type { ExchangeUse } from "./endpoint-use.ts";
 import type { Commitment, Reading } from "./reading.ts";
 import type { RoutingLedger } from "./routing.ts";
 
+export type { EndpointUse, ExchangeUse, OthersUse } from "./endpoint-use.ts";
 export type { Commitment, Reading } from "./reading.ts";
 
 /** What one owner holds of one mint, summed over all of its token accounts. */
@@ -303,6 +305,11 @@ export interface Ledger extends RoutingLedger {
    * nothing by itself. Rejects with `RangeError` unless `witnesses` is a whole number from 1.
    */
   withWitnesses(witnesses: number): Promise<WitnessedReads>;
+  /**
+   * Shares what providers allow with the other processes that ask the same endpoints; the service calls it when it starts.
+   * A ledger without limits leaves it out.
+   */
+  shareUse?(exchange: ExchangeUse): void;
   /** Releases sockets and timers. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** The life of a service, from `start` to `stop` and again: what begins at once, and what only once the chain is known. */
 import { LedgerUnavailable } from "../ledger/ledger.ts";
+import { endpointUseBy } from "../payments/accounts/share-endpoint-use.ts";
 import { ChainComparison, type ChainStanding } from "./chain-comparison.ts";
 import { compareChain, type NamedMints } from "./compare-chain.ts";
 import type { ServiceParts } from "./service-parts.ts";
@@ -47,11 +48,12 @@ export class ServiceLife {
 
   /** See `PaymentService.stop`. */
   async stop(timeoutMs: number): Promise<void> {
-    const { engine, waiters, notices, hits, report, retention, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, endpointUse, report, retention, webhooks } = this.#parts;
     this.#stopping?.abort();
     this.#stopping = null;
     waiters.stop();
     hits.stop();
+    endpointUse.stop();
     await Promise.all([
       engine.stop({ timeoutMs }),
       report.stop(timeoutMs),
@@ -63,13 +65,15 @@ export class ServiceLife {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { engine, waiters, notices, hits, report, retention, chain, webhooks } = this.#parts;
+    const { engine, waiters, notices, hits, endpointUse, report, retention, chain, webhooks } = this.#parts;
     const isCompared = await this.#comparison.begin(signal);
     if (signal.aborted) return;
     await (isCompared ? this.#warn() : chain.bindWithoutChain());
     if (signal.aborted) return;
     waiters.start();
     hits.start();
+    endpointUse.start();
+    this.#parts.options.ledger.shareUse?.(endpointUseBy(endpointUse));
     if (isCompared) engine.run();
     else {
       // Nothing of the other charts is claimed, so that none of their deadlines passes, and no point of no return.

@@ -73,6 +73,8 @@ export interface ServiceParts extends OperatorParts {
   readonly waiters: StatusWaiters;
   readonly notices: NoticeFeed;
   readonly hits: HitExchange;
+  /** By which the ledgers of the processes share what providers of nodes allow. */
+  readonly endpointUse: HitExchange;
   readonly retention: PaymentRetention;
 }
 
@@ -108,6 +110,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
   const hits = new HitExchange(context);
+  const endpointUse = new HitExchange(context);
   const retention = retentionOf(options, context, charts);
   return {
     options,
@@ -121,6 +124,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     waiters,
     notices,
     hits,
+    endpointUse,
     retention,
     ...operated,
   };

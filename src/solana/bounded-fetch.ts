@@ -33,7 +33,7 @@ export type Exchange = (input: Parameters<Fetch>[0], init: RequestInit) => Promi
  */
 export function boundedExchange(fetch: Fetch, { pace, clock, closed }: Bounds): Exchange {
   return async (input, init) => {
-    await pace?.();
+    await pace?.next();
     closed.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort(OVER);

@@ -4,11 +4,12 @@ import { boundedExchange, type Bounds, type Fetch } from "./bounded-fetch.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
-import { paceOf } from "./pace.ts";
+import { Pace } from "./pace.ts";
 import { publishedExchange } from "./published-exchange.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";
 import { rpcCaller } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
+import type { SharedUse } from "./rpc/shared-use.ts";
 
 /** Where a node is asked: a URL, or a URL with how to reach it and what its provider allows. */
 export type EndpointOption =
@@ -17,7 +18,10 @@ export type EndpointOption =
       readonly url: string;
       /** The standard `fetch` when left out; a local chain's own `fetch` needs no port. */
       readonly fetch?: Fetch;
-      /** The provider's limit, kept by waiting. A second's worth may be asked at once. Not limited when left out. */
+      /**
+       * The provider's limit, kept by waiting. A second's worth may be asked at once. The processes on one database share
+       * it; see the page of the ledger. Not limited when left out.
+       */
       readonly requestsPerSecond?: number;
       /** Accounts in one getMultipleAccounts call, 1–100; 100 when left out. Some providers allow fewer. */
       readonly accountsPerCall?: number;
@@ -44,11 +48,18 @@ export interface Endpoint {
   genesisHash: string | null;
 }
 
+/** What endpoints are opened in. */
+export interface EndpointSurroundings {
+  readonly clock: Clock;
+  readonly closed: AbortSignal;
+  /** Told how each is used. */
+  readonly use: SharedUse;
+}
+
 /** Opens the endpoints in their order. Nothing is sent until the first question. */
 export function openEndpoints(
   options: readonly EndpointOption[],
-  clock: Clock,
-  closed: AbortSignal,
+  { clock, closed, use }: EndpointSurroundings,
 ): Endpoint[] {
   const seen = new Map<string, number>();
   return options.map((option) => {
@@ -57,24 +68,30 @@ export function openEndpoints(
     const number = (seen.get(host) ?? 0) + 1;
     seen.set(host, number);
     const { requestsPerSecond } = endpoint;
-    const pace = requestsPerSecond === undefined ? null : paceOf(requestsPerSecond, clock, closed);
+    const pace = requestsPerSecond === undefined ? null : new Pace(requestsPerSecond, clock, closed);
     const name = number === 1 ? host : `${host}#${number}`;
-    return openEndpoint(endpoint, name, { pace, clock, closed });
+    return openEndpoint(endpoint, name, { pace, clock, closed, use });
   });
 }
 
-function openEndpoint(option: Exclude<EndpointOption, string>, name: string, bounds: Bounds): Endpoint {
+function openEndpoint(
+  option: Exclude<EndpointOption, string>,
+  name: string,
+  bounds: Bounds & Pick<EndpointSurroundings, "use">,
+): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
-  const exchange = publishedExchange(boundedExchange(fetch, bounds), name, bounds.clock);
+  const { clock, pace, use } = bounds;
+  const health = newHealth();
+  const bounded = publishedExchange(boundedExchange(fetch, bounds), name, clock);
+  const exchange = use.exchangeOf({ name, url, pace, health }, bounded);
   const { accountsPerCall = MAX_ACCOUNTS_PER_CALL } = option;
-  const { clock } = bounds;
   return {
     name,
     rpc: new RpcNode(joinedCalls(rpcCaller(exchange, url), { clock, accountsPerCall })),
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
     isArchive: option.archive ?? false,
-    health: newHealth(),
+    health,
     genesisHash: null,
   };
 }

@@ -1,11 +1,13 @@
 /** Tracks how an endpoint has answered lately: when it is asked again, and whether before or after the others. */
 import type { Clock, Logger } from "../runtime.ts";
-import { isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
+import { asksForRest, isIllness, isRateLimit, type EndpointFailure } from "./endpoint-failure.ts";
 
 /** What is remembered of an endpoint. */
 export interface Health {
   /** Unix milliseconds before which it asked (Retry-After, 429) not to be asked at all. */
   restsUntil: number;
+  /** The same, as far as this process was told by the endpoint and not by another process. */
+  askedToRestUntil: number;
   /** Failures since its last answer, those not counted that came while it was avoided anyway. */
   failuresInRow: number;
   /** It keeps failing: asked last, and not tried for its own sake before this time (Unix milliseconds). Null: well. */
@@ -44,7 +46,14 @@ export const MAX_SLOTS_BEHIND = 50;
 
 /** Nothing is known of it, so it is well. */
 export function newHealth(): Health {
-  return { restsUntil: 0, failuresInRow: 0, avoidedUntil: null, known: new WeakSet(), slotsBehind: 0 };
+  return {
+    restsUntil: 0,
+    askedToRestUntil: 0,
+    failuresInRow: 0,
+    avoidedUntil: null,
+    known: new WeakSet(),
+    slotsBehind: 0,
+  };
 }
 
 /** True when the others are asked first: it keeps failing, or lags. */
@@ -55,6 +64,16 @@ export function isAvoided({ health }: Patient): boolean {
 /** Milliseconds for which it asked to be left alone. Kept also when no other endpoint is left to ask. */
 export function restOf({ health }: Patient, now: number): number {
   return Math.max(health.restsUntil - now, 0);
+}
+
+/** Milliseconds for which it asked this process to be left alone: what others were told is theirs to pass on. */
+export function ownRestOf({ health }: Patient, now: number): number {
+  return Math.max(health.askedToRestUntil - now, 0);
+}
+
+/** It asked another process to be left alone for so many milliseconds from now. */
+export function noteOthersRest({ health }: Patient, ms: number, now: number): void {
+  health.restsUntil = Math.max(health.restsUntil, now + Math.min(ms, MAX_REST_MS));
 }
 
 /** It answered a question: its failures are over. */
@@ -78,7 +97,9 @@ export function noteFailure(
   const { kind, facts } = failure;
   log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
-  health.restsUntil = Math.max(health.restsUntil, now + Math.min(asked, MAX_REST_MS));
+  const until = now + Math.min(asked, MAX_REST_MS);
+  health.restsUntil = Math.max(health.restsUntil, until);
+  if (asksForRest(failure)) health.askedToRestUntil = Math.max(health.askedToRestUntil, until);
   // Many questions may be under way at once: what began before counts as one failure with what ended it.
   if (!isIllness(failure) || now < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;

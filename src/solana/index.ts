@@ -12,6 +12,7 @@ import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
 import { markerAddress } from "./routing/marker-address.ts";
+import { SharedUse } from "./rpc/shared-use.ts";
 
 export type { EndpointOption } from "./endpoint.ts";
 export type { Fetch } from "./bounded-fetch.ts";
@@ -123,10 +124,11 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
   const closing = new AbortController();
   // One listener per call under way is no leak; Node warns from the eleventh.
   setMaxListeners(0, closing.signal);
+  const use = new SharedUse({ clock, log: logger }, closing.signal);
   let loading: Promise<AskingLedger> | undefined;
   const loaded = (): Promise<AskingLedger> => {
     loading ??= import("./ledger-of-nodes.ts").then(({ ledgerOfNodes }) =>
-      ledgerOfNodes({ endpoints, witnesses, deathProof }, { clock, log: logger }, closing.signal),
+      ledgerOfNodes({ endpoints, witnesses, deathProof, use }, { clock, log: logger }, closing.signal),
     );
     return loading;
   };
@@ -171,6 +173,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
       (await loaded()).strayAccounts(owner, mints, commitment),
     payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
     withWitnesses: async (fewer) => (await loaded()).withWitnesses(fewer),
+    shareUse: (exchange) => use.with(exchange),
     close: async () => closing.abort(),
   };
 }

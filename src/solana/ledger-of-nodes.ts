@@ -27,6 +27,7 @@ import { payersOf } from "./routing/payers-of.ts";
 import { markedBy, signedBy } from "./routing/signed-by.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
+import type { SharedUse } from "./rpc/shared-use.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./remembered.ts";
 import { receipts, statuses } from "./statuses.ts";
@@ -41,13 +42,18 @@ const positionOf: Question<Reading> = async ({ rpc, name }) => ({
 });
 
 /** Every method that asks a node, or needs web3.js for its answer. */
-export type AskingLedger = Omit<Ledger, "isOnCurve" | "markerAddress" | "tokenAccountOf" | "close">;
+export type AskingLedger = Omit<
+  Ledger,
+  "isOnCurve" | "markerAddress" | "tokenAccountOf" | "shareUse" | "close"
+>;
 
 /** Which nodes there are, and how many of them must agree. */
 export interface NodeOptions {
   readonly endpoints: readonly EndpointOption[];
   readonly witnesses: number;
   readonly deathProof: DeathProof;
+  /** What the other processes are told of the endpoints, and tell. */
+  readonly use: SharedUse;
 }
 
 /** Binds each method to the endpoints. `closed` ends what is under way. */
@@ -125,12 +131,12 @@ function witnessedReads(surveyed: Surveyed): WitnessedReads {
 }
 
 function openNodes(
-  { endpoints, witnesses, deathProof }: NodeOptions,
+  { endpoints, witnesses, deathProof, use }: NodeOptions,
   { clock, log }: HealthWatch,
   closed: AbortSignal,
 ): Nodes {
   return {
-    endpoints: openEndpoints(endpoints, clock, closed),
+    endpoints: openEndpoints(endpoints, { clock, closed, use }),
     witnesses,
     deathProof,
     walks: new Map(),

@@ -8,22 +8,53 @@ const BURST_MS = 1_000;
 // Past this the caller is better served by another endpoint, or by an error.
 const MAX_WAIT_MS = 4_000;
 
-/** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */
-export type Pace = () => Promise<void>;
-
 /** A token bucket of a second's calls, kept as the moment at which it will be full again. */
-export function paceOf(requestsPerSecond: number, clock: Clock, closed: AbortSignal): Pace {
-  const interval = 1_000 / requestsPerSecond;
-  const burst = Math.max(BURST_MS, interval);
-  let fullAt = 0;
-  return async () => {
-    const now = clock.now();
-    const next = Math.max(fullAt, now) + interval;
-    const wait = next - now - burst;
+export class Pace {
+  readonly #allowed: number;
+  readonly #clock: Clock;
+  readonly #closed: AbortSignal;
+  /** Calls per second that this process may make: all that is allowed, or its share. */
+  #rate: number;
+  #fullAt = 0;
+  #made = 0;
+
+  constructor(requestsPerSecond: number, clock: Clock, closed: AbortSignal) {
+    this.#allowed = requestsPerSecond;
+    this.#rate = requestsPerSecond;
+    this.#clock = clock;
+    this.#closed = closed;
+  }
+
+  /** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */
+  async next(): Promise<void> {
+    const now = this.#clock.now();
+    const interval = 1_000 / this.#rate;
+    const next = Math.max(this.#fullAt, now) + interval;
+    const wait = next - now - Math.max(BURST_MS, interval);
     if (wait > MAX_WAIT_MS) {
       throw new EndpointFailure("busy", "more calls than its rate limit allows", { retryAfterMs: wait });
     }
-    fullAt = next;
-    if (wait > 0) await clock.sleep(wait, closed);
-  };
+    this.#fullAt = next;
+    this.#made += 1;
+    if (wait > 0) await this.#clock.sleep(wait, this.#closed);
+  }
+
+  /** The calls since it was asked last. */
+  takeMade(): number {
+    const made = this.#made;
+    this.#made = 0;
+    return made;
+  }
+
+  /**
+   * Leaves the other processes on this endpoint what they use: here are their calls of a second. This one may use the
+   * rest, and an equal share at least. It comes down to that at once and goes up by half of the way, since others who see
+   * the same rest go up too.
+   */
+  leave(others: readonly number[]): void {
+    const used = others.reduce((sum, calls) => sum + calls, 0);
+    const share = Math.max(this.#allowed - used, this.#allowed / (others.length + 1));
+    const isAlone = others.length === 0;
+    this.#rate = isAlone || share < this.#rate ? share : (this.#rate + share) / 2;
+  }
 }

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
-import { paceOf } from "../../src/solana/pace.ts";
+import { Pace } from "../../src/solana/pace.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
@@ -69,13 +69,13 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
       fc.double({ min: 0.2, max: 50, noNaN: true }),
       fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60 }),
       async (rate, gaps) => {
-        const pace = paceOf(rate, clock, new AbortController().signal);
+        const pace = new Pace(rate, clock, new AbortController().signal);
         const made: number[] = [];
         const refused: unknown[] = [];
         const waits: number[] = [];
         for (const gap of gaps) {
           const asked = clock.now();
-          void pace().then(
+          void pace.next().then(
             () => {
               made.push(clock.now());
               waits.push(clock.now() - asked);
@@ -107,11 +107,11 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
 
 test("the first call of a slow endpoint is made at once", async () => {
   const clock = virtualClock();
-  const pace = paceOf(0.5, clock, new AbortController().signal);
+  const pace = new Pace(0.5, clock, new AbortController().signal);
   // A virtual clock that nobody turns: any pause would hang.
-  await pace();
+  await pace.next();
   let second = false;
-  void pace().then(() => (second = true));
+  void pace.next().then(() => (second = true));
   clock.advance(1_999);
   await turns();
   expect(second).toBe(false);

@@ -6,6 +6,8 @@ import { newId } from "../ids.ts";
 
 /** The counts of another process, and when it wrote them, by this process's clock. */
 export interface OthersHits {
+  /** Names the process, as long as it runs. */
+  readonly process: string;
   readonly at: number;
   readonly counts: HitCounts;
 }
@@ -69,7 +71,11 @@ export class HitExchange {
     this.#last = { id: found.at(-1)?.id ?? insert.id, at };
     return untold
       .filter((report) => report.process !== process && (isFollowed || report.at > at - WINDOW_MS))
-      .map((report) => ({ at: isFollowed ? at : Math.min(report.at, at), counts: report.counts }));
+      .map((report) => ({
+        process: report.process,
+        at: isFollowed ? at : Math.min(report.at, at),
+        counts: report.counts,
+      }));
   }
 
   stop(): void {

@@ -17,7 +17,7 @@ import {
 
 /** What has an answer to silence, or needs more than one endpoint. */
 type Gathering = "fates" | "landings" | "namedLanding" | "witnesses" | "withWitnesses" | "endpoints";
-type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "close" | Gathering>;
+type Question = Exclude<keyof Ledger, keyof RoutingLedger | "isOnCurve" | "shareUse" | "close" | Gathering>;
 
 /** Every method that one endpoint can answer. */
 function questions({ ledger, token }: LedgerWorld, attempt: Ready): Record<Question, () => Promise<unknown>> {
