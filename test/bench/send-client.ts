@@ -1,6 +1,5 @@
-/** The client of the bench of sends, in a thread of its own: it quotes, signs and posts, and its work is not the service's. */
+/** The client of the bench of sends, in a process of its own: it quotes, signs and posts, and its work is not the service's. */
 import { sign } from "node:crypto";
-import { parentPort, workerData } from "node:worker_threads";
 import { privateKeyOf } from "../../src/ed25519.ts";
 import { inParallel } from "./figures.ts";
 
@@ -9,7 +8,8 @@ export interface SendClientData {
   readonly base: string;
   readonly key: string;
   readonly sender: string;
-  readonly seed: Uint8Array;
+  /** Base64. */
+  readonly seed: string;
   readonly recipient: string;
 }
 
@@ -18,8 +18,8 @@ const SIGNATURE_AT = 1;
 const MESSAGE_AT = 65;
 const AT_ONCE = 64;
 
-const { base, key, sender, seed, recipient } = workerData as SendClientData;
-const privateKey = privateKeyOf(seed);
+const { base, key, sender, seed, recipient } = JSON.parse(process.argv[2] ?? "") as SendClientData;
+const privateKey = privateKeyOf(Buffer.from(seed, "base64"));
 const recipients = [{ address: recipient, amount: "0.01" }];
 const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 
@@ -39,5 +39,5 @@ async function send(): Promise<void> {
   await post("/v1/transactions", { type: "send", quoteId, sender, recipients, signedTransaction });
 }
 
-// A number is how many to send; nothing is answered but an error, which ends this thread.
-parentPort?.on("message", (count: number) => void inParallel(count, AT_ONCE, send));
+// A number is how many to send; nothing is answered. An error ends this process.
+process.on("message", (count: number) => void inParallel(count, AT_ONCE, send));

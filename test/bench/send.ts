@@ -1,10 +1,10 @@
 /** Complete wallet sends per second over HTTP, verification included; and what they ask of the ledger. */
+import { fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { sqliteStorage } from "../kit/storages.ts";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
@@ -14,6 +14,7 @@ import { systemClock } from "../../src/runtime.ts";
 import { TEST_MASTER_SECRET } from "../kit/service-fixture.ts";
 import { echoingNode } from "./echoing-node.ts";
 import { timed, type Report } from "./figures.ts";
+import { cpuTime } from "./ledger-calls.ts";
 import type { SendClientData } from "./send-client.ts";
 
 const SENDS = 1_000;
@@ -32,12 +33,17 @@ interface Surroundings {
   readonly nodeOf: (chain: typeof fetch) => typeof fetch;
 }
 
+/** What a run has shown. */
+interface Sends {
+  readonly perSecond: number;
+  /** Of this process: the service and the chain, without the client. */
+  readonly cpuMsPerSend: number;
+  readonly callsPerSend: number;
+  readonly statusCallsPerSend: number;
+}
+
 /** One run posts all sends, so that they are in flight together, and waits for the last to be final. */
-async function sendsPerSecond({
-  slotMs,
-  finalizedAfter,
-  nodeOf,
-}: Surroundings): Promise<{ perSecond: number; callsPerSend: number; statusCallsPerSend: number }> {
+async function sendsPerSecond({ slotMs, finalizedAfter, nodeOf }: Surroundings): Promise<Sends> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const confirmedAfter = Math.min(1, finalizedAfter);
   const chain = await createLocalChain({ clock: systemClock, slotMs, confirmedAfter, finalizedAfter });
@@ -84,37 +90,41 @@ async function sendsPerSecond({
         resolve();
       });
     });
-  const workerData: SendClientData = {
+  const data: SendClientData = {
     base,
     key,
     sender: alice.address,
-    seed: alice.secretKey.subarray(0, SEED_BYTES),
+    seed: Buffer.from(alice.secretKey.subarray(0, SEED_BYTES)).toString("base64"),
     recipient: bob.address,
   };
-  const client = new Worker(new URL("./send-client.js", import.meta.url), { workerData });
-  // An error of the client ends the bench, unhandled.
-  const failed = new Promise<never>((_, reject) => client.once("error", reject));
+  const client = fork(new URL("./send-client.js", import.meta.url), [JSON.stringify(data)]);
+  const failed = new Promise<never>((_, reject) => {
+    client.once("exit", (code) => reject(new Error(`the client ended with ${code}`)));
+  });
   const send = async (count: number): Promise<void> => {
     const all = completed(count);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, and no window
-    client.postMessage(count);
+    client.send(count);
     await Promise.race([all, failed]);
   };
   try {
     await send(1);
     calls.clear();
+    const cpu = cpuTime();
     const { seconds } = await timed(() => send(SENDS));
+    const cpuMs = (cpuTime() - cpu) / 1_000;
     const total = [...calls.values()].reduce((sum, count) => sum + count, 0);
     const statusCalls = [...calls]
       .filter(([method]) => STATUS_METHODS.has(method))
       .reduce((sum, [, count]) => sum + count, 0);
     return {
       perSecond: SENDS / seconds,
+      cpuMsPerSend: cpuMs / SENDS,
       callsPerSend: total / SENDS,
       statusCallsPerSend: statusCalls / SENDS,
     };
   } finally {
-    await client.terminate();
+    client.removeAllListeners("exit");
+    client.kill();
     server.close();
     server.closeAllConnections();
     await service.stop();
@@ -132,18 +142,21 @@ export async function benchSend(report: Report): Promise<void> {
   report({
     name: "send, a ledger without latency",
     perSecond: ours.perSecond,
+    "CPU ms/send": ours.cpuMsPerSend,
     "calls/send": ours.callsPerSend,
   });
   const instant = await sendsPerSecond({ slotMs: 100, finalizedAfter: 0, nodeOf: local });
   report({
     name: "send, local chain, final at once",
     perSecond: instant.perSecond,
+    "CPU ms/send": instant.cpuMsPerSend,
     "calls/send": instant.callsPerSend,
   });
   const buried = await sendsPerSecond({ slotMs: 100, finalizedAfter: 32, nodeOf: local });
   report({
     name: `send, ${SENDS} in flight, 3.2 s to finality`,
     perSecond: buried.perSecond,
+    "CPU ms/send": buried.cpuMsPerSend,
     "calls/send": buried.callsPerSend,
     "status calls/send": buried.statusCallsPerSend,
   });
