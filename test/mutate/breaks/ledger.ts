@@ -74,6 +74,27 @@ export const LEDGER_BREAKS: readonly Break[] = [
     tests: ["solana/routing/agreed-funds.test.ts"],
   },
   {
+    property: "what sends or tries a transaction is never shared",
+    file: "src/solana/rpc/joined-calls.ts",
+    text: "if (SHARED_READS.has(method)) {",
+    replacement: 'if (method !== "getMultipleAccounts") {',
+    tests: ["solana/rpc/joined-calls.test.ts"],
+  },
+  {
+    property: "accounts at different commitments are not read together",
+    file: "src/solana/rpc/joined-calls.ts",
+    text: "`${method} ${JSON.stringify(query)}`",
+    replacement: "method",
+    tests: ["solana/rpc/joined-calls.test.ts"],
+  },
+  {
+    property: "a rest that another process was told is not passed on",
+    file: "src/solana/health.ts",
+    text: "Math.max(health.askedToRestUntil - now, 0)",
+    replacement: "Math.max(health.restsUntil - now, 0)",
+    tests: ["solana/rpc/shared-use.test.ts"],
+  },
+  {
     property: "a priority fee is bounded against what nodes answer",
     file: "src/solana/routing/unit-price.ts",
     text: "price < MAX_UNIT_PRICE ? price : MAX_UNIT_PRICE",
