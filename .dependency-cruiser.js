@@ -265,8 +265,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    // Programs that are compiled and run beside clients which their test generates.
-    exclude: { path: "^test/generated-clients/tours/" },
+    // Programs that run where what they import is made or installed: clients that a test generates, peers of a bench.
+    exclude: { path: "^test/(generated-clients/tours|bench/peers)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "default"] },

@@ -13,6 +13,7 @@ import { benchImport } from "./import.ts";
 import { benchLandings } from "./landings.ts";
 import { benchPackage } from "./package.ts";
 import { benchPostgres } from "./postgres.ts";
+import { benchPeers } from "./peers.ts";
 import { benchPayroll } from "./payroll.ts";
 import { benchPrivate } from "./private.ts";
 import { benchPrivateCosts } from "./private-costs.ts";
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   engine: benchEngine,
   timers: benchTimers,
   postgres: benchPostgres,
+  peers: benchPeers,
   send: benchSend,
   private: benchPrivate,
   payroll: benchPayroll,
