@@ -7,8 +7,9 @@ import type { AnyCommit, CommitResult } from "../storage.ts";
 import { checkedNarrow, storedTask } from "../stored-task.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import { explained, isGivenUp, isLocked, isLost } from "./explain.ts";
+import { explained, isGivenUp, isLocked, isLost, isRefused } from "./explain.ts";
 import { functionNames } from "./functions.ts";
+import { merge, type PreparedItem } from "./merge-items.ts";
 import { GroupWrites } from "./prepare-writes.ts";
 import { type Writer, Writers } from "./writers.ts";
 
@@ -17,6 +18,17 @@ const MAX_GROUP = 128;
 
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 30_000;
+
+/** A group as the functions of the database take it. */
+interface Group {
+  readonly items: readonly PreparedItem[];
+  readonly statements: readonly string[];
+  /** What is locked before the first item: names, rows of the caller's tables, instances and tasks. */
+  readonly names: readonly string[];
+  readonly rows: readonly object[];
+  readonly instances?: readonly string[];
+  readonly tasks?: readonly string[];
+}
 
 export class Commits {
   readonly #database: Database;
@@ -35,7 +47,7 @@ export class Commits {
     const results: CommitResult[] = [];
     while (results.length < items.length) {
       const group = this.#prepared(items.slice(results.length, results.length + MAX_GROUP));
-      results.push(...(await this.#carryOut(group)));
+      results.push(...((await this.#together(group)) ?? (await this.#carryOut(functionNames.commit, group))));
     }
     return results;
   }
@@ -44,8 +56,22 @@ export class Commits {
     return this.#writers.forget();
   }
 
+  /** All items at once, where none is in the way of another; null when one was refused, and so nothing was kept. */
+  async #together(group: Group): Promise<CommitResult[] | null> {
+    const merged = merge(group.items);
+    if (merged === null) return null;
+    const { items, ...others } = group;
+    try {
+      const answers = items.map(() => "ok");
+      return await this.#carryOut(functionNames.together, { ...others, ...merged, answers });
+    } catch (error) {
+      if (isRefused(error)) return null;
+      throw error;
+    }
+  }
+
   /** Sends the group until it is known to have happened, and never twice. */
-  async #carryOut(group: object): Promise<CommitResult[]> {
+  async #carryOut(name: string, group: object): Promise<CommitResult[]> {
     let writer = await this.#writers.take();
     try {
       for (;;) {
@@ -53,9 +79,7 @@ export class Commits {
         const { id, number } = writer;
         try {
           const request = { ...group, writer: id, number };
-          const answers = await this.#database.raced(() =>
-            this.#database.call(functionNames.commit, request),
-          );
+          const answers = await this.#database.raced(() => this.#database.call(name, request));
           return (answers as string[]).map(resultOf);
         } catch (error) {
           if (isGivenUp(error)) writer = await this.#writers.take();
@@ -89,7 +113,7 @@ export class Commits {
   }
 
   /** @throws TypeError when an item holds what no table can. */
-  #prepared(items: readonly AnyCommit[]): object {
+  #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables);
     const prepared = items.map((item) => this.#item(item, writes));
     const stepped = items.flatMap(({ step }) => (step === undefined ? [] : [step.id]));
@@ -105,7 +129,7 @@ export class Commits {
   }
 
   /** One commit; what it does not do is left out. */
-  #item(commit: AnyCommit, writes: GroupWrites): object {
+  #item(commit: AnyCommit, writes: GroupWrites): PreparedItem {
     const { consumes, step, retries, drops, removes, ends, disarms, adopts, amends, unwatches } = commit;
     const clock = this.#clock;
     return {

@@ -21,6 +21,9 @@ export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
 export const isGivenUp = (error: unknown): boolean => codeOf(error) === "PS002";
 
+/** One of the items of a group was refused, and nothing of the group was kept. */
+export const isRefused = (error: unknown): boolean => codeOf(error) === "PS001";
+
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>
   error instanceof Error &&

@@ -81,6 +81,51 @@ begin
   end loop;
 end $body$;`;
 
+/** Arms these tasks. Each lane is opened once, with the last cap and group: adding up lanes task by task takes the square of the time. */
+const armAll = (tasks: string): string => `with added as (
+      insert into tasks (@taskColumns@)
+        select @armedColumns@ from jsonb_populate_recordset(null::tasks, ${tasks}) a
+        returning lane, workflow, cap, "laneGroup", seq
+    ), latest as (
+      select distinct on (lane, workflow) lane, workflow, cap, "laneGroup", seq from added
+        where lane is not null order by lane, workflow, seq desc
+    )
+    select array_agg(distinct lane), jsonb_agg(to_jsonb(l) order by seq) into lanes, opened from latest l;
+    changed := changed || coalesce(lanes, '{}');
+    armed := armed || coalesce(opened, '[]');`;
+
+/** One write to a table of the caller; false refuses it. */
+const applyWrite = `
+create or replace function paystate_write_@(write jsonb, statements jsonb) returns boolean language plpgsql as $body$
+declare
+  room jsonb := write->'room';
+  given text[];
+  counted bigint;
+  size numeric;
+begin
+  if room is not null then
+    given := array(select jsonb_array_elements_text(room->'values'));
+    if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
+    if room ? 'most' then
+      execute statements->>(room->>'measure')::int into size using given;
+      if size + (room->>'plus')::numeric > (room->>'most')::numeric then return false; end if;
+    end if;
+  end if;
+  given := array(select jsonb_array_elements_text(write->'values'));
+  if write ? 'mayBeTaken' then
+    begin
+      execute statements->>(write->>'statement')::int using given;
+      get diagnostics counted = row_count;
+    exception when unique_violation then
+      return false;
+    end;
+  else
+    execute statements->>(write->>'statement')::int using given;
+    get diagnostics counted = row_count;
+  end if;
+  return counted = (write->>'rows')::bigint;
+end $body$;`;
+
 /** One commit. Raises what refuses it; answers the lanes whose tasks have changed, and adds those it has armed. */
 const applyItem = `
 create or replace function paystate_apply_@(
@@ -90,12 +135,10 @@ create or replace function paystate_apply_@(
 declare
   place text := 'token';
   each jsonb;
-  room jsonb;
-  given text[];
   found_lane text;
   found_task record;
-  counted bigint;
-  size numeric;
+  lanes text[];
+  opened jsonb;
   at int := 0;
 begin
   if item ? 'consumes' then
@@ -149,28 +192,7 @@ begin
   at := 0;
   for each in select * from jsonb_array_elements(item->'writes') loop
     place := 'write/' || at;
-    room := each->'room';
-    if room is not null then
-      given := array(select jsonb_array_elements_text(room->'values'));
-      if room ? 'forget' then execute statements->>(room->>'forget')::int using given; end if;
-      if room ? 'most' then
-        execute statements->>(room->>'measure')::int into size using given;
-        if size + (room->>'plus')::numeric > (room->>'most')::numeric then raise exception using errcode = '${REFUSED}', message = place; end if;
-      end if;
-    end if;
-    given := array(select jsonb_array_elements_text(each->'values'));
-    if each ? 'mayBeTaken' then
-      begin
-        execute statements->>(each->>'statement')::int using given;
-        get diagnostics counted = row_count;
-      exception when unique_violation then
-        raise exception using errcode = '${REFUSED}', message = place;
-      end;
-    else
-      execute statements->>(each->>'statement')::int using given;
-      get diagnostics counted = row_count;
-    end if;
-    if counted <> (each->>'rows')::bigint then raise exception using errcode = '${REFUSED}', message = place; end if;
+    if not paystate_write_@(each, statements) then raise exception using errcode = '${REFUSED}', message = place; end if;
     at := at + 1;
   end loop;
 
@@ -207,14 +229,7 @@ begin
     end loop;
   end loop;
   if item ? 'arms' then
-    for found_task in insert into tasks (@taskColumns@)
-      select @armedColumns@ from jsonb_populate_recordset(null::tasks, item->'arms') a returning lane, workflow, cap, "laneGroup"
-    loop
-      if found_task.lane is not null then
-        changed := changed || found_task.lane;
-        armed := armed || jsonb_build_array(to_jsonb(found_task));
-      end if;
-    end loop;
+    ${armAll("item->'arms'")}
   end if;
   for each in select * from jsonb_array_elements(item->'narrows') loop
     if each->>'cap' is null then
@@ -237,10 +252,32 @@ begin
   end if;
 end $body$;`;
 
+/** What a group begins with: whatever its items touch is locked in one order. */
+const lockGroup = `
+  perform paystate_lock_@(batch->'names');
+  if batch ? 'instances' then
+    perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
+      order by id for no key update;
+  end if;
+  if batch ? 'tasks' then
+    perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
+  end if;
+  for each in select * from jsonb_array_elements(batch->'rows') loop
+    execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
+  end loop;`;
+
+/** What a group ends with. The row of the writer tells afterwards what became of the group, should its answer be lost. */
+const endGroup = `
+  perform paystate_settle_@(armed, changed);
+  update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
+      "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
+    where id = batch->>'writer' and number < (batch->>'number')::bigint;
+  if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
+  return answers;`;
+
 /**
- * A group of commits, in their order. At first all in one: a refusal is rare. When there is one, each has a subtransaction
- * of its own, and no more of them than PostgreSQL keeps at hand for a session; the answer is shorter then than what was asked.
- * The row of the writer tells afterwards what became of the group, should its answer be lost.
+ * A group of commits, in their order, each with a subtransaction of its own, and no more of them than PostgreSQL keeps at
+ * hand for a session; the answer is shorter then than what was asked.
  */
 const commitGroup = `
 create or replace function paystate_commit_@(batch jsonb) returns jsonb language plpgsql as $body$
@@ -253,42 +290,112 @@ declare
   changed text[] := '{}';
   armed jsonb := '[]';
 begin
-  perform paystate_lock_@(batch->'names');
-  if batch ? 'instances' then
-    perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
-      order by id for no key update;
-  end if;
-  if batch ? 'tasks' then
-    perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
-  end if;
-  for each in select * from jsonb_array_elements(batch->'rows') loop
-    execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
-  end loop;
-
-  begin
-    for item in select * from jsonb_array_elements(batch->'items') loop
+  ${lockGroup}
+  for item in select * from jsonb_array_elements(batch->'items') limit ${SUBTRANSACTIONS} loop
+    begin
       select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
       answers := answers || '"ok"';
-    end loop;
-  exception when sqlstate '${REFUSED}' then
-    changed := '{}';
-    armed := '[]';
-    answers := '[]';
-    for item in select * from jsonb_array_elements(batch->'items') limit ${SUBTRANSACTIONS} loop
-      begin
-        select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;
-        answers := answers || '"ok"';
-      exception when sqlstate '${REFUSED}' then
-        answers := answers || to_jsonb(sqlerrm);
-      end;
-    end loop;
-  end;
-  perform paystate_settle_@(armed, changed);
-  update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
-      "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
-    where id = batch->>'writer' and number < (batch->>'number')::bigint;
-  if not found then raise exception using errcode = '${GIVEN_UP}', message = 'this group was given up'; end if;
-  return answers;
+    exception when sqlstate '${REFUSED}' then
+      answers := answers || to_jsonb(sqlerrm);
+    end;
+  end loop;
+  ${endGroup}
+end $body$;`;
+
+const refuseUnless = (isKept: string): string =>
+  `if not (${isKept}) then raise exception using errcode = '${REFUSED}', message = 'together'; end if;`;
+
+const eachOf = (part: string, fields: string): string =>
+  `jsonb_to_recordset(batch->'${part}') as each_${part}(${fields})`;
+
+/**
+ * A group of commits whose parts are in nobody's way: each kind of change is one statement for all of them, which costs a
+ * third of one for each. One refusal takes back all, and the group is sent item by item.
+ */
+const commitTogether = `
+create or replace function paystate_commit_together_@(batch jsonb) returns jsonb language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+#variable_conflict use_column
+declare
+  statements jsonb := batch->'statements';
+  answers jsonb := batch->'answers';
+  each jsonb;
+  counted bigint;
+  lanes text[];
+  opened jsonb;
+  changed text[] := '{}';
+  armed jsonb := '[]';
+begin
+  ${lockGroup}
+  if batch ? 'consumes' then
+    with gone as (
+      delete from tasks using ${eachOf("consumes", "task text, token bigint")}
+        where tasks.id = each_consumes.task and tasks.token = each_consumes.token and tasks.token > 0 returning lane
+    )
+    select count(*), array_agg(distinct lane) filter (where lane is not null) into counted, lanes from gone;
+    ${refuseUnless("counted = jsonb_array_length(batch->'consumes')")}
+    changed := changed || coalesce(lanes, '{}');
+  end if;
+  if batch ? 'steps' then
+    update instances i set workflow = s.workflow, hash = s.hash, status = s.status, snapshot = s.snapshot,
+        "updatedAt" = s.at, version = i.version + 1
+      from jsonb_to_recordset(batch->'steps') as s(id text, "expectedVersion" bigint, workflow text, hash text,
+        status text, snapshot text, at bigint)
+      where i.id = s.id and i.version = s."expectedVersion";
+    get diagnostics counted = row_count;
+    ${refuseUnless("counted = jsonb_array_length(batch->'steps')")}
+  end if;
+  if batch ? 'starts' then
+    insert into instances select * from jsonb_populate_recordset(null::instances, batch->'starts') on conflict do nothing;
+    get diagnostics counted = row_count;
+    ${refuseUnless("counted = jsonb_array_length(batch->'starts')")}
+  end if;
+  for each in select * from jsonb_array_elements(batch->'writes') loop
+    ${refuseUnless("paystate_write_@(each, statements)")}
+  end loop;
+  if batch ? 'ends' then
+    with gone as (
+      delete from tasks where instance = any(array(select jsonb_array_elements_text(batch->'ends')))
+        and kind in ('timer', 'invocation') returning lane
+    )
+    select array_agg(distinct lane) filter (where lane is not null) into lanes from gone;
+    changed := changed || coalesce(lanes, '{}');
+  end if;
+  if batch ? 'disarms' then
+    with gone as (
+      delete from tasks using ${eachOf("disarms", "instance text, timer text")}
+        where tasks.instance = each_disarms.instance and tasks.name = each_disarms.timer
+          and kind in ('timer', 'invocation') returning lane
+    )
+    select array_agg(distinct lane) filter (where lane is not null) into lanes from gone;
+    changed := changed || coalesce(lanes, '{}');
+  end if;
+  if batch ? 'adopts' then
+    with moved as (
+      update tasks t set workflow = a.workflow
+        from jsonb_to_recordset(batch->'adopts') as a(instance text, workflow text)
+        where t.instance = a.instance and t.workflow <> a.workflow returning t.lane, t.workflow
+    )
+    select array_agg(distinct lane), jsonb_agg(distinct to_jsonb(m)) into lanes, opened from moved m where lane is not null;
+    changed := changed || coalesce(lanes, '{}');
+    armed := armed || coalesce(opened, '[]');
+  end if;
+  if batch ? 'arms' then
+    ${armAll("batch->'arms'")}
+  end if;
+  if batch ? 'unwatches' then
+    delete from watches using ${eachOf("unwatches", "kind text, key text, instance text")}
+      where watches.kind = each_unwatches.kind and watches.key = each_unwatches.key
+        and watches.instance = each_unwatches.instance;
+  end if;
+  if batch ? 'watches' then
+    insert into watches select * from jsonb_populate_recordset(null::watches, batch->'watches')
+      on conflict (kind, key, instance) do update set workflow = excluded.workflow, shard = excluded.shard;
+  end if;
+  if batch ? 'history' then
+    insert into history select * from jsonb_populate_recordset(null::history, batch->'history');
+  end if;
+  ${endGroup}
 end $body$;`;
 
 /** Due tasks of one queue without lanes, earliest first, locked. */
@@ -575,7 +682,18 @@ const armedColumns = taskColumns.replace(
 );
 
 const source = [
-  ...[lockAll, settleLanes, applyItem, commitGroup, dueLanes, leaseTasks, suspectInTurn, claimTasks],
+  ...[
+    lockAll,
+    settleLanes,
+    applyWrite,
+    applyItem,
+    commitGroup,
+    commitTogether,
+    dueLanes,
+    leaseTasks,
+    suspectInTurn,
+    claimTasks,
+  ],
   ...[extendLeases, releaseTask],
 ]
   .join("\n")
@@ -590,6 +708,7 @@ export const FUNCTIONS = source.replaceAll("_@", `_${digest}`);
 /** Their names. */
 export const functionNames = {
   commit: `paystate_commit_${digest}`,
+  together: `paystate_commit_together_${digest}`,
   claim: `paystate_claim_${digest}`,
   heartbeat: `paystate_heartbeat_${digest}`,
   release: `paystate_release_${digest}`,
