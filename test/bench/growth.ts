@@ -3,10 +3,13 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { postgresPrograms, startPostgres } from "../kit/postgres-server.ts";
 import { sqliteStorage } from "../kit/storages.ts";
+import { postgresStorage } from "../../storage/postgres.ts";
 import type { Commit } from "../../storage/storage.ts";
 import { newId } from "../../src/payments/ids.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { paymentStorage } from "../../src/payments/reads.ts";
 import type { PaymentTables } from "../../src/payments/records.ts";
 import { timed, type Report } from "./figures.ts";
 
@@ -19,6 +22,8 @@ const OLD_PER_BATCH = 6;
 const ROUNDS = 3;
 /** Instances that begin while steps are measured are numbered from here. */
 const FIRST_FRESH = 1_000_000_000;
+/** And those that a claim finds from here on. */
+const FIRST_DUE = 2_000_000_000;
 const CLAIMS = 500;
 const WORKFLOW = "bench@1";
 const NOW = Date.UTC(2026, 0, 1);
@@ -124,7 +129,7 @@ function stepper(storage: PaymentStorage) {
 async function claimP99(storage: PaymentStorage): Promise<number> {
   const times: number[] = [];
   for (let index = 0; index < CLAIMS; index++) {
-    const id = `due-${index}`;
+    const id = idOf(FIRST_DUE + index);
     await storage.commit([{ arms: [{ task: task(id, 1, NOW) }] }]);
     const { seconds, result } = await timed(() =>
       storage.claim({
@@ -146,40 +151,55 @@ async function claimP99(storage: PaymentStorage): Promise<number> {
 }
 
 /** Beside each size, how much more than at the first one. The best of a few rounds: what else the machine does only adds. */
+async function grow(storage: PaymentStorage, name: string, report: Report): Promise<void> {
+  const step = stepper(storage);
+  let stored = 0;
+  let started = FIRST_FRESH;
+  const first = { lately: 0, old: 0 };
+  for (const [index, size] of SIZES.entries()) {
+    await fill(storage, stored, size);
+    stored = size;
+    let visited = 0;
+    // The stride is prime to every size: old instances from all over, none twice within a batch.
+    const old = (count: number): string[] =>
+      Array.from({ length: count }, () => idOf((visited++ * 7_919) % size));
+    const fresh = (count: number): string[] => Array.from({ length: count }, () => idOf(started++));
+    const batches = (make: () => Batch): Batch[] => Array.from({ length: BATCHES }, make);
+    const best = { lately: Infinity, old: Infinity };
+    for (let round = 0; round < ROUNDS; round++) {
+      const lately = batches(() => ({ fresh: fresh(PER_BATCH), old: old(OLD_PER_BATCH) }));
+      best.lately = Math.min(best.lately, await step(lately));
+      best.old = Math.min(best.old, await step(batches(() => ({ fresh: [], old: old(PER_BATCH) }))));
+    }
+    if (index === 0) Object.assign(first, best);
+    report({
+      name: `growth, ${name}, ${size.toLocaleString("en")} stored`,
+      "µs/step": best.lately,
+      "times the first": best.lately / first.lately,
+      "µs/step of old ones only": best.old,
+      "claim p99 ms": await claimP99(storage),
+    });
+  }
+}
+
+/** On SQLite, and on PostgreSQL with `fsync`, where there is one. */
 export async function benchGrowth(report: Report): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const storage = await sqliteStorage(join(folder, "growth.db"));
-  const step = stepper(storage);
   try {
-    let stored = 0;
-    let started = FIRST_FRESH;
-    const first = { lately: 0, old: 0 };
-    for (const [index, size] of SIZES.entries()) {
-      await fill(storage, stored, size);
-      stored = size;
-      let visited = 0;
-      // The stride is prime to every size: old instances from all over, none twice within a batch.
-      const old = (count: number): string[] =>
-        Array.from({ length: count }, () => idOf((visited++ * 7_919) % size));
-      const fresh = (count: number): string[] => Array.from({ length: count }, () => idOf(started++));
-      const batches = (make: () => Batch): Batch[] => Array.from({ length: BATCHES }, make);
-      const best = { lately: Infinity, old: Infinity };
-      for (let round = 0; round < ROUNDS; round++) {
-        const lately = batches(() => ({ fresh: fresh(PER_BATCH), old: old(OLD_PER_BATCH) }));
-        best.lately = Math.min(best.lately, await step(lately));
-        best.old = Math.min(best.old, await step(batches(() => ({ fresh: [], old: old(PER_BATCH) }))));
-      }
-      if (index === 0) Object.assign(first, best);
-      report({
-        name: `growth, ${size.toLocaleString("en")} stored`,
-        "µs/step": best.lately,
-        "times the first": best.lately / first.lately,
-        "µs/step of old ones only": best.old,
-        "claim p99 ms": await claimP99(storage),
-      });
-    }
+    await grow(storage, "SQLite", report);
   } finally {
     await storage.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+  if (postgresPrograms() === null) return;
+  // Beside checkpoints of the default size, what is measured would be checkpoints.
+  const server = await startPostgres({ fsync: "on", full_page_writes: "on", max_wal_size: "4GB" });
+  try {
+    const onServer = paymentStorage(await postgresStorage(server.url, { clock: "caller" }));
+    await grow(onServer, "PostgreSQL", report);
+    await onServer.close();
+  } finally {
+    await server.stop();
   }
 }
