@@ -85,8 +85,10 @@ export function updateStatement(
 ): Statement<AnyRow, unknown> {
   return statement<AnyRow>()((row) => {
     const version = grows ? { version: sql<number>`version + 1` } : {};
-    // A row of a table without versions may be touched without a change, only to see that it is there.
-    const set = { [key]: sql<string>`${sql.ref(key)}`, ...pick(row, fields), ...version };
+    // A row of a table without versions may be touched without a change, only to see that it is there. Else the key is not
+    // named: a database that writes it, though unchanged, writes every index that holds it.
+    const touched = fields.length === 0 && !grows ? { [key]: sql<string>`${sql.ref(key)}` } : {};
+    const set = { ...touched, ...pick(row, fields), ...version };
     const update = db
       .updateTable(name)
       .set(set)
