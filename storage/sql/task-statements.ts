@@ -299,7 +299,63 @@ function withoutLane(db: Kysely<Schema>, ofQueue: RawBuilder<boolean>) {
 }
 
 export function laneStatements(db: Kysely<Schema>) {
-  return { ...keptLaneStatements(db), ...foundLaneStatements(db) };
+  return { ...keptLaneStatements(db), ...standingStatements(db), ...foundLaneStatements(db) };
+}
+
+/** How a lane stands, and the first of many, each asked in one statement. */
+function standingStatements(db: Kysely<Schema>) {
+  return {
+    /** Each row of the lane, with what its next time follows from: the cap it is narrowed to, its leases, its first task. */
+    standing: statement<{ lane: string }>()(({ lane }) =>
+      db
+        .selectFrom("lanes")
+        .select(["workflow", "cap", "nextAt"])
+        .select((eb) => [
+          eb
+            .selectFrom("narrowedLanes")
+            .select("narrowedLanes.cap")
+            .whereRef("narrowedLanes.lane", "=", "lanes.lane")
+            .as("narrowedTo"),
+          eb
+            .selectFrom("tasks")
+            .select(({ fn }) => fn.countAll<number>().as("count"))
+            .where("deadAt", "is", null)
+            .whereRef("tasks.lane", "=", "lanes.lane")
+            .where("holder", "is not", null)
+            .as("held"),
+          eb
+            .selectFrom("tasks")
+            .select("visibleAt")
+            .where("deadAt", "is", null)
+            .whereRef("tasks.lane", "=", "lanes.lane")
+            .whereRef("tasks.workflow", "=", "lanes.workflow")
+            .orderBy("visibleAt")
+            .limit(sql.lit(1))
+            .as("firstAt"),
+        ])
+        .where("lanes.lane", "=", lane),
+    ),
+    /** Of the first lanes the earliest that is in none of these groups, a list in JSON; and how many were looked at. */
+    nextOutside: statement<{ workflow: string; full: string; limit: number }>()(({ workflow, full, limit }) =>
+      db
+        .selectFrom((eb) =>
+          eb
+            .selectFrom("lanes")
+            .select(["laneGroup", "nextAt"])
+            .where("workflow", "=", workflow)
+            .orderBy("nextAt")
+            .limit(limit)
+            .as("first"),
+        )
+        .select((eb) => [
+          sql<
+            number | null
+          >`min(case when ${eb.ref("laneGroup")} not in (select value from json_each(${full}))
+            then ${eb.ref("nextAt")} end)`.as("at"),
+          eb.fn.countAll<number>().as("looked"),
+        ]),
+    ),
+  };
 }
 
 /** How rows of lanes are kept. */

@@ -56,33 +56,40 @@ export class Lanes {
     else this.#lanes.narrow.run({ lane, cap });
   }
 
-  /** Brings the rows of lanes whose tasks have changed in line with them: two seeks each. */
+  /** Brings the rows of lanes whose tasks have changed in line with them: a few seeks in one statement each. */
   settle(changed: ReadonlySet<string | null>): void {
     for (const lane of changed) if (lane !== null) this.#settle(lane);
   }
 
   #settle(lane: string): void {
-    const rows = this.#lanes.of.all({ lane });
-    const cap = rows[0] === undefined ? 1 : this.#capOf(rows[0]);
-    const slotAt = this.#tasks.nextSlot.get({ lane, others: cap - 1 })?.at ?? -Infinity;
-    for (const row of rows) {
-      const { workflow } = row;
-      const first = this.#tasks.nextInLane.get({ lane, workflow });
-      const nextAt = Math.max(first?.at ?? 0, slotAt);
-      if (first === undefined) this.#lanes.close.run({ lane, workflow });
-      else if (nextAt !== row.nextAt) this.#lanes.schedule.run({ lane, workflow, nextAt });
+    const rows = this.#lanes.standing.all({ lane });
+    const [first] = rows;
+    if (first === undefined) return;
+    const cap = Math.min(first.cap, first.narrowedTo ?? first.cap);
+    const slotAt = (first.held ?? 0) < cap ? -Infinity : this.#slotAt(lane, cap);
+    for (const { workflow, nextAt, firstAt } of rows) {
+      if (firstAt === null) {
+        this.#lanes.close.run({ lane, workflow });
+        continue;
+      }
+      const dueAt = Math.max(firstAt, slotAt);
+      if (dueAt !== nextAt) this.#lanes.schedule.run({ lane, workflow, nextAt: dueAt });
     }
+  }
+
+  /** When a full lane has a slot again. */
+  #slotAt(lane: string, cap: number): number {
+    return this.#tasks.nextSlot.get({ lane, others: cap - 1 })?.at ?? -Infinity;
   }
 
   /** When the first lane of a workflow that is in none of these groups has a task and a slot for it. */
   next(workflow: string, full: readonly string[]): number | null {
     if (full.length === 0) return this.#lanes.next.get({ workflow })?.at ?? null;
-    const isFull = new Set(full);
     for (const limit of [SHORT_LOOK, LOOK_AHEAD]) {
-      const first = this.#lanes.due.all({ workflow, now: Number.MAX_SAFE_INTEGER, limit });
-      const found = first.find(({ laneGroup }) => !isFull.has(laneGroup));
-      if (found !== undefined || first.length < limit) return found?.nextAt ?? null;
+      const found = this.#lanes.nextOutside.get({ workflow, full: JSON.stringify(full), limit });
+      if (found === undefined || found.at !== null || found.looked < limit) return found?.at ?? null;
     }
+    const isFull = new Set(full);
     const [ungrouped] = this.#ofGroup(workflow, UNGROUPED, { now: Number.MAX_SAFE_INTEGER, limit: 1 });
     let earliest = ungrouped?.nextAt ?? Infinity;
     for (const { laneGroup, at } of this.#groups(workflow)) {

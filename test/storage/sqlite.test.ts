@@ -323,6 +323,9 @@ describe("the database", () => {
     await everyRead(storage);
     const hot = prepared.filter((sql) => /^(select|update|delete)/.test(sql) && !sql.includes("sqlite_"));
     expect(hot.length).toBeGreaterThan(30);
+    // SQLite compiles a statement again each time a number is bound that stands alone behind LIMIT.
+    expect(hot.filter((sql) => / limit \?(?! \+ 0)/.test(sql))).toEqual([]);
+    expect(hot.filter((sql) => sql.includes(" limit ? + 0")).length).toBeGreaterThan(5);
     const plans = hot.map((sql) => {
       const parameters = sql
         .split("?")
@@ -332,7 +335,10 @@ describe("the database", () => {
       return { sql, plan: steps.map(({ detail }) => detail).join("; ") };
     });
     // Pragmas that are asked like tables, for the size of the file, have one row each.
-    const slow = plans.filter(({ plan }) => /(^|; )SCAN (?!pragma_)|TEMP B-TREE/.test(plan));
+    // The first lanes were found by a seek, and the groups that have no place were given.
+    const slow = plans.filter(({ plan }) =>
+      /(^|; )SCAN (?!pragma_|first\b|json_each\b)|TEMP B-TREE/.test(plan),
+    );
     // A holder gives up its shards once, when it stops, and there are as many rows as shards.
     expect(slow.map(({ sql }) => sql)).toEqual([
       expect.stringContaining(`from "paystateMigrations"`),
