@@ -19,16 +19,36 @@ class Placeholder {
   }
 }
 
-/** Compiles a query over values that are given later: `statement<{ id: string }>()(({ id }) => db…where("id", "=", id))`. */
+/** A query that is compiled when it is first needed: a start would otherwise wait for all that it never runs. */
+class LateStatement<Values, Row> implements Statement<Values, Row> {
+  readonly #build: () => Compilable<Row>;
+  #compiled: Pick<Statement<Values, Row>, "sql" | "parameters"> | null = null;
+
+  constructor(build: () => Compilable<Row>) {
+    this.#build = build;
+  }
+
+  get sql(): string {
+    return this.#compile().sql;
+  }
+
+  get parameters(): Statement<Values, Row>["parameters"] {
+    return this.#compile().parameters;
+  }
+
+  #compile(): Pick<Statement<Values, Row>, "sql" | "parameters"> {
+    if (this.#compiled !== null) return this.#compiled;
+    const { sql, parameters } = this.#build().compile();
+    const names = parameters.map((parameter) => nameOf(parameter, sql) as keyof Values & string);
+    return (this.#compiled = { sql, parameters: names });
+  }
+}
+
+/** A query over values that are given later: `statement<{ id: string }>()(({ id }) => db…where("id", "=", id))`. */
 export function statement<Values extends object>() {
   const values = new Proxy({} as Values, { get: (_, name) => new Placeholder(String(name)) });
-  return <Row>(build: (given: Values) => Compilable<Row>): Statement<Values, Row> => {
-    const { sql, parameters } = build(values).compile();
-    return {
-      sql,
-      parameters: parameters.map((parameter) => nameOf(parameter, sql) as keyof Values & string),
-    };
-  };
+  return <Row>(build: (given: Values) => Compilable<Row>): Statement<Values, Row> =>
+    new LateStatement(() => build(values));
 }
 
 /** All of these values at once, for an insert. */

@@ -64,17 +64,25 @@ export class Connection {
     };
   }
 
-  prepare<Values extends object, Row>({ sql, parameters }: Statement<Values, Row>): Prepared<Values, Row> {
-    const prepared = this.#database.prepare(sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`));
+  /** Prepared when it is first run: an open file has some 100 statements, and a short life runs few of them. */
+  prepare<Values extends object, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
+    let prepared: SqliteStatement | null = null;
+    let parameters: Statement<Values, Row>["parameters"] = [];
+    const ready = (): SqliteStatement => {
+      if (prepared !== null) return prepared;
+      ({ parameters } = statement);
+      const sql = statement.sql.replaceAll(BOUND_LIMIT, `${BOUND_LIMIT} + 0`);
+      return (prepared = this.#database.prepare(sql));
+    };
     const bound = (values: Values): SqlValue[] => parameters.map((name) => values[name] as SqlValue);
     return {
-      run: (values) => prepared.run(bound(values)).changes,
-      get: (values) => prepared.get(bound(values)) as Row | undefined,
-      all: (values) => prepared.all(bound(values)) as Row[],
+      run: (values) => ready().run(bound(values)).changes,
+      get: (values) => ready().get(bound(values)) as Row | undefined,
+      all: (values) => ready().all(bound(values)) as Row[],
     };
   }
 
-  /** The same, for a statement that is compiled when it is first needed and then kept. */
+  /** The same, for a statement that is made when it is first needed and then kept. */
   prepared<Values extends object, Row>(statement: Statement<Values, Row>): Prepared<Values, Row> {
     const known = this.#known.get(statement) as Prepared<Values, Row> | undefined;
     if (known !== undefined) return known;

@@ -6,7 +6,7 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { postgresDatabase } from "./postgres-database.ts";
 import { THOROUGH } from "./thorough.ts";
-import { memoryStorage, postgresStorage, sqliteStorage } from "./storages.ts";
+import { memoryStorage, postgresStorage, copiedSqlite } from "./storages.ts";
 
 /** An empty database, with the tables of the payment service. */
 export interface PaymentDatabase {
@@ -44,7 +44,7 @@ export const adapters: readonly Adapter[] = [
     async make() {
       const folder = await mkdtemp(join(tmpdir(), "paystate-"));
       return {
-        open: () => sqliteStorage(join(folder, "test.db")),
+        open: () => copiedSqlite(join(folder, "test.db")),
         destroy: () => rm(folder, { recursive: true }),
       };
     },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import type { PaymentDatabase } from "./adapters.ts";
 import { postgresDatabase } from "./postgres-database.ts";
-import { memoryStorage, postgresStorage, sqliteStorage } from "./storages.ts";
+import { memoryStorage, postgresStorage, copiedSqlite } from "./storages.ts";
 
 async function memory(): Promise<PaymentDatabase> {
   const storage = memoryStorage();
@@ -14,7 +14,7 @@ async function memory(): Promise<PaymentDatabase> {
 
 async function sqlite(): Promise<PaymentDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  return { open: () => sqliteStorage(join(folder, "a.db")), destroy: () => rm(folder, { recursive: true }) };
+  return { open: () => copiedSqlite(join(folder, "a.db")), destroy: () => rm(folder, { recursive: true }) };
 }
 
 async function postgres(): Promise<PaymentDatabase> {

@@ -1,4 +1,8 @@
 /** The adapters as the tests of payments hold them: with the tables and the named reads of the payment service. */
+import { existsSync, rmSync } from "node:fs";
+import { copyFile, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { memoryStorage as memory } from "../../storage/memory.ts";
 import { sqliteStorage as sqlite } from "../../storage/sqlite.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
@@ -13,6 +17,27 @@ export async function sqliteStorage(...given: Parameters<typeof sqlite>): Promis
   const storage = paymentStorage(await sqlite(...given));
   await storage.fact("");
   return storage;
+}
+
+/** The same, where it does not matter how the tables came there: a new file begins as the copy of one that has them. */
+export async function copiedSqlite(path: string): Promise<PaymentStorage> {
+  if (!existsSync(path)) await copyFile(await emptyFile(), path);
+  return sqliteStorage(path);
+}
+
+let empty: Promise<string> | null = null;
+
+/** A file with every table and no row: to copy it takes far less time than to make the tables. */
+function emptyFile(): Promise<string> {
+  return (empty ??= makeEmptyFile());
+}
+
+async function makeEmptyFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "paystate-empty-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "empty.db");
+  await (await sqliteStorage(path)).close();
+  return path;
 }
 
 /** A storage in a schema of PostgreSQL. Its tables are there before anything is asked of it. */

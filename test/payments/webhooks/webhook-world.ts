@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sqliteStorage } from "../../kit/storages.ts";
+import { copiedSqlite } from "../../kit/storages.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -50,7 +50,7 @@ export async function webhookWorld(
   const folder = mkdtempSync(join(tmpdir(), "paystate-webhooks-"));
   const opened: PaymentStorage[] = [];
   const reopen = async (): Promise<PaymentStorage> => {
-    const storage = await sqliteStorage(join(folder, "payments.db"));
+    const storage = await copiedSqlite(join(folder, "payments.db"));
     opened.push(storage);
     return storage;
   };
