@@ -16,7 +16,9 @@ const WITH_PROCESSES = [
   "test/chaos/*.test.ts",
   "test/http/cells-example.test.ts",
   "test/payments/swap/other-providers.test.ts",
-  "test/storage/{sqlite-processes,postgres-outages}.test.ts",
+  // Some of them wait for locks, poolers and servers that are taken away.
+  "test/storage/{sqlite-processes,sqlite-read-only}.test.ts",
+  "test/storage/postgres-{failures,outages,refusals}.test.ts",
   "test/local/killed-process.test.ts",
   "test/inspector/browser*.test.ts",
 ];

@@ -8,6 +8,7 @@ import { checkOptions, runtimeOptions } from "../../src/options.ts";
 import { redactingLogger, redactionOf } from "../../src/redacting-log.ts";
 import { silentLogger, type Logger } from "../../src/runtime.ts";
 import { everythingIn, recorder, type Line } from "./recorder.ts";
+import { byDepth } from "../kit/thorough.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 
 const redactText = redactionOf(silentLogger);
@@ -151,7 +152,7 @@ describe("H13: no secret reaches the host's logger", () => {
           expect(everythingIn(line)).not.toContain(canary);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: byDepth({ quick: 500, ci: 3_000, long: 3_000 }) },
     );
   });
 

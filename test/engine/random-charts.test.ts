@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { adapters, type Adapter } from "../kit/adapters.ts";
 import type { Death } from "../kit/mortal.ts";
 import { repeatedRun } from "../kit/seed.ts";
-import { EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
 import { durableLife } from "./charts/lives.ts";
 import { charts, happenings } from "./random-charts/chart-spec.ts";
 import { referenceLife } from "./random-charts/reference-life.ts";
@@ -31,7 +31,7 @@ test(
         expect(sights).toEqual(expected.sights);
         expect(new Set(notes)).toEqual(new Set(expected.notes));
       }),
-      { numRuns: THOROUGH ? 20_000 : 300, ...repeatedRun() },
+      { numRuns: byDepth({ quick: 100, ci: 300, long: 20_000 }), ...repeatedRun() },
     );
   },
   EXPLORING_MS,

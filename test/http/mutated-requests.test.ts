@@ -8,7 +8,7 @@ import { contractWorld, type ContractWorld } from "./contract-world.ts";
 import { longestBlock } from "./longest-block.ts";
 import { CASES, mutation, validRequest, type RawRequest } from "./mutations.ts";
 
-const REQUESTS = byDepth({ quick: 300, ci: 2_000, long: 50_000 });
+const REQUESTS = byDepth({ quick: 150, ci: 2_000, long: 50_000 });
 // Soon its quotes are used and its webhook is deleted, and later its limits would be used up.
 const REQUESTS_OF_A_TENANT = 50;
 const MAX_BLOCK_MS = 20;

@@ -1,5 +1,8 @@
 /** How much a run explores: `npm test` a quick sample, CI (`--mode ci`) a larger one, `npm run test:long` all of it. */
 
+import { createHash } from "node:crypto";
+import { seedOfRun } from "./seed.ts";
+
 /** The depth of a run, by its vitest mode. `test` is vitest's own default. */
 export type Depth = "quick" | "ci" | "long";
 
@@ -15,6 +18,17 @@ export const QUICK = DEPTH === "quick";
 /** What this run takes of each depth's own. */
 export function byDepth<Value>(choices: Readonly<Record<Depth, Value>>): Value {
   return choices[DEPTH];
+}
+
+/**
+ * All of the kinds that a test is made for; in a quick run only the one that the seed draws, so that each has its turn.
+ * @param about what tells this choice from others: its name is enough.
+ */
+export function sampled<Kind>(kinds: readonly Kind[], about: string): readonly Kind[] {
+  if (!QUICK) return kinds;
+  const digest = createHash("sha256").update(`${about} ${seedOfRun()}`).digest();
+  const drawn = digest.readUInt32BE(0) % kinds.length;
+  return kinds.slice(drawn, drawn + 1);
 }
 
 /** After so long a test that explores many lives is thought to hang, in milliseconds. */

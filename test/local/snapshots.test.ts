@@ -299,7 +299,7 @@ test(
       expect(snapshotted(folder)).toBeGreaterThanOrEqual(0);
       for (const left of [killed, folder]) await alike(left, life);
     });
-    await fc.assert(lives, { numRuns: byDepth({ quick: 4, ci: 15, long: 300 }) });
+    await fc.assert(lives, { numRuns: byDepth({ quick: 2, ci: 15, long: 300 }) });
   },
   EXPLORING_MS,
 );

@@ -1,8 +1,11 @@
 /** The Solana ledger passes the published contract whole, over both ways to a chain. */
 import { describe, test } from "vitest";
 import { ledgerContract } from "../contracts/ledger.ts";
+import { sampled } from "../kit/thorough.ts";
 import { solanaWorld } from "../kit/solana-world.ts";
 
-describe.each(["in process", "over HTTP"] as const)("ledger contract: Solana, %s", (transport) => {
+const WAYS = ["in process", "over HTTP"] as const;
+
+describe.each(sampled(WAYS, "ledger contract"))("ledger contract: Solana, %s", (transport) => {
   test.each(ledgerContract)("$name", ({ run }) => run(() => solanaWorld(transport)));
 });

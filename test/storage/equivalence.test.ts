@@ -319,7 +319,7 @@ test(
       const storage = await sqliteStorage(":memory:", { elapsed: () => 0 });
       return { storage, remove: () => storage.close() };
     });
-    const numRuns = byDepth({ quick: 20, ci: 300, long: 300 });
+    const numRuns = byDepth({ quick: 10, ci: 300, long: 300 });
     await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(90_000)] });
   },
 );
@@ -334,7 +334,7 @@ test.skipIf(!HAS_POSTGRES)(
       await storage.fact("");
       return { storage, remove: () => storage.close().then(database.destroy) };
     });
-    const numRuns = byDepth({ quick: 3, ci: 8, long: 1_000 });
+    const numRuns = byDepth({ quick: 2, ci: 8, long: 1_000 });
     const time = THOROUGH ? 300_000 : 30_000;
     await fc.assert(property, { numRuns, plugins: [fc.interruptAfterTimeLimit(time)] });
   },

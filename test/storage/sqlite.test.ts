@@ -8,6 +8,7 @@ import { sqliteStorage } from "../kit/storages.ts";
 import { SOL_MINT } from "../../src/address.ts";
 import { installedStatements } from "../../storage/sql/install-statements.ts";
 import { instanceStatements, watchStatements } from "../../storage/sql/instance-statements.ts";
+import type { Statement } from "../../storage/sql/statement.ts";
 import { laneStatements, taskStatements } from "../../storage/sql/task-statements.ts";
 import { prepareDatabase } from "../../storage/sqlite/open.ts";
 import { engineTables } from "../../storage/engine-tables.ts";
@@ -327,8 +328,14 @@ describe("the database", () => {
     await everyRead(storage);
     // The engine's own statements are all looked at, whether this test has run them or not.
     const db = await prepareDatabase(database);
-    const own = [taskStatements, laneStatements, instanceStatements, watchStatements, installedStatements];
-    const written = own.flatMap((statements) => Object.values(statements(db)).map(({ sql }) => sql));
+    const own: readonly Readonly<Record<string, Statement<never, unknown>>>[] = [
+      taskStatements(db),
+      laneStatements(db),
+      instanceStatements(db),
+      watchStatements(db),
+      installedStatements(db),
+    ];
+    const written = own.flatMap((statements) => Object.values(statements).map(({ sql }) => sql));
     expect(written.length).toBeGreaterThan(60);
     const hot = [...new Set([...prepared, ...written])].filter(
       (sql) => /^(select|update|delete)/.test(sql) && !sql.includes("sqlite_"),

@@ -5,6 +5,7 @@ import { Keypair } from "@solana/web3.js";
 import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -207,10 +208,12 @@ test("P16: five hundred fresh accounts under a quote priced for one are not take
   });
 });
 
-test.for([
+const LARGEST = [
   ["USDC", "0.001", 100],
   ["SOL", "0.002", 42],
-] as const)(
+] as const;
+
+test.for(sampled(LARGEST, "the largest payroll"))(
   "P19: a payroll of 500 in %s: no transaction over 1,232 bytes, each recipient in one payment, each paid once",
   { timeout: 180_000 },
   async ([asset, amount, payouts], { open }) => {

@@ -7,7 +7,7 @@ import type { RequestOptions } from "../../../src/payments/accounts/answer-once.
 import type { TransactionRequest } from "../../../src/payments/requests.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { meetAtEveryCommit, type Ending, type Through } from "../../kit/meet-at-every-commit.ts";
-import { THOROUGH } from "../../kit/thorough.ts";
+import { sampled, THOROUGH } from "../../kit/thorough.ts";
 import { refusal } from "../wallet/wallet-world.ts";
 import { MODES, racesWorld, TYPES, type Mode, type RacesWorld, type Type } from "./races-world.ts";
 
@@ -191,7 +191,7 @@ const expectOneRefresh =
     }
   };
 
-describe.each(adapters)("on $name", (adapter) => {
+describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
   const types = adapter.name === "memory" || THOROUGH ? TYPES : (["send"] as const);
   beforeAll(async () => {
     world = await racesWorld(adapter);

@@ -5,11 +5,13 @@ import { solanaLedger } from "../../../src/solana/index.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { turns } from "../../kit/engine-world.ts";
 import { landingNode, type LandingNode } from "../../kit/landing-node.ts";
+import { byDepth } from "../../kit/thorough.ts";
 import { transfersInFlight, type TransfersInFlight } from "../../kit/transfers-in-flight.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
-const PAYMENTS = 3_000;
+const PAYMENTS = byDepth({ quick: 600, ci: 3_000, long: 3_000 });
+const UNSEEN = byDepth({ quick: 400, ci: 2_000, long: 2_000 });
 const LATENCY_MS = 200;
 const MINUTE = 60_000;
 const STEP_MS = 100;
@@ -70,7 +72,7 @@ const once = (): number[] => transfers.signatures.map(() => 1);
 const twice = (): number[] => transfers.signatures.map(() => 2);
 
 test(
-  "M16: 3,000 payments become final while the node was out and answers in 200 ms: all are told within a minute of its return, none is asked for twice",
+  `M16: ${PAYMENTS} payments become final while the node was out and answers in 200 ms: all are told within a minute of its return, none is asked for twice`,
   { timeout: 120_000 },
   async () => {
     await begin(PAYMENTS);
@@ -131,8 +133,8 @@ test("E10: what one answer called final and the next one does not know is follow
   expect(transfers.told("confirmed")).toBe(1);
 });
 
-test("W9: 2,000 payments that no node has seen are sent again in turn, and a landing is told meanwhile", async () => {
-  await begin(2_000);
+test(`W9: ${UNSEEN} payments that no node has seen are sent again in turn, and a landing is told meanwhile`, async () => {
+  await begin(UNSEEN);
   const sent = new Map<string, number>();
   node.asked.length = 0;
   node.mostAtOnce = 0;
@@ -145,7 +147,7 @@ test("W9: 2,000 payments that no node has seen are sent again in turn, and a lan
   expect(transfers.told("completed")).toBe(1);
   expect(took).toBeLessThanOrEqual(5_000);
   await live(30_000);
-  expect(sent.size).toBe(2_000);
+  expect(sent.size).toBe(UNSEEN);
   // In turn: nobody's bytes wait while another's are sent again and again.
   expect(Math.max(...sent.values()) - Math.min(...sent.values())).toBeLessThanOrEqual(3);
   expect(node.mostAtOnce).toBeLessThanOrEqual(SENDS_AT_ONCE + LOOKS_AT_ONCE);

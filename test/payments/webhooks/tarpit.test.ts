@@ -8,6 +8,7 @@ import { silentLogger, systemRandom } from "../../../src/runtime.ts";
 import { DELIVERY_DEADLINE_MS, type Delivery } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { webhookOf } from "../../contracts/storage/samples.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 
@@ -122,7 +123,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
   };
 }
 
-describe.each(adapters)("on $name", (adapter) => {
+describe.each(sampled(adapters, "tarpit"))("on $name", (adapter) => {
   // Fewer than fill the 64 places, as many as fill them exactly, and more.
   test.each([8, 16, 32])(
     "H14: beside the tarpit %i healthy receivers wait at most 1.25 times as long as without it",
