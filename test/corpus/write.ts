@@ -4,14 +4,13 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { privateFixture, units } from "../kit/private-fixture.ts";
 import { webhookWorld } from "../payments/webhooks/webhook-world.ts";
 import { CORPUS, livesIn, type StoredLives } from "./lives.ts";
 
 /** A send with its deliveries. */
 async function sends(): Promise<readonly StoredLives[]> {
-  const world = await webhookWorld(await issueLoopbackCertificate());
+  const world = await webhookWorld();
   await world.register();
   await world.sendOne();
   await world.fixture.finalize();

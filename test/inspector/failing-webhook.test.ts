@@ -1,19 +1,14 @@
 /** A webhook that does not take its deliveries: it needs attention from the first failed attempt on. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
-import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
 import { answerWith } from "../kit/https-receiver.ts";
-import { webhookWorld, type WebhookWorld } from "../payments/webhooks/webhook-world.ts";
+import { webhookTest as test } from "../payments/webhooks/webhook-test.ts";
 
 const MINUTE = 60_000;
 
-let world: WebhookWorld;
-beforeEach(async () => {
-  world = await webhookWorld(await issueLoopbackCertificate());
-});
-afterEach(() => world.close());
-
-test("a delivery that is tried again stands among what needs attention, and no more once it was taken", async () => {
+test("a delivery that is tried again stands among what needs attention, and no more once it was taken", async ({
+  world,
+}) => {
   const { fixture, receiver, register } = world;
   const { fetch } = createHttpHandler({ service: fixture.service, clock: fixture.clock, inspector: true });
   const attention = async (): Promise<string> =>

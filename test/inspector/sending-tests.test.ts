@@ -1,17 +1,11 @@
 /** A test notice is sent from a webhook's page: asked before, in the audit log, the receiver's answer shown. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { answerWith } from "../kit/https-receiver.ts";
-import { issueLoopbackCertificate } from "../kit/loopback-certificate.ts";
-import { webhookWorld, type WebhookWorld } from "../payments/webhooks/webhook-world.ts";
+import { webhookTest as test } from "../payments/webhooks/webhook-test.ts";
+import type { WebhookWorld } from "../payments/webhooks/webhook-world.ts";
 
 const AT = "http://127.0.0.1/_inspector";
-
-let world: WebhookWorld;
-beforeEach(async () => {
-  world = await webhookWorld(await issueLoopbackCertificate());
-});
-afterEach(() => world.close());
 
 const inspect = ({ fixture: { service, clock } }: WebhookWorld, acts: boolean) => {
   const { fetch } = createHttpHandler({ service, clock, inspector: { acts } });
@@ -26,7 +20,9 @@ const inspect = ({ fixture: { service, clock } }: WebhookWorld, acts: boolean) =
   return { text, send };
 };
 
-test("the page before says where the sample goes, and nothing is sent by looking at it", async () => {
+test("the page before says where the sample goes, and nothing is sent by looking at it", async ({
+  world,
+}) => {
   const id = await world.register({ events: ["transaction.failed"] });
   const { text } = inspect(world, true);
   expect(await text(`/webhook?id=${id}`)).toContain("Send a test …");
@@ -39,7 +35,9 @@ test("the page before says where the sample goes, and nothing is sent by looking
   expect(world.posts()).toEqual([]);
 });
 
-test("one sample is sent, its answer is shown, and who did it and why stands in the audit log", async () => {
+test("one sample is sent, its answer is shown, and who did it and why stands in the audit log", async ({
+  world,
+}) => {
   const id = await world.register({ events: ["transaction.failed"] });
   const { send, text } = inspect(world, true);
   world.receiver.answer(answerWith(200));
@@ -55,7 +53,9 @@ test("one sample is sent, its answer is shown, and who did it and why stands in 
   expect(await text(`/webhook?id=${id}`)).toContain("Nothing has been delivered to it yet.");
 });
 
-test("an event that the webhook does not take, a deleted webhook and a viewer who only looks send nothing", async () => {
+test("an event that the webhook does not take, a deleted webhook and a viewer who only looks send nothing", async ({
+  world,
+}) => {
   const id = await world.register({ events: ["transaction.failed"] });
   const { send } = inspect(world, true);
   expect(await send(id, "transaction.pending")).toMatch(/^409 .*Expected one of the events of this webhook/);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "./loopback-certificate.ts";
+import { type LoopbackCertificate, sharedCertificate } from "./loopback-certificate.ts";
 
 /** One request as it arrived. */
 export interface ReceivedRequest {
@@ -46,7 +46,7 @@ export interface HttpsReceiver {
 
 /** What a receiver may be told; all of it has a default. */
 export interface HttpsReceiverOptions {
-  /** A certificate to share between receivers; a fresh one by default. */
+  /** A certificate of its own; by default that of all receivers of this process. */
   readonly certificate?: LoopbackCertificate;
   /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string;
@@ -59,7 +59,7 @@ export interface HttpsReceiverOptions {
 /** Starts a receiver on a free port. */
 export async function startHttpsReceiver(options: HttpsReceiverOptions = {}): Promise<HttpsReceiver> {
   const { host = "127.0.0.1", now = Date.now } = options;
-  const certificate = options.certificate ?? (await issueLoopbackCertificate());
+  const certificate = options.certificate ?? (await sharedCertificate());
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
   const waiting: ((request: ReceivedRequest) => void)[] = [];

@@ -28,3 +28,10 @@ export async function issueLoopbackCertificate(): Promise<LoopbackCertificate> {
   });
   return { ca: authority.cert, ...leaf };
 }
+
+let shared: Promise<LoopbackCertificate> | null = null;
+
+/** One certificate for all receivers of this process: to make the keys of one takes longer than most tests. */
+export function sharedCertificate(): Promise<LoopbackCertificate> {
+  return (shared ??= issueLoopbackCertificate());
+}

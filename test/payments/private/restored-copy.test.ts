@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 const LEASE_OVER = 20_000;
 
 /** All of a send's in the long run; of longer stories so many, evenly spread. */
-const MAX_COPIES = byDepth({ quick: 1, ci: 4, long: 20 });
+const MAX_COPIES = byDepth({ quick: 2, ci: 4, long: 20 });
 
 function atMost<T>(most: number, all: readonly T[]): readonly T[] {
   const step = Math.max(1, all.length / most);

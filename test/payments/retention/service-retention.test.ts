@@ -1,11 +1,11 @@
 /** What a payment service lets go, as its callers and its host see it. */
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createPaymentService, type ArchivedRow, type PaymentServiceOptions } from "../../../src/index.ts";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { describe, expect } from "vitest";
+import { createPaymentService, type ArchivedRow } from "../../../src/index.ts";
 import { privateTest } from "../../kit/private-test.ts";
 import { serviceTest } from "../../kit/service-test.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-import { webhookWorld, type WebhookWorld } from "../webhooks/webhook-world.ts";
+import { webhookTest } from "../webhooks/webhook-test.ts";
+import type { WebhookWorld } from "../webhooks/webhook-world.ts";
 import { passed } from "./passing.ts";
 
 const HOUR = 3_600_000;
@@ -15,136 +15,142 @@ const passOf = (world: Pick<WebhookWorld["fixture"], "service" | "clock">): Prom
   passed(world.clock, async () => (await world.service.health()).retention?.lastPassAt);
 
 describe("with webhooks, on a database file", () => {
-  let certificate: LoopbackCertificate;
-  let world: WebhookWorld | undefined;
-  beforeAll(async () => {
-    certificate = await issueLoopbackCertificate();
-  });
-  afterEach(() => world?.close());
+  webhookTest(
+    "notices go with their deliveries, then transactions with all that is theirs; each is archived before, and what is left is told truly",
+    async ({ open }) => {
+      const archived: ArchivedRow[] = [];
+      const { fixture, caller, register, sendOne } = await open({
+        keep: { transactions: "30d", notices: "7d", quotes: "1h" },
+        archive: (rows) => void archived.push(...rows),
+      });
+      const { service, storage, clock } = fixture;
+      const webhookId = await register();
+      const send = async (): Promise<string> => {
+        const id = await sendOne();
+        await fixture.finalize();
+        clock.advance(60_000);
+        await service.settled();
+        return id;
+      };
+      const first = await send();
+      const [taken] = (await service.events(caller, { order: "asc" })).data;
+      const [delivery] = (await service.deliveries(caller, webhookId)).data;
+      const { quoteId } = (await storage.transaction(first))?.transaction ?? { quoteId: "" };
+      await service.createQuote(caller, { inputAsset: "USDC", outputAsset: "USDC", amount: "1" });
+      clock.advance(8 * DAY);
+      await passOf(fixture);
+      const second = await send();
 
-  async function opened(options: Partial<PaymentServiceOptions>): Promise<WebhookWorld> {
-    world = await webhookWorld(certificate, options);
-    return world;
-  }
+      await passOf(fixture);
+      // The last one that the webhook took before is not the last any more.
+      const { data, hasMore } = await service.events(caller, { order: "asc", limit: 3 });
+      expect([new Set(data.map(({ transactionId }) => transactionId)), hasMore]).toEqual([
+        new Set([second]),
+        false,
+      ]);
+      await expectRefusal(
+        service.events(caller, { startingAfter: taken?.eventId ?? "" }),
+        "VALIDATION_ERROR",
+        {
+          fields: [{ path: "startingAfter", message: "is no event of this list" }],
+        },
+      );
+      await expectRefusal(
+        service.deliveries(caller, webhookId, { startingAfter: delivery?.deliveryId ?? "" }),
+        "VALIDATION_ERROR",
+        { fields: [{ path: "startingAfter", message: "is no delivery of this list" }] },
+      );
+      const deliveryId = delivery?.deliveryId ?? "";
+      await expectRefusal(service.redeliver(caller, { webhookId, deliveryId }), "DELIVERY_NOT_FOUND", {
+        deliveryId,
+      });
+      expect(await storage.load(deliveryId)).toBeNull();
+      expect((await service.transaction(caller, first)).status).toBe("completed");
+      expect(await service.transactionEvents(caller, first)).toEqual({ data: [], hasMore: false });
+      const recovered = await service.recoverWebhook(caller, webhookId, {
+        since: new Date(clock.now() - 9 * DAY).toISOString(),
+      });
+      expect(recovered.body.recovered).toBe(0);
 
-  test("notices go with their deliveries, then transactions with all that is theirs; each is archived before, and what is left is told truly", async () => {
-    const archived: ArchivedRow[] = [];
-    const { fixture, caller, register, sendOne } = await opened({
-      keep: { transactions: "30d", notices: "7d", quotes: "1h" },
-      archive: (rows) => void archived.push(...rows),
-    });
-    const { service, storage, clock } = fixture;
-    const webhookId = await register();
-    const send = async (): Promise<string> => {
+      clock.advance(23 * DAY);
+      await passOf(fixture);
+      await expectRefusal(service.transaction(caller, first), "TRANSACTION_NOT_FOUND", {
+        transactionId: first,
+      });
+      await expectRefusal(service.quote(caller, quoteId), "QUOTE_NOT_FOUND", { quoteId });
+      const listed = await service.listTransactions(caller, { limit: 1 });
+      expect([listed.data.map(({ transactionId }) => transactionId), listed.hasMore]).toEqual([
+        [second],
+        false,
+      ]);
+      expect([await storage.load(first), await storage.history(first, { after: 0, limit: 9 })]).toEqual([
+        null,
+        [],
+      ]);
+
+      const tables = archived
+        .filter(({ row }) => Object.values(row).includes(first))
+        .map(({ table }) => table);
+      for (const table of [
+        "transactions",
+        "recipients",
+        "attempts",
+        "quotes",
+        "notices",
+        "deliveries",
+        "instances",
+        "history",
+      ]) {
+        expect(tables).toContain(table);
+      }
+      expect(archived.some(({ table }) => table === "deliveryAttempts")).toBe(true);
+      expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
+      const { retention } = await service.health();
+      expect(retention).toMatchObject({ keptForGood: [], error: null });
+      expect(retention?.bytes).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+
+  webhookTest(
+    "the last notice that a webhook has taken stays: by it the webhook is known to receive",
+    async ({ open }) => {
+      const { fixture, caller, register, sendOne } = await open({ keep: { notices: "7d" } });
+      const webhookId = await register();
+      await sendOne();
+      await fixture.finalize();
+      await fixture.service.settled();
+      fixture.clock.advance(8 * DAY);
+      await passOf(fixture);
+      const left = (await fixture.service.deliveries(caller, webhookId)).data;
+      expect(left.length).toBeGreaterThan(0);
+      expect(await fixture.storage.lastDeliveredAt(webhookId)).not.toBeNull();
+      await fixture.service.deleteWebhook(caller, webhookId);
+      await passOf(fixture);
+      expect((await fixture.service.events(caller)).data).toEqual([]);
+    },
+    60_000,
+  );
+
+  webhookTest(
+    "while the archive throws nothing goes, and health tells why",
+    async ({ open }) => {
+      const { fixture, caller, sendOne } = await open({
+        keep: { transactions: "7d" },
+        archive() {
+          throw new Error("bucket not found");
+        },
+      });
       const id = await sendOne();
       await fixture.finalize();
-      clock.advance(60_000);
-      await service.settled();
-      return id;
-    };
-    const first = await send();
-    const [taken] = (await service.events(caller, { order: "asc" })).data;
-    const [delivery] = (await service.deliveries(caller, webhookId)).data;
-    const { quoteId } = (await storage.transaction(first))?.transaction ?? { quoteId: "" };
-    await service.createQuote(caller, { inputAsset: "USDC", outputAsset: "USDC", amount: "1" });
-    clock.advance(8 * DAY);
-    await passOf(fixture);
-    const second = await send();
-
-    await passOf(fixture);
-    // The last one that the webhook took before is not the last any more.
-    const { data, hasMore } = await service.events(caller, { order: "asc", limit: 3 });
-    expect([new Set(data.map(({ transactionId }) => transactionId)), hasMore]).toEqual([
-      new Set([second]),
-      false,
-    ]);
-    await expectRefusal(service.events(caller, { startingAfter: taken?.eventId ?? "" }), "VALIDATION_ERROR", {
-      fields: [{ path: "startingAfter", message: "is no event of this list" }],
-    });
-    await expectRefusal(
-      service.deliveries(caller, webhookId, { startingAfter: delivery?.deliveryId ?? "" }),
-      "VALIDATION_ERROR",
-      { fields: [{ path: "startingAfter", message: "is no delivery of this list" }] },
-    );
-    const deliveryId = delivery?.deliveryId ?? "";
-    await expectRefusal(service.redeliver(caller, { webhookId, deliveryId }), "DELIVERY_NOT_FOUND", {
-      deliveryId,
-    });
-    expect(await storage.load(deliveryId)).toBeNull();
-    expect((await service.transaction(caller, first)).status).toBe("completed");
-    expect(await service.transactionEvents(caller, first)).toEqual({ data: [], hasMore: false });
-    const recovered = await service.recoverWebhook(caller, webhookId, {
-      since: new Date(clock.now() - 9 * DAY).toISOString(),
-    });
-    expect(recovered.body.recovered).toBe(0);
-
-    clock.advance(23 * DAY);
-    await passOf(fixture);
-    await expectRefusal(service.transaction(caller, first), "TRANSACTION_NOT_FOUND", {
-      transactionId: first,
-    });
-    await expectRefusal(service.quote(caller, quoteId), "QUOTE_NOT_FOUND", { quoteId });
-    const listed = await service.listTransactions(caller, { limit: 1 });
-    expect([listed.data.map(({ transactionId }) => transactionId), listed.hasMore]).toEqual([
-      [second],
-      false,
-    ]);
-    expect([await storage.load(first), await storage.history(first, { after: 0, limit: 9 })]).toEqual([
-      null,
-      [],
-    ]);
-
-    const tables = archived.filter(({ row }) => Object.values(row).includes(first)).map(({ table }) => table);
-    for (const table of [
-      "transactions",
-      "recipients",
-      "attempts",
-      "quotes",
-      "notices",
-      "deliveries",
-      "instances",
-      "history",
-    ]) {
-      expect(tables).toContain(table);
-    }
-    expect(archived.some(({ table }) => table === "deliveryAttempts")).toBe(true);
-    expect(JSON.parse(JSON.stringify(archived))).toEqual(archived);
-    const { retention } = await service.health();
-    expect(retention).toMatchObject({ keptForGood: [], error: null });
-    expect(retention?.bytes).toBeGreaterThan(0);
-  }, 60_000);
-
-  test("the last notice that a webhook has taken stays: by it the webhook is known to receive", async () => {
-    const { fixture, caller, register, sendOne } = await opened({ keep: { notices: "7d" } });
-    const webhookId = await register();
-    await sendOne();
-    await fixture.finalize();
-    await fixture.service.settled();
-    fixture.clock.advance(8 * DAY);
-    await passOf(fixture);
-    const left = (await fixture.service.deliveries(caller, webhookId)).data;
-    expect(left.length).toBeGreaterThan(0);
-    expect(await fixture.storage.lastDeliveredAt(webhookId)).not.toBeNull();
-    await fixture.service.deleteWebhook(caller, webhookId);
-    await passOf(fixture);
-    expect((await fixture.service.events(caller)).data).toEqual([]);
-  }, 60_000);
-
-  test("while the archive throws nothing goes, and health tells why", async () => {
-    const { fixture, caller, sendOne } = await opened({
-      keep: { transactions: "7d" },
-      archive() {
-        throw new Error("bucket not found");
-      },
-    });
-    const id = await sendOne();
-    await fixture.finalize();
-    fixture.clock.advance(8 * DAY);
-    await passOf(fixture);
-    expect((await fixture.service.transaction(caller, id)).status).toBe("completed");
-    expect((await fixture.service.events(caller)).data).toHaveLength(3);
-    expect((await fixture.service.health()).retention?.error).toBe("transactions: bucket not found");
-  }, 60_000);
+      fixture.clock.advance(8 * DAY);
+      await passOf(fixture);
+      expect((await fixture.service.transaction(caller, id)).status).toBe("completed");
+      expect((await fixture.service.events(caller)).data).toHaveLength(3);
+      expect((await fixture.service.health()).retention?.error).toBe("transactions: bucket not found");
+    },
+    60_000,
+  );
 });
 
 serviceTest(

@@ -1,35 +1,23 @@
 /** One delivery after the other, from the notice to the receiver and to the last retry. */
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { ALL_EVENTS, passFor, SECRET, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
+import { webhookTest as test } from "./webhook-test.ts";
+import { ALL_EVENTS, passFor, SECRET } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 
-let certificate: LoopbackCertificate;
-let world: WebhookWorld;
-let fixture: WebhookWorld["fixture"];
-let receiver: WebhookWorld["receiver"];
-let caller: WebhookWorld["caller"];
-let register: WebhookWorld["register"];
-let sendOne: WebhookWorld["sendOne"];
-let posts: WebhookWorld["posts"];
-let eventsReceived: WebhookWorld["eventsReceived"];
-
-beforeAll(async () => {
-  certificate = await issueLoopbackCertificate();
-});
-beforeEach(async () => {
-  world = await webhookWorld(certificate);
-  ({ fixture, receiver, caller, register, sendOne, posts, eventsReceived } = world);
-});
-afterEach(() => world.close());
-
 describe("a delivery", () => {
-  test("W19, H1: all notices arrive once each and in order, with every field, signed over their raw bytes", async () => {
+  test("W19, H1: all notices arrive once each and in order, with every field, signed over their raw bytes", async ({
+    fixture,
+    customer,
+    register,
+    sendOne,
+    posts,
+    eventsReceived,
+  }) => {
     await register({ secret: SECRET });
     const transactionId = await sendOne();
     await fixture.finalize();
@@ -41,7 +29,7 @@ describe("a delivery", () => {
 
     const [, , last] = posts();
     const text = last?.body.toString("utf8") ?? "";
-    const { signature, blockTime } = await fixture.service.transaction(caller, transactionId);
+    const { signature, blockTime } = await fixture.service.transaction(customer, transactionId);
     expect(JSON.parse(text)).toEqual({
       event: "transaction.completed",
       transactionId,
@@ -64,7 +52,12 @@ describe("a delivery", () => {
     expect(verifyServiceSignature(`${text} `, header, SECRET)).toBe(false);
   });
 
-  test("H23: the npm package standardwebhooks verifies what was received, and refuses it with a byte changed", async () => {
+  test("H23: the npm package standardwebhooks verifies what was received, and refuses it with a byte changed", async ({
+    fixture,
+    register,
+    sendOne,
+    posts,
+  }) => {
     await register({ secret: SECRET });
     await sendOne();
     await fixture.finalize();
@@ -84,7 +77,7 @@ describe("a delivery", () => {
     }
   });
 
-  test("H2: without a secret there is no signature header", async () => {
+  test("H2: without a secret there is no signature header", async ({ fixture, register, sendOne, posts }) => {
     await register();
     await sendOne();
     await fixture.finalize();
@@ -94,14 +87,24 @@ describe("a delivery", () => {
     expect(first?.headers).toHaveProperty("webhook-id");
   });
 
-  test("H9: events that were not subscribed are never sent", async () => {
+  test("H9: events that were not subscribed are never sent", async ({
+    fixture,
+    register,
+    sendOne,
+    eventsReceived,
+  }) => {
     await register({ events: ["transaction.completed", "transaction.completed"] });
     await sendOne();
     await fixture.finalize();
     expect(eventsReceived()).toEqual(["transaction.completed"]);
   });
 
-  test("a webhook registered after a notice does not receive it", async () => {
+  test("a webhook registered after a notice does not receive it", async ({
+    fixture,
+    register,
+    sendOne,
+    eventsReceived,
+  }) => {
     await sendOne();
     await fixture.service.settled();
     fixture.clock.advance(1);
@@ -110,20 +113,34 @@ describe("a delivery", () => {
     expect(eventsReceived()).toEqual(["transaction.confirmed", "transaction.completed"]);
   });
 
-  test("H8: a deleted webhook gets nothing more, deliveries that wait for their retry included", async () => {
+  test("H8: a deleted webhook gets nothing more, deliveries that wait for their retry included", async ({
+    fixture,
+    receiver,
+    customer,
+    register,
+    sendOne,
+    posts,
+  }) => {
     receiver.answer(answerWith(500));
     const webhookId = await register();
     await sendOne();
     await fixture.service.settled();
     expect(posts()).toHaveLength(1);
-    await fixture.service.deleteWebhook(caller, webhookId);
+    await fixture.service.deleteWebhook(customer, webhookId);
     await fixture.finalize();
     await fixture.pass(8 * 60 * MINUTE);
     expect(posts()).toHaveLength(1);
-    expect((await fixture.service.webhooks(caller)).webhooks).toEqual([]);
+    expect((await fixture.service.webhooks(customer)).webhooks).toEqual([]);
   });
 
-  test("notices of one transaction stay in order while the first is slow, and retries may overtake", async () => {
+  test("notices of one transaction stay in order while the first is slow, and retries may overtake", async ({
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+    eventsReceived,
+  }) => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       open = resolve;
@@ -152,7 +169,13 @@ describe("a delivery", () => {
     expect(eventsReceived().at(-1)).toBe("transaction.pending");
   });
 
-  test("of two notices of one commit the second waits for the first one's first attempt, at each webhook for itself", async () => {
+  test("of two notices of one commit the second waits for the first one's first attempt, at each webhook for itself", async ({
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     const slow = await register();
     await register({ url: `${receiver.url}/quick` });
     const transactionId = await sendOne();
@@ -195,7 +218,14 @@ describe("a delivery", () => {
 });
 
 describe("retries", () => {
-  test("H3, H6: attempts start at 0, 1, 6, 21, 81 and 441 minutes, across a restart, same id and bytes, and stop at six", async () => {
+  test("H3, H6: attempts start at 0, 1, 6, 21, 81 and 441 minutes, across a restart, same id and bytes, and stop at six", async ({
+    world,
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     receiver.answer(answerWith(503));
     await register({ secret: SECRET, events: ["transaction.pending"] });
     const began = fixture.clock.now();
@@ -215,7 +245,13 @@ describe("retries", () => {
     await restarted.stop();
   });
 
-  test("a receiver that recovers gets the notice at the next attempt and no more", async () => {
+  test("a receiver that recovers gets the notice at the next attempt and no more", async ({
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     receiver.answer(answerWith(500));
     await register({ events: ["transaction.pending"] });
     const transactionId = await sendOne();
@@ -232,7 +268,14 @@ describe("retries", () => {
     ]);
   });
 
-  test("after a long downtime attempts are never closer than the documented delays", async () => {
+  test("after a long downtime attempts are never closer than the documented delays", async ({
+    world,
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     receiver.answer(answerWith(500));
     await register({ events: ["transaction.pending"] });
     const began = fixture.clock.now();
@@ -248,11 +291,17 @@ describe("retries", () => {
     await restarted.stop();
   });
 
-  test("each attempt's log says where its time went: opening the connection, the first byte, and all of it", async () => {
+  test("each attempt's log says where its time went: opening the connection, the first byte, and all of it", async ({
+    fixture,
+    receiver,
+    customer,
+    register,
+    sendOne,
+  }) => {
     await register({ events: ["transaction.pending"] });
-    const webhookId = (await fixture.service.webhooks(caller)).webhooks[0]?.webhookId ?? "";
+    const webhookId = (await fixture.service.webhooks(customer)).webhooks[0]?.webhookId ?? "";
     const logged = async (): Promise<readonly unknown[]> =>
-      (await fixture.service.deliveries(caller, webhookId)).data.flatMap(({ attempts }) => attempts);
+      (await fixture.service.deliveries(customer, webhookId)).data.flatMap(({ attempts }) => attempts);
     receiver.answer((_, response) => {
       // The virtual clock moves while the receiver thinks.
       fixture.clock.advance(700);
@@ -278,7 +327,13 @@ describe("retries", () => {
     expect((await logged())[0]).toMatchObject({ ...silent, phases: { firstByteMs: null } });
   });
 
-  test("H5: a 302 is a failure and is not followed, a 204 is a failure", async () => {
+  test("H5: a 302 is a failure and is not followed, a 204 is a failure", async ({
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     receiver.answer(answerWith(302, "", { location: receiver.url }));
     await register({ events: ["transaction.pending"] });
     await sendOne();
@@ -293,7 +348,14 @@ describe("retries", () => {
 });
 
 describe("a process that vanishes", () => {
-  test("H7: killed between sending and recording, the notice is sent again, the same; the log says crashed", async () => {
+  test("H7: killed between sending and recording, the notice is sent again, the same; the log says crashed", async ({
+    world,
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     await register({ secret: SECRET, events: ["transaction.pending"] });
     await fixture.service.stop();
     const doomed = dying(await world.reopen());
@@ -331,7 +393,12 @@ describe("a process that vanishes", () => {
     await second.stop();
   });
 
-  test("an attempt that a stopping process gave back did not crash", async () => {
+  test("an attempt that a stopping process gave back did not crash", async ({
+    fixture,
+    receiver,
+    register,
+    sendOne,
+  }) => {
     receiver.answer((request, response) => {
       if (request.method !== "POST") response.writeHead(200).end();
     });
@@ -351,7 +418,14 @@ describe("a process that vanishes", () => {
     await second.stop();
   });
 
-  test("a delivery that each process dies of is set aside, said at error once, and shows in the health", async () => {
+  test("a delivery that each process dies of is set aside, said at error once, and shows in the health", async ({
+    world,
+    fixture,
+    receiver,
+    register,
+    sendOne,
+    posts,
+  }) => {
     const said: { level: string; message: string; fields: object }[] = [];
     const keep =
       (level: string) =>

@@ -1,28 +1,22 @@
 /** The host's own list of where webhooks never go, at every door of the service. */
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { expect } from "vitest";
 import { expectRefusal } from "../wallet/wallet-world.ts";
-import { webhookWorld, type WebhookWorld } from "./webhook-world.ts";
+import { webhookTest as test } from "./webhook-test.ts";
+import type { WebhookWorld } from "./webhook-world.ts";
 
-let certificate: LoopbackCertificate;
-let world: WebhookWorld;
-
-beforeAll(async () => {
-  certificate = await issueLoopbackCertificate();
+const opened = ({ receiver: { ca } }: WebhookWorld) => ({
+  ca,
+  allowAddress: (ip: string) => ip === "127.0.0.1",
 });
-beforeEach(async () => {
-  world = await webhookWorld(certificate);
-});
-afterEach(() => world.close());
 
-const open = () => ({ ca: certificate.ca, allowAddress: (ip: string) => ip === "127.0.0.1" });
-
-test("H10: a denied receiver is refused at registration and update, and one registered before gets nothing more", async () => {
+test("H10: a denied receiver is refused at registration and update, and one registered before gets nothing more", async ({
+  world,
+}) => {
   const { fixture, caller, receiver } = world;
   const webhookId = await world.register();
   await fixture.service.stop();
   const strict = fixture.another({
-    webhooks: { ...open(), deny: { addresses: ["127.0.0.0/8"], hosts: ["example.com"] } },
+    webhooks: { ...opened(world), deny: { addresses: ["127.0.0.0/8"], hosts: ["example.com"] } },
   });
   await strict.start();
   const before = receiver.connections();
@@ -43,14 +37,14 @@ test("H10: a denied receiver is refused at registration and update, and one regi
   await strict.stop();
 });
 
-test.each([
+test.for([
   [
     { addresses: ["10.0.0.0/8", "10.0.0.0/40"] },
     "webhooks.deny.addresses.1: expected an address or a network",
   ],
   [{ hosts: ["https://example.com"] }, "webhooks.deny.hosts.0: expected the name of a host"],
   [{ names: [] }, "webhooks.deny: "],
-])("%j as deny is refused by name", (deny, sentence) => {
-  const webhooks = { ...open(), deny: deny as object };
+] as const)("%j as deny is refused by name", ([deny, sentence], { world }) => {
+  const webhooks = { ...opened(world), deny: deny as object };
   expect(() => world.fixture.another({ webhooks })).toThrow(sentence);
 });

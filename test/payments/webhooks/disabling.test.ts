@@ -1,34 +1,29 @@
 /** A webhook that takes nothing for days is disabled by itself, and its owner brings everything back. */
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { PaymentStorage, PaymentWrite } from "../../../src/payments/payment-storage.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
 import { passFor, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const PENDING = { events: ["transaction.pending"] };
 
-let certificate: LoopbackCertificate;
 let world: WebhookWorld;
 let fixture: WebhookWorld["fixture"];
 let began: number;
 
 const hooks = (disableAfter: NonNullable<PaymentServiceOptions["webhooks"]>["disableAfter"]) => ({
   webhooks: {
-    ca: certificate.ca,
+    ca: world.receiver.ca,
     allowAddress: (ip: string) => ip === "127.0.0.1",
     ...(disableAfter !== undefined && { disableAfter }),
   },
 });
 
-beforeAll(async () => {
-  certificate = await issueLoopbackCertificate();
-});
 beforeEach(async () => {
-  world = await webhookWorld(certificate, hooks({ abandoned: 3 }));
+  world = await webhookWorld({ webhooks: { disableAfter: { abandoned: 3 } } });
   ({ fixture } = world);
   began = fixture.clock.now();
   world.receiver.answer(answerWith(500));

@@ -3,7 +3,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { createDelivery, type DeliveryOptions } from "../../../src/payments/webhooks/sending/attempt.ts";
 import { type ConnectProxy, startConnectProxy } from "../../kit/connect-proxy.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import {
+  issueLoopbackCertificate,
+  type LoopbackCertificate,
+  sharedCertificate,
+} from "../../kit/loopback-certificate.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { webhookWorld } from "./webhook-world.ts";
 
@@ -13,7 +17,7 @@ let certificate: LoopbackCertificate;
 let receiver: HttpsReceiver;
 let proxy: ConnectProxy;
 
-beforeAll(async () => void (certificate = await issueLoopbackCertificate()));
+beforeAll(async () => void (certificate = await sharedCertificate()));
 beforeEach(async () => {
   receiver = await startHttpsReceiver({ certificate });
   proxy = await startConnectProxy();
@@ -137,7 +141,7 @@ test(
       allowAddress: (ip: string) => ip === "127.0.0.1",
       proxy: proxy.url,
     };
-    const world = await webhookWorld(certificate, { webhooks });
+    const world = await webhookWorld({ webhooks });
     try {
       const { fixture, caller } = world;
       const webhookId = await world.register({ events: ["transaction.pending"] });
@@ -164,7 +168,7 @@ test.each([
   "http://u:hidden%zz@proxy.example",
   "http://hidden%ff:p@proxy.example",
 ])("%s as proxy is refused by name, without what it says", async (url) => {
-  const world = await webhookWorld(certificate);
+  const world = await webhookWorld();
   try {
     const webhooks = { proxy: url };
     const make = () => world.fixture.another({ webhooks });

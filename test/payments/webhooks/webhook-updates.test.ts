@@ -1,35 +1,33 @@
 /** What a changed webhook is told from then on, and how that is signed. */
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { verifyServiceSignature } from "../../../src/payments/webhooks/sending/signature.ts";
 import { answerWith } from "../../kit/https-receiver.ts";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { SECRET, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
+import { webhookTest } from "./webhook-test.ts";
+import { SECRET, type WebhookWorld } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const NEW_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 
-let certificate: LoopbackCertificate;
-let world: WebhookWorld;
-let fixture: WebhookWorld["fixture"];
-let webhookId: string;
-
-beforeAll(async () => {
-  certificate = await issueLoopbackCertificate();
-});
-beforeEach(async () => {
-  world = await webhookWorld(certificate);
-  ({ fixture } = world);
-  webhookId = await world.register({ secret: SECRET });
-});
-afterEach(() => world.close());
-
-const update = (change: object): Promise<unknown> =>
-  fixture.service.updateWebhook(world.caller, webhookId, change);
+const test = webhookTest
+  .extend("webhookId", { auto: true }, ({ register }) => register({ secret: SECRET }))
+  .extend(
+    "update",
+    ({ service, customer, webhookId }) =>
+      (change: object): Promise<unknown> =>
+        service.updateWebhook(customer, webhookId, change),
+  )
+  .extend(
+    "verifiedBy",
+    ({ world }) =>
+      () =>
+        verifiedIn(world),
+  );
 
 /** Which of the two secrets the newest delivery can be verified with: `X-Service-Signature` first, then Standard Webhooks. */
-async function verifiedBy(): Promise<Record<"service" | "standard", string[]>> {
+async function verifiedIn(world: WebhookWorld): Promise<Record<"service" | "standard", string[]>> {
+  const { fixture } = world;
   const before = world.posts().length;
   await world.sendOne();
   await fixture.finalize();
@@ -54,7 +52,11 @@ async function verifiedBy(): Promise<Record<"service" | "standard", string[]>> {
   return { service, standard };
 }
 
-test("H29: a new secret signs at once, and webhook-signature holds the old one's signature for 24 hours more", async () => {
+test("H29: a new secret signs at once, and webhook-signature holds the old one's signature for 24 hours more", async ({
+  fixture,
+  update,
+  verifiedBy,
+}) => {
   expect(await verifiedBy()).toEqual({ service: ["old"], standard: ["old"] });
   await update({ secret: NEW_SECRET });
   expect(await verifiedBy()).toEqual({ service: ["new"], standard: ["old", "new"] });
@@ -66,7 +68,11 @@ test("H29: a new secret signs at once, and webhook-signature holds the old one's
   expect(await verifiedBy()).toEqual({ service: ["new"], standard: ["new"] });
 });
 
-test("H29: null ends signing, the old secret's included, and a secret set after that has none before it", async () => {
+test("H29: null ends signing, the old secret's included, and a secret set after that has none before it", async ({
+  world,
+  update,
+  verifiedBy,
+}) => {
   await update({ secret: NEW_SECRET });
   await update({ secret: null });
   expect(await verifiedBy()).toEqual({ service: [], standard: [] });
@@ -77,7 +83,11 @@ test("H29: null ends signing, the old secret's included, and a secret set after 
   expect(await verifiedBy()).toEqual({ service: ["new"], standard: ["new"] });
 });
 
-test("H8: a disabled webhook gets nothing more, retries that wait included; enabled again it is told what happens then", async () => {
+test("H8: a disabled webhook gets nothing more, retries that wait included; enabled again it is told what happens then", async ({
+  world,
+  fixture,
+  update,
+}) => {
   world.receiver.answer(answerWith(500));
   const transactionId = await world.sendOne();
   await fixture.service.settled();
@@ -98,7 +108,11 @@ test("H8: a disabled webhook gets nothing more, retries that wait included; enab
   ]);
 });
 
-test("H29: another url gets the retries that wait, and other events are told from the next notice on", async () => {
+test("H29: another url gets the retries that wait, and other events are told from the next notice on", async ({
+  world,
+  fixture,
+  update,
+}) => {
   world.receiver.answer(answerWith(500));
   await world.sendOne();
   await fixture.service.settled();
@@ -114,7 +128,7 @@ test("H29: another url gets the retries that wait, and other events are told fro
   ]);
 });
 
-test("of two changes at once neither is lost", async () => {
+test("of two changes at once neither is lost", async ({ world, fixture, webhookId, update }) => {
   const changes = [{ events: ["transaction.failed"] }, { enabled: false }, { secret: NEW_SECRET }];
   await Promise.all(changes.map(update));
   expect(await fixture.service.webhook(world.caller, webhookId)).toMatchObject({

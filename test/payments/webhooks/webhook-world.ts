@@ -8,7 +8,7 @@ import type { PaymentServiceOptions } from "../../../src/service/payment-service
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { startHttpsReceiver, type HttpsReceiver } from "../../kit/https-receiver.ts";
-import type { LoopbackCertificate } from "../../kit/loopback-certificate.ts";
+import { sharedCertificate } from "../../kit/loopback-certificate.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 
@@ -43,10 +43,12 @@ export interface WebhookWorld {
   close(): Promise<void>;
 }
 
-export async function webhookWorld(
-  certificate: LoopbackCertificate,
-  options: Partial<PaymentServiceOptions> = {},
-): Promise<WebhookWorld> {
+/** Webhooks are delivered to the receiver, whatever else is said of them. */
+export async function webhookWorld({
+  webhooks,
+  ...options
+}: Partial<PaymentServiceOptions> = {}): Promise<WebhookWorld> {
+  const certificate = await sharedCertificate();
   const folder = mkdtempSync(join(tmpdir(), "paystate-webhooks-"));
   const opened: PaymentStorage[] = [];
   const reopen = async (): Promise<PaymentStorage> => {
@@ -56,7 +58,7 @@ export async function webhookWorld(
   };
   const fixture = await serviceFixture({
     storage: await reopen(),
-    webhooks: { ca: certificate.ca, allowAddress: (ip) => ip === "127.0.0.1" },
+    webhooks: { ca: certificate.ca, allowAddress: (ip) => ip === "127.0.0.1", ...webhooks },
     ...options,
   });
   const receiver = await startHttpsReceiver({ certificate, now: () => fixture.clock.now() });

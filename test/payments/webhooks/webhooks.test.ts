@@ -1,28 +1,12 @@
 /** Registering, listing and deleting webhooks. */
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { issueLoopbackCertificate, type LoopbackCertificate } from "../../kit/loopback-certificate.ts";
-import { ALL_EVENTS, webhookWorld, type WebhookWorld } from "./webhook-world.ts";
+import { describe, expect } from "vitest";
+import { webhookTest as test } from "./webhook-test.ts";
+import { ALL_EVENTS } from "./webhook-world.ts";
 
 const MINUTE = 60_000;
 
-let certificate: LoopbackCertificate;
-let world: WebhookWorld;
-let fixture: WebhookWorld["fixture"];
-let receiver: WebhookWorld["receiver"];
-let caller: WebhookWorld["caller"];
-let register: WebhookWorld["register"];
-
-beforeAll(async () => {
-  certificate = await issueLoopbackCertificate();
-});
-beforeEach(async () => {
-  world = await webhookWorld(certificate);
-  ({ fixture, receiver, caller, register } = world);
-});
-afterEach(() => world.close());
-
 describe("registration", () => {
-  test("H15: unknown or no events are INVALID_EVENTS", async () => {
+  test("H15: unknown or no events are INVALID_EVENTS", async ({ register }) => {
     for (const events of [[], ["transaction.cancelled"], ["transaction.pending", "*"]]) {
       await expect(register({ events })).rejects.toMatchObject({
         code: "INVALID_EVENTS",
@@ -31,7 +15,9 @@ describe("registration", () => {
     }
   });
 
-  test("URLs that are no HTTPS URLs of a public host are INVALID_URL with their reason", async () => {
+  test("URLs that are no HTTPS URLs of a public host are INVALID_URL with their reason", async ({
+    register,
+  }) => {
     const reasons = {
       "http://example.com/": "not_https",
       "not a url": "unparseable",
@@ -43,7 +29,10 @@ describe("registration", () => {
     }
   });
 
-  test("nobody listening is URL_UNREACHABLE and says no more than the URL", async () => {
+  test("nobody listening is URL_UNREACHABLE and says no more than the URL", async ({
+    receiver,
+    register,
+  }) => {
     await receiver.close();
     await expect(register()).rejects.toMatchObject({
       code: "URL_UNREACHABLE",
@@ -51,7 +40,11 @@ describe("registration", () => {
     });
   });
 
-  test("H11: the fourth webhook on free is WEBHOOK_LIMIT_EXCEEDED, and of 20 at once three are taken", async () => {
+  test("H11: the fourth webhook on free is WEBHOOK_LIMIT_EXCEEDED, and of 20 at once three are taken", async ({
+    fixture,
+    customer,
+    register,
+  }) => {
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => register()));
     const codes = results.flatMap((result) =>
       result.status === "rejected" ? [(result.reason as { code: string }).code] : [],
@@ -59,12 +52,16 @@ describe("registration", () => {
     // Ten were counted in the hour's window; of those ten three found a place.
     expect(codes.filter((code) => code === "WEBHOOK_LIMIT_EXCEEDED")).toHaveLength(7);
     expect(codes.filter((code) => code === "RATE_LIMIT_EXCEEDED")).toHaveLength(10);
-    expect((await fixture.service.webhooks(caller)).webhooks).toHaveLength(3);
+    expect((await fixture.service.webhooks(customer)).webhooks).toHaveLength(3);
   });
 
-  test("H11: the eleventh registration in an hour is RATE_LIMIT_EXCEEDED even after deletes", async () => {
+  test("H11: the eleventh registration in an hour is RATE_LIMIT_EXCEEDED even after deletes", async ({
+    fixture,
+    customer,
+    register,
+  }) => {
     for (let times = 0; times < 10; times++) {
-      await fixture.service.deleteWebhook(caller, await register());
+      await fixture.service.deleteWebhook(customer, await register());
     }
     await expect(register()).rejects.toMatchObject({
       code: "RATE_LIMIT_EXCEEDED",
@@ -74,11 +71,15 @@ describe("registration", () => {
     await register();
   });
 
-  test("E1: the same Idempotency-Key registers one webhook and counts once, also when all ask at once", async () => {
+  test("E1: the same Idempotency-Key registers one webhook and counts once, also when all ask at once", async ({
+    fixture,
+    receiver,
+    customer,
+  }) => {
     const request = { url: receiver.url, events: ALL_EVENTS };
     const standings: number[] = [];
     const ask = (): ReturnType<typeof fixture.service.registerWebhook> =>
-      fixture.service.registerWebhook(caller, request, {
+      fixture.service.registerWebhook(customer, request, {
         idempotencyKey: "hook-1",
         onLimit: ({ remaining }) => standings.push(remaining),
       });
@@ -86,21 +87,25 @@ describe("registration", () => {
     answers.push(await ask());
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect((await fixture.service.webhooks(caller)).webhooks).toHaveLength(1);
+    expect((await fixture.service.webhooks(customer)).webhooks).toHaveLength(1);
     // Those that lost the race gave their hit back, and were told so.
     const since = fixture.clock.now() - 3_600_000;
-    const { count } = await fixture.storage.limitWindow(caller.accountId, "webhook_registration", since);
+    const { count } = await fixture.storage.limitWindow(customer.accountId, "webhook_registration", since);
     expect(count).toBe(1);
     expect(standings.at(-1)).toBe(9);
   });
 
-  test("what is refused counts: a malformed key, a key used before, a body of the wrong shape", async () => {
+  test("what is refused counts: a malformed key, a key used before, a body of the wrong shape", async ({
+    fixture,
+    receiver,
+    customer,
+  }) => {
     const request = { url: receiver.url, events: ALL_EVENTS };
-    await fixture.service.registerWebhook(caller, request, { idempotencyKey: "k" });
+    await fixture.service.registerWebhook(customer, request, { idempotencyKey: "k" });
     const wrong = [
-      fixture.service.registerWebhook(caller, request, { idempotencyKey: "two words" }),
-      fixture.service.registerWebhook(caller, { ...request, events: [] }, { idempotencyKey: "k" }),
-      fixture.service.registerWebhook(caller, { ...request, typo: 1 } as never),
+      fixture.service.registerWebhook(customer, request, { idempotencyKey: "two words" }),
+      fixture.service.registerWebhook(customer, { ...request, events: [] }, { idempotencyKey: "k" }),
+      fixture.service.registerWebhook(customer, { ...request, typo: 1 } as never),
     ];
     const results = await Promise.allSettled(wrong);
     expect(
@@ -111,19 +116,19 @@ describe("registration", () => {
       { code: "VALIDATION_ERROR" },
     ]);
     const since = fixture.clock.now() - 3_600_000;
-    const { count } = await fixture.storage.limitWindow(caller.accountId, "webhook_registration", since);
+    const { count } = await fixture.storage.limitWindow(customer.accountId, "webhook_registration", since);
     expect(count).toBe(4);
   });
 
-  test("H16: another account neither sees nor deletes it", async () => {
+  test("H16: another account neither sees nor deletes it", async ({ fixture, customer, register }) => {
     const webhookId = await register();
     const stranger = await fixture.caller();
     expect((await fixture.service.webhooks(stranger)).webhooks).toEqual([]);
     await expect(fixture.service.deleteWebhook(stranger, webhookId)).rejects.toMatchObject({
       code: "WEBHOOK_NOT_FOUND",
     });
-    await fixture.service.deleteWebhook(caller, webhookId);
-    await expect(fixture.service.deleteWebhook(caller, webhookId)).rejects.toMatchObject({
+    await fixture.service.deleteWebhook(customer, webhookId);
+    await expect(fixture.service.deleteWebhook(customer, webhookId)).rejects.toMatchObject({
       code: "WEBHOOK_NOT_FOUND",
     });
   });
