@@ -17,9 +17,10 @@ const WITH_PROCESSES = [
   "test/http/cells-example.test.ts",
   "test/payments/swap/other-providers.test.ts",
   // Some of them wait for locks, poolers and servers that are taken away.
-  "test/storage/{sqlite-processes,sqlite-read-only}.test.ts",
+  "test/storage/sqlite-{full-disk,processes,read-only}.test.ts",
   "test/storage/postgres-{failures,outages,refusals}.test.ts",
   "test/local/killed-process.test.ts",
+  "test/solana/lazy-loading.test.ts",
   "test/inspector/browser*.test.ts",
 ];
 
@@ -47,12 +48,14 @@ interface ProjectParts {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly timeoutMs: number;
+  /** What has to be done once before its first test. */
+  readonly setUp: readonly string[];
   /** That of the command, such as `--mode long`: a project does not inherit it. */
   readonly mode: string;
 }
 
 /** What both projects have in common. */
-function project({ name, include, exclude, timeoutMs, mode }: ProjectParts): UserWorkspaceConfig {
+function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectParts): UserWorkspaceConfig {
   return {
     mode,
     resolve: { alias: sources },
@@ -61,6 +64,7 @@ function project({ name, include, exclude, timeoutMs, mode }: ProjectParts): Use
       root,
       include: [...include],
       exclude: [...exclude],
+      globalSetup: [...setUp],
       setupFiles: source("test/programs/use-seed.ts"),
       // Files share what they have imported, which a third of the run went to; none changes a module for another.
       isolate: false,
@@ -79,19 +83,26 @@ export default defineConfig(({ mode }) => ({
     globalSetup: [
       source("test/programs/print-seed.ts"),
       source("test/programs/use-memory-disk.ts"),
-      source("test/programs/compile.ts"),
       source("test/programs/postgres.ts"),
     ],
     // Many tests wait for processes of their own: a second file at a time halves the run, on two cores as well.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project({ name: "processes", include: WITH_PROCESSES, exclude: [], timeoutMs: 90_000, mode }),
+      project({
+        name: "processes",
+        include: WITH_PROCESSES,
+        exclude: [],
+        timeoutMs: 90_000,
+        setUp: [source("test/programs/compile.ts")],
+        mode,
+      }),
       project({
         name: "rest",
         include: ["test/**/*.test.ts"],
         exclude: WITH_PROCESSES,
         timeoutMs: 20_000,
+        setUp: [],
         mode,
       }),
     ],

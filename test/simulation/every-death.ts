@@ -225,11 +225,7 @@ async function stageOf(
       await settled();
     },
     isAtRest: () =>
-      process.awaits(
-        Promise.all([world.nextDue(), world.watched()]).then(
-          ([due, watched]) => due === null && watched.size === 0,
-        ),
-      ),
+      process.awaits(world.nextDue().then(async (due) => due === null && (await world.watched()).size === 0)),
   };
 }
 

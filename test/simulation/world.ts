@@ -243,9 +243,8 @@ export async function openWorld(
       );
     },
     async watched() {
-      const kinds = workflows.flatMap(({ watches }) => Object.keys(watches));
-      const watches = await Promise.all(kinds.map((kind) => storage.watches({ kind, shards: ALL_SHARDS })));
-      return new Set(kinds.filter((_, index) => (watches[index]?.length ?? 0) > 0));
+      const kinds = new Set(workflows.flatMap(({ watches }) => Object.keys(watches)));
+      return new Set((await storage.watchedKinds()).filter((kind) => kinds.has(kind)));
     },
     async close() {
       lift();
@@ -263,9 +262,6 @@ export async function openWorld(
 function valueOf({ snapshot }: Pick<InstanceRecord, "snapshot">): unknown {
   return (JSON.parse(snapshot) as { readonly value: unknown }).value;
 }
-
-// More than any kind has.
-const ALL_SHARDS = Array.from({ length: 256 }, (_, shard) => shard);
 
 /** The notice that a request brings; null for anything else, such as the look at a URL when it is registered. */
 export function eventOf({ method, body }: ReceivedRequest): NoticeEvent | null {
