@@ -112,10 +112,12 @@ export function copyChanges<R extends object>(table: Described, changes: Partial
 
 function copyOf(fields: readonly Field[], from: object): object {
   const values = from as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(fields.map((each) => [each.name, copied(checked(each, values[each.name]))]));
+  const copy: Record<string, unknown> = {};
+  for (const each of fields) copy[each.name] = copied(checked(each, values[each.name]));
+  return copy;
 }
 
 function copied(value: unknown): unknown {
   if (value instanceof Uint8Array) return Uint8Array.from(value);
-  return typeof value === "object" ? structuredClone(value) : value;
+  return typeof value === "object" && value !== null ? structuredClone(value) : value;
 }
