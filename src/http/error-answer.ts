@@ -4,6 +4,7 @@ import { isPaymentError, PaymentError } from "../errors.ts";
 import { LedgerUnavailable } from "../ledger/ledger.ts";
 import type { Logger } from "../runtime.ts";
 import { standingWhenRefused, writeRateLimit } from "./rate-limit-headers.ts";
+import type { WholeAnswer } from "./whole-answer.ts";
 
 /** What the log says about a request that failed on our side. */
 export interface RequestLabel {
@@ -20,11 +21,11 @@ export interface BegunAnswer {
 }
 
 /**
- * The response to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
+ * The answer to a request that threw: the API's error body with the request's id in `details`; the headers that belong to
  * the error are added to those of the begun answer. Anything but a `PaymentError` and `LedgerUnavailable` is
  * `INTERNAL_ERROR`, a constant sentence.
  */
-export function errorResponse(thrown: unknown, { label, headers }: BegunAnswer, log: Logger): Response {
+export function errorAnswer(thrown: unknown, { label, headers }: BegunAnswer, log: Logger): WholeAnswer {
   const error = known(thrown, label, log);
   const { code, message, details } = error;
   const { status, header }: ErrorKind = ERRORS[code];
@@ -34,7 +35,7 @@ export function errorResponse(thrown: unknown, { label, headers }: BegunAnswer, 
   }
   headers.set("content-type", "application/json");
   const body = { error: { code, message, details: { ...details, requestId: label.requestId } } };
-  return new Response(JSON.stringify(body), { status, headers });
+  return { status, headers, text: JSON.stringify(body) };
 }
 
 function known(thrown: unknown, label: RequestLabel, log: Logger): PaymentError {

@@ -1,8 +1,10 @@
 /** The handler as a listener of `node:http`, alone or inside a framework that may have read the body already. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, RequestError, type HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { PaymentError } from "../errors.ts";
 import { bodyTakenFromNode } from "./body-taken.ts";
+import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** What is known about a request besides the request itself. */
 export interface Connection {
@@ -14,6 +16,8 @@ export interface Connection {
   readonly mountedAt: string;
   /** Gives the body when it was read before us; null when it is still to be read. Throws `VALIDATION_ERROR`, `BodyTaken`. */
   readonly readBefore: (() => Uint8Array) | null;
+  /** Lets an answer go: the response to return, which stands for it where it is on its way already. */
+  readonly send: (answer: WholeAnswer) => Response;
 }
 
 /** A request that came without a connection, by `fetch`. */
@@ -22,6 +26,7 @@ export const NO_CONNECTION: Connection = {
   httpVersion: null,
   mountedAt: "",
   readBefore: null,
+  send: responseOf,
 };
 
 /** Makes the listener. `fail` answers what could not be made a request of, such as a broken path or Host header. */
@@ -29,17 +34,14 @@ export function nodeListener(
   fetch: (request: Request, connection: Connection) => Promise<Response>,
   fail: (thrown: unknown) => Response,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return getRequestListener(
-    (request, bindings) => fetch(request, connectionOf((bindings as HttpBindings).incoming)),
-    {
-      // A library does not replace the process's own Request and Response.
-      overrideGlobalObjects: false,
-      // HTTP/1.0 knows no Host header, and nothing here depends on it.
-      hostname: "localhost",
-      errorHandler: (thrown) =>
-        fail(thrown instanceof RequestError ? invalid("the path or the Host header cannot be read") : thrown),
-    },
-  );
+  return getRequestListener((request, bindings) => fetch(request, connectionOf(bindings as HttpBindings)), {
+    // A library does not replace the process's own Request and Response.
+    overrideGlobalObjects: false,
+    // HTTP/1.0 knows no Host header, and nothing here depends on it.
+    hostname: "localhost",
+    errorHandler: (thrown) =>
+      fail(thrown instanceof RequestError ? invalid("the path or the Host header cannot be read") : thrown),
+  });
 }
 
 /** What body parsers and frameworks leave on a request. */
@@ -49,7 +51,7 @@ interface Parsed {
   readonly baseUrl?: unknown;
 }
 
-function connectionOf(incoming: IncomingMessage): Connection {
+function connectionOf({ incoming, outgoing }: HttpBindings): Connection {
   const { rawBody, body, baseUrl } = incoming as IncomingMessage & Parsed;
   return {
     peer: incoming.socket.remoteAddress ?? null,
@@ -57,7 +59,18 @@ function connectionOf(incoming: IncomingMessage): Connection {
     mountedAt: typeof baseUrl === "string" ? baseUrl : "",
     // Bytes that were not read yet are the truth: Express 4 sets `body` to {} even where it read nothing.
     readBefore: incoming.readableDidRead ? () => leftOf(incoming, rawBody ?? body) : null,
+    send: (answer) => sendTo(outgoing, answer),
   };
+}
+
+/** Writes the answer at once: making a Response of it, and reading that again, takes longer than most answers. */
+function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: WholeAnswer): Response {
+  // The framework around us has lost its patience, and answered in our place.
+  if (outgoing.headersSent) return RESPONSE_ALREADY_SENT;
+  const length = text === null ? {} : { "content-length": Buffer.byteLength(text) };
+  outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
+  outgoing.end(text ?? "");
+  return RESPONSE_ALREADY_SENT;
 }
 
 /** What is left of a body that was read: bytes, or what a parser has made of them, which may be null. */

@@ -77,6 +77,11 @@ export class RateWindow {
     counted.others.push(requests);
   }
 
+  /** Whether nothing has been counted of any key. */
+  get isEmpty(): boolean {
+    return this.#windows.size === 0;
+  }
+
   /** How `key` stands, without counting anything. */
   standing(key: string, limit: number): LimitStanding {
     const counted = this.#windows.get(key) ?? { times: [], others: [] };

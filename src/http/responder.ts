@@ -10,11 +10,12 @@ import { clientAddressBy } from "./client-address.ts";
 import type { ClientLimit } from "./client-limit.ts";
 import { CountedRequest } from "./counted-request.ts";
 import type { KeyedEndpoint, Reference } from "./contract/endpoint.ts";
-import { errorResponse, type BegunAnswer } from "./error-response.ts";
+import { errorAnswer, type BegunAnswer } from "./error-answer.ts";
 import type { Connection } from "./node-listener.ts";
 import { ReadCall } from "./read-call.ts";
 import { NOTHING_READ, readContents, type Contents } from "./read-contents.ts";
 import { allowedMethods, endpointFor, type OpenSite, type Site } from "./sites.ts";
+import { responseOf, type WholeAnswer } from "./whole-answer.ts";
 
 /** A request and where it leads. */
 export interface Arrival {
@@ -58,18 +59,18 @@ export class Responder {
   async respond(arrival: Arrival): Promise<Response> {
     const { clock } = this.#parts;
     const begunAt = clock.now();
-    const response = await this.#answer(arrival);
+    const answer = await this.#answer(arrival);
     requestAnswered.publish(() => ({
       method: knownMethod(arrival.request.method),
       route: arrival.site?.path ?? "none",
-      status: response.status,
+      status: answer.status,
       // A wall clock may be set back meanwhile.
       durationMs: Math.max(0, clock.now() - begunAt),
     }));
-    return response;
+    return arrival.connection.send(answer);
   }
 
-  async #answer(arrival: Arrival): Promise<Response> {
+  async #answer(arrival: Arrival): Promise<WholeAnswer> {
     const { request, path, site } = arrival;
     const begun = this.#begin(request.method, path);
     try {
@@ -77,13 +78,13 @@ export class Responder {
         ? this.#answerAnyone(arrival, site, begun.headers)
         : await this.#answerCaller(arrival, begun.headers);
     } catch (thrown) {
-      return errorResponse(thrown, begun, this.#parts.log);
+      return errorAnswer(thrown, begun, this.#parts.log);
     }
   }
 
   /** The answer when there is no request to speak of, only what was thrown at the attempt to make one. */
   respondToFailure(thrown: unknown): Response {
-    return errorResponse(thrown, this.#begin("", ""), this.#parts.log);
+    return responseOf(errorAnswer(thrown, this.#begin("", ""), this.#parts.log));
   }
 
   #begin(method: string, path: string): BegunAnswer {
@@ -94,7 +95,7 @@ export class Responder {
   }
 
   /** What needs no key. */
-  #answerAnyone(arrival: Arrival, site: OpenSite, headers: Headers): Response {
+  #answerAnyone(arrival: Arrival, site: OpenSite, headers: Headers): WholeAnswer {
     const { documents, reference } = this.#parts;
     documents.count(this.#clientOf(arrival), headers);
     const endpoint = endpointFor(site.methods, arrival.request.method);
@@ -103,10 +104,10 @@ export class Responder {
     for (const [name, value] of Object.entries({ ...more, "content-type": mediaType })) {
       headers.set(name, value);
     }
-    return new Response(text, { status: endpoint.answer.status, headers });
+    return { status: endpoint.answer.status, headers, text };
   }
 
-  async #answerCaller(arrival: Arrival, headers: Headers): Promise<Response> {
+  async #answerCaller(arrival: Arrival, headers: Headers): Promise<WholeAnswer> {
     const { service, authentication, windows } = this.#parts;
     const { request, site, parameters: path } = arrival;
     const caller = await authentication.callerOf(request, this.#clientOf(arrival), headers);
@@ -158,11 +159,11 @@ function knownMethod(method: string): string {
 }
 
 /** OPTIONS is answered with what there is; any other method that the path does not take is refused with the same list. */
-function refuseMethod({ request: { method } }: Arrival, site: Site | null, headers: Headers): Response {
+function refuseMethod({ request: { method } }: Arrival, site: Site | null, headers: Headers): WholeAnswer {
   const allowed = site === null ? [] : allowedMethods(site);
   if (method !== "OPTIONS") throw new PaymentError("METHOD_NOT_ALLOWED", { method, allowed });
   headers.set("allow", [...allowed, "OPTIONS"].join(", "));
-  return new Response(null, { status: 204, headers });
+  return { status: 204, headers, text: null };
 }
 
 /** Where an answer goes. */
@@ -175,9 +176,9 @@ function success(
   { body, text, replayed }: Answer<unknown>,
   endpoint: KeyedEndpoint,
   { headers, base }: Destination,
-): Response {
+): WholeAnswer {
   headers.set("content-type", "application/json");
   if (replayed) headers.set("idempotent-replayed", "true");
   if (endpoint.location !== undefined) headers.set("location", `${base}${endpoint.location(body)}`);
-  return new Response(text, { status: endpoint.answer.status, headers });
+  return { status: endpoint.answer.status, headers, text };
 }
