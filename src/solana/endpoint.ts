@@ -1,11 +1,11 @@
 /** One JSON-RPC endpoint: its methods, a name that is safe to log, its limits, and its health. */
 import type { Clock } from "../runtime.ts";
-import { boundedExchange, type Bounds, type Fetch } from "./bounded-fetch.ts";
-import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { boundedExchange, type Bounds, type Fetch } from "./rpc/bounded-fetch.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
-import { Pace } from "./pace.ts";
-import { publishedExchange } from "./published-exchange.ts";
+import { Pace } from "./rpc/pace.ts";
+import { publishedExchange } from "./rpc/published-exchange.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";
 import { rpcCaller } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";

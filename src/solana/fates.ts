@@ -2,7 +2,7 @@
 import type { Attempt, Fate } from "../ledger/ledger.ts";
 import { agreedLanding, type Word } from "./agreement.ts";
 import { askEach, type Nodes } from "./ask.ts";
-import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { testifyTo, type Finding, type Testimony } from "./testimony.ts";
 
 /** What one endpoint found, as far as a verdict needs it. */

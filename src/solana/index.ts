@@ -6,8 +6,8 @@ import { parseUrl } from "../parse-url.ts";
 import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
-import type { Fetch } from "./bounded-fetch.ts";
-import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import type { Fetch } from "./rpc/bounded-fetch.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
@@ -15,7 +15,7 @@ import { markerAddress } from "./routing/marker-address.ts";
 import { SharedUse } from "./rpc/shared-use.ts";
 
 export type { EndpointOption } from "./endpoint.ts";
-export type { Fetch } from "./bounded-fetch.ts";
+export type { Fetch } from "./rpc/bounded-fetch.ts";
 export type { EndpointTrouble, TroubleKind } from "../ledger/ledger.ts";
 
 /** Where the nodes are, by whose clock to wait for them, and who is notified of their health. */

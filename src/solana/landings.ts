@@ -2,7 +2,7 @@
 import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
 import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
 import { askUntil, type Nodes, type Question } from "./ask.ts";
-import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
 import { receiptOf, statusesOf } from "./statuses.ts";

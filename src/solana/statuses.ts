@@ -2,7 +2,7 @@
 import type { Receipt, SignatureStatus } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { expectShape } from "./endpoint-failure.ts";
-import { MAX_SIGNATURES_PER_CALL } from "./call-limits.ts";
+import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
 import type { StatusTold } from "./rpc/rpc-node.ts";
 

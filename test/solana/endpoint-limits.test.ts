@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import fc from "fast-check";
 import type { Address } from "../../src/address.ts";
-import { Pace } from "../../src/solana/pace.ts";
+import { Pace } from "../../src/solana/rpc/pace.ts";
 import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";

@@ -1,5 +1,5 @@
 /** JSON-RPC calls without web3.js: the answer is parsed once, and checked by the one who asked. */
-import type { Exchange } from "../bounded-fetch.ts";
+import type { Exchange } from "./bounded-fetch.ts";
 import { expectShape } from "../endpoint-failure.ts";
 
 /**

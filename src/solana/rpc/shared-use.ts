@@ -1,10 +1,10 @@
 /** Tells the other processes how endpoints are used here, once a second while they are, and keeps to what they tell. */
 import { createHash } from "node:crypto";
 import type { EndpointUse, ExchangeUse, OthersUse } from "../../ledger/endpoint-use.ts";
-import type { Exchange } from "../bounded-fetch.ts";
+import type { Exchange } from "./bounded-fetch.ts";
 import { asksForRest, EndpointFailure } from "../endpoint-failure.ts";
 import { noteOthersRest, ownRestOf, type HealthWatch, type Patient } from "../health.ts";
-import type { Pace } from "../pace.ts";
+import type { Pace } from "./pace.ts";
 
 const EVERY_MS = 1_000;
 /** A process that has told nothing for so long makes no calls. */

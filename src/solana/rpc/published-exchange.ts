@@ -1,8 +1,8 @@
 /** Publishes each call to a node on the diagnostics channel. */
-import { nodeAsked } from "../diagnostics.ts";
-import type { Clock } from "../runtime.ts";
+import { nodeAsked } from "../../diagnostics.ts";
+import type { Clock } from "../../runtime.ts";
 import type { Exchange } from "./bounded-fetch.ts";
-import { EndpointFailure } from "./endpoint-failure.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
 
 /** The same exchange, of the endpoint of this name. */
 export function publishedExchange(exchange: Exchange, endpoint: string, clock: Clock): Exchange {

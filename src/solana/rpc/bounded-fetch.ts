@@ -1,6 +1,6 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
-import type { Clock } from "../runtime.ts";
-import { EndpointFailure } from "./endpoint-failure.ts";
+import type { Clock } from "../../runtime.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
 import type { Pace } from "./pace.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
