@@ -1,5 +1,6 @@
 /** Who may look: programs and people on this machine while it is a development, else whom the host admits. */
 import type { Inspected } from "../engine/inspected.ts";
+import { parseUrl } from "../parse-url.ts";
 
 /** Decides about one request. What it throws refuses. */
 export type Authorize = (request: Request) => boolean | Promise<boolean>;
@@ -43,8 +44,8 @@ export function isFromHere({ request, peer, httpVersion }: Viewer): boolean {
 /** Whether the page that asks stands under a name that is not this machine's: a proxy without headers has put its own in. */
 function isShownElsewhere({ headers }: Request): boolean {
   return ["referer", "origin"].some((name) => {
-    const text = headers.get(name) ?? "";
-    return /^https?:/i.test(text) && URL.canParse(text) && !LOOPBACK_HOST.test(new URL(text).hostname);
+    const { protocol, hostname } = parseUrl(headers.get(name) ?? "") ?? { protocol: "", hostname: "" };
+    return /^https?:$/.test(protocol) && !LOOPBACK_HOST.test(hostname);
   });
 }
 

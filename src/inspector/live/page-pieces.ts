@@ -16,9 +16,8 @@ export function changesOf(before: readonly string[], after: readonly string[]): 
     const place = places.get(piece);
     const last = changes.at(-1);
     if (place === undefined) changes.push(piece);
-    else if (typeof last === "object" && last[0] + last[1] === place)
-      changes.splice(-1, 1, [last[0], last[1] + 1]);
-    else changes.push([place, 1]);
+    else if (typeof last !== "object" || last[0] + last[1] !== place) changes.push([place, 1]);
+    else changes[changes.length - 1] = [last[0], last[1] + 1];
   }
   return changes;
 }
