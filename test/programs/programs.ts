@@ -7,6 +7,7 @@ export const PROGRAMS = {
   "first-question": "test/solana/processes/first-question.ts",
   "job-runner": "test/engine/processes/job-runner.ts",
   "suspect-runner": "test/engine/processes/suspect-runner.ts",
+  "paused-runner": "test/engine/processes/paused-runner.ts",
   "full-disk": "test/storage/processes/full-disk.ts",
   writer: "test/storage/processes/writer.ts",
   "chain-process": "test/local/chain-process.ts",

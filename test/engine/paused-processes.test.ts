@@ -1,0 +1,110 @@
+/** A process that is paused for longer than its leases and woken, for real, on PostgreSQL: what it does then comes too late. */
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface, type Interface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { PostgresStorage } from "../../storage/postgres.ts";
+import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
+import { program } from "../programs/programs.ts";
+import { job } from "./job.ts";
+
+/** A process and what it has said. */
+class Runner {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: Interface;
+  readonly said: string[] = [];
+
+  constructor({ url, schema }: PostgresDatabase, name: string, waits: "waits" | "no") {
+    const args = [...program("paused-runner"), url, schema, name, waits];
+    this.#child = spawn(process.execPath, args);
+    this.#child.stderr.pipe(process.stderr);
+    this.#lines = createInterface({ input: this.#child.stdout });
+    this.#lines.on("line", (line) => this.said.push(line));
+  }
+
+  order(line: string): void {
+    this.#child.stdin.write(`${line}\n`);
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(signal);
+  }
+
+  saysAll(lines: readonly string[]): Promise<void> {
+    return vi.waitFor(() => expect(this.said).toEqual(expect.arrayContaining([...lines])), {
+      timeout: 30_000,
+      interval: 50,
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exit = once(this.#child, "exit");
+    this.#child.stdin.end();
+    this.#child.kill("SIGCONT");
+    await exit;
+  }
+}
+
+const IDS = Array.from({ length: 8 }, (_, index) => `job-${index}`);
+const workflow = job(async () => undefined).key;
+
+describe.skipIf(!HAS_POSTGRES)("a process that is paused on PostgreSQL", () => {
+  let database: PostgresDatabase;
+  let storage: PostgresStorage;
+  let runners: Runner[];
+
+  beforeEach(async () => {
+    database = await postgresDatabase();
+    storage = await database.open();
+    runners = [];
+  });
+  afterEach(async () => {
+    await Promise.all(runners.map((runner) => runner.end()));
+    await storage.close();
+    await database.destroy();
+  });
+
+  const run = (name: string, waits: "waits" | "no"): Runner => {
+    const runner = new Runner(database, name, waits);
+    runners.push(runner);
+    return runner;
+  };
+
+  const ended = async (): Promise<readonly string[]> => {
+    const found = await storage.instances({ workflow, status: "done", after: "", limit: 100 });
+    return found.map(({ id }) => id).toSorted();
+  };
+
+  test(
+    "E11: paused for longer than its leases and woken, its late results are refused, nothing happens twice, and it goes on",
+    { timeout: 90_000 },
+    async () => {
+      const paused = run("paused", "waits");
+      for (const id of IDS) paused.order(`start ${id}`);
+      await paused.saysAll(IDS.map((id) => `begins ${id}`));
+      paused.signal("SIGSTOP");
+
+      const other = run("other", "no");
+      await vi.waitFor(async () => expect(await ended()).toEqual(IDS), { timeout: 30_000, interval: 100 });
+      await other.end();
+
+      // Read once it is woken.
+      paused.order("finish");
+      paused.order("start later");
+      paused.signal("SIGCONT");
+      await paused.saysAll([...IDS.map((id) => `ends ${id}`), "started later"]);
+      await vi.waitFor(async () => expect(await ended()).toEqual([...IDS, "later"]), { timeout: 30_000 });
+      await paused.end();
+
+      for (const id of IDS) {
+        const history = await storage.history(id, { after: 0, limit: 10 });
+        expect(history.map(({ version }) => version)).toEqual([1, 2]);
+        expect(JSON.parse(history[1]?.event ?? "")).toEqual({ type: "DONE", by: "other" });
+      }
+      expect(await storage.deadLetters(10)).toEqual([]);
+      expect(await storage.nextDue([workflow])).toBeNull();
+    },
+  );
+});
