@@ -311,10 +311,13 @@ const eachOf = (part: string, fields: string): string =>
 /**
  * A group of commits whose parts are in nobody's way: each kind of change is one statement for all of them, which costs a
  * third of one for each. One refusal takes back all, and the group is sent item by item.
+ *
+ * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
+ * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
  */
 const commitTogether = `
 create or replace function paystate_commit_together_@(batch jsonb) returns jsonb language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
+set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $body$
 #variable_conflict use_column
 declare
   statements jsonb := batch->'statements';

@@ -1,33 +1,42 @@
 /** Brings the schema of a PostgreSQL database up to this code: two programs that start at once do it once. */
+import pRetry from "p-retry";
 import { Kysely, PostgresDialect, type PostgresPool as KyselyPool } from "kysely";
 import { postgresSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent, migrate } from "../sql/migrations/index.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
 import type { Ask, Database } from "./database.ts";
+import { isVanished } from "./explain.ts";
 import { FUNCTIONS, functionNames } from "./functions.ts";
 import { literal } from "./text.ts";
 
 /** Of this version are all the functions and clauses that are used here. */
 const OLDEST_SERVER = 130_000;
 
+/** A program that drops tables one after the other may meet some of the tries. */
+const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, randomize: true };
+
 /**
  * Looks first, and takes the lock only when something is missing.
  * @throws StorageUnusable when the server is too old, the role lacks a right, or the schema is not one this code can use.
  */
 export async function prepareSchema(database: Database, schema: string): Promise<void> {
-  const isReady = await database.raced(() =>
-    database.transaction(async (ask) => {
-      await assertServer(ask);
-      return (await isCurrent(over(ask), schema)) && (await hasFunctions(ask));
-    }),
-  );
+  const isReady = await listing(database, async (ask) => {
+    await assertServer(ask);
+    return (await isCurrent(over(ask), schema)) && (await hasFunctions(ask));
+  });
   if (isReady) return;
-  await database.raced(() =>
-    database.transaction(async (ask) => {
-      await lockSchema(ask, schema);
-      await bringUp(ask, schema);
-    }),
-  );
+  await listing(database, async (ask) => {
+    await lockSchema(ask, schema);
+    await bringUp(ask, schema);
+  });
+}
+
+/** Kysely lists the tables of every schema, and fails where another program drops one of its own meanwhile. */
+function listing<A>(database: Database, act: (ask: Ask) => Promise<A>): Promise<A> {
+  return pRetry(() => database.raced(() => database.transaction(act)), {
+    ...VANISHING,
+    shouldRetry: ({ error }) => isVanished(error),
+  });
 }
 
 /** Keeps others out who would make, bring up or fill this schema, until the transaction ends. */

@@ -1,8 +1,7 @@
 /** Calls of the ledger beside the steps of an instance: live only, bounded, without what was asked, and at no cost where nobody looks. */
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import { createHttpHandler } from "../../src/index.ts";
 import { createEngine } from "../../src/engine/index.ts";
-import { followTasks, runningTask } from "../../src/engine/running-task.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { LedgerCalls } from "../../src/service/ledger-calls.ts";
@@ -11,15 +10,24 @@ import { job } from "../engine/job.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sceneTest as test } from "../payments/private/scene-test.ts";
 
-/** What a task of an engine of its own sees of itself. */
-async function seenByATask(): Promise<unknown> {
+/** What a task of an engine sees of itself. Loaded anew, since what runs is followed in a whole process. */
+async function seenByATask({ isFollowed }: { readonly isFollowed: boolean }): Promise<unknown> {
+  vi.resetModules();
+  const engines = await import("../../src/engine/index.ts");
+  const running = await import("../../src/engine/running-task.ts");
+  const jobs = await import("../engine/job.ts");
+  if (isFollowed) running.followTasks();
   const seen: unknown[] = [];
-  const work = job(async () => {
+  const work = jobs.job(async () => {
     await Promise.resolve();
-    seen.push(runningTask());
+    seen.push(running.runningTask());
     return { event: { type: "DONE", by: "me" } };
   });
-  const engine = createEngine({ storage: memoryStorage(), workflows: [work], logger: silentLogger });
+  const engine = engines.createEngine({
+    storage: memoryStorage(),
+    workflows: [work],
+    logger: silentLogger,
+  });
   engine.run();
   await engine.start(work, { id: "j", input: { id: "j" } });
   await engine.waitFor("j", "final");
@@ -27,7 +35,6 @@ async function seenByATask(): Promise<unknown> {
   return seen[0];
 }
 
-// First: what runs is followed from then on.
 test("without an inspector no task is followed and no call is kept", async ({ open }) => {
   const world = await open();
   const { customer, bob, service } = world;
@@ -36,7 +43,7 @@ test("without an inspector no task is followed and no call is kept", async ({ op
   await world.finalize();
   expect(service.inspected.calls.since).toBeNull();
   expect(service.inspected.calls.of(transactionId)).toEqual([]);
-  expect(await seenByATask()).toBeNull();
+  expect(await seenByATask({ isFollowed: false })).toBeNull();
 });
 
 test("a send tells which effect asked the ledger what, when and how it ended, and nothing of the bytes", async ({
@@ -67,8 +74,7 @@ test("a send tells which effect asked the ledger what, when and how it ended, an
 });
 
 test("a task is followed beside others at once, a failure is told by its name, and the oldest calls go first", async () => {
-  followTasks();
-  expect(await seenByATask()).toMatchObject({ id: "j:1:0", instance: "j", name: "work" });
+  expect(await seenByATask({ isFollowed: true })).toMatchObject({ id: "j:1:0", instance: "j", name: "work" });
   const clock = virtualClock();
   const calls = new LedgerCalls(clock);
   calls.begin();

@@ -33,6 +33,7 @@ const ASKS_NOBODY: ReadonlySet<string | symbol> = new Set([
   "isOnCurve",
   "markerAddress",
   "tokenAccountOf",
+  "shareUse",
   "onWake",
 ]);
 
