@@ -364,7 +364,7 @@ describe("the database", () => {
       expect.stringContaining(`from "deliveries" where "status" = 'abandoned'`),
       // The log of the operators' acts, page by page in the order of its rows.
       expect.stringContaining(`from "audit" order by`),
-        `delete from "watchShards" where "holder" = ?`,
+      `delete from "watchShards" where "holder" = ?`,
     ]);
     database.close();
   });
