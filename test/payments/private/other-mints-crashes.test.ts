@@ -85,7 +85,8 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
     throw new Error(`${order.address} never comes to rest`);
   };
   await Promise.race([process.awaits(work()), process.died]);
-  if (!process.isDead()) await service.stop();
+  // Also the calls of a stop are died at.
+  if (!process.isDead()) await Promise.race([service.stop(), process.died]);
 }
 
 async function brokenIn(world: Scene, { order, foreign }: Given): Promise<readonly string[]> {
