@@ -38,7 +38,7 @@ function deaths({ library }: ChartCase, commits: number, { name }: Adapter): Dea
     { method: "commit", nth, moment: "before" },
     { method: "commit", nth, moment: "after" },
   ]);
-  const oneIn = byDepth({ quick: 12, ci: 1, long: 1 }) * (name === "memory" ? 4 : 9);
+  const oneIn = byDepth({ quick: 24, ci: 1, long: 1 }) * (name === "memory" ? 4 : 9);
   const isAll = THOROUGH || (!QUICK && library !== undefined && name === "memory");
   return isAll ? all : all.filter((_, index) => index % oneIn === 3);
 }

@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => scene.chain.advance(1));
 afterAll(() => scene.close());
 
-const MANY = byDepth({ quick: 250, ci: 10_000, long: 10_000 });
+const MANY = byDepth({ quick: 150, ci: 10_000, long: 10_000 });
 // Ten thousand signatures are verified; a busy machine takes its time.
 const TIMEOUT = 120_000;
 

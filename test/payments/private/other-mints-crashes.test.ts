@@ -23,7 +23,7 @@ const MAX_SLOTS = 210;
 /** Each of these is died at, before or after it as the run's seed has it; of the others, which change nothing, one in so many. */
 const CHANGING: ReadonlySet<string> = new Set(["commit", "broadcast", "sign"]);
 // Odd, so that one moment follows the other.
-const ONE_IN = byDepth({ quick: 421, ci: 21, long: 3 });
+const ONE_IN = byDepth({ quick: 843, ci: 21, long: 3 });
 const ONE_CHANGE_IN = byDepth({ quick: 13, ci: 1, long: 1 });
 
 async function live(death?: Death): Promise<{ calls: readonly string[]; broken: readonly string[] }> {
