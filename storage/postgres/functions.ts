@@ -81,14 +81,17 @@ begin
   end loop;
 end $body$;`;
 
-/** Arms these tasks. Each lane is opened once, with the last cap and group: adding up lanes task by task takes the square of the time. */
+/**
+ * Arms these tasks. A lane is opened once for each cap and group that it is given, in the order of the last task with them:
+ * adding up lanes task by task takes the square of the time.
+ */
 const armAll = (tasks: string): string => `with added as (
       insert into tasks (@taskColumns@)
         select @armedColumns@ from jsonb_populate_recordset(null::tasks, ${tasks}) a
         returning lane, workflow, cap, "laneGroup", seq
     ), latest as (
-      select distinct on (lane, workflow) lane, workflow, cap, "laneGroup", seq from added
-        where lane is not null order by lane, workflow, seq desc
+      select distinct on (lane, workflow, cap, "laneGroup") lane, workflow, cap, "laneGroup", seq from added
+        where lane is not null order by lane, workflow, cap, "laneGroup", seq desc
     )
     select array_agg(distinct lane), jsonb_agg(to_jsonb(l) order by seq) into lanes, opened from latest l;
     changed := changed || coalesce(lanes, '{}');

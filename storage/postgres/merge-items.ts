@@ -57,7 +57,13 @@ function meet(items: readonly PreparedItem[]): boolean {
   const tasks = new Set([...consumed, ...items.flatMap(({ arms = [] }) => arms.map(({ id }) => id))]);
   const armed = items.reduce((count, { arms = [] }) => count + arms.length, 0);
   if (tasks.size < consumed.length + armed) return true;
-  return items.some((item) => leaves(item, own)) || repeatsWatch(items);
+  return items.some((item) => leaves(item, own)) || maySetAside(items) || repeats(items);
+}
+
+/** Whether one item may end or disarm the task that another one consumes: whose task it is cannot be seen without its step. */
+function maySetAside(items: readonly PreparedItem[]): boolean {
+  const setsAside = items.some(({ ends = [], disarms = [] }) => ends.length + disarms.length > 0);
+  return setsAside && items.some(({ consumes, step }) => consumes !== undefined && step === undefined);
 }
 
 /** The instances that an item starts or steps. */
@@ -82,10 +88,11 @@ function leaves(item: PreparedItem, ownOfAll: ReadonlySet<string>): boolean {
   );
 }
 
-/** One statement cannot change a row twice. */
-function repeatsWatch(items: readonly PreparedItem[]): boolean {
+/** Whether a row would be changed twice, which one statement cannot. */
+function repeats(items: readonly PreparedItem[]): boolean {
   const watched = items.flatMap(({ watches = [] }) =>
     watches.map(({ kind, key, instance }) => JSON.stringify([kind, key, instance])),
   );
-  return new Set(watched).size < watched.length;
+  const adopted = items.flatMap(({ adopts = [] }) => adopts.map(({ instance }) => instance));
+  return [watched, adopted].some((names) => new Set(names).size < names.length);
 }

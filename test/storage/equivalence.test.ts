@@ -21,7 +21,7 @@ import {
 
 type Call = (storage: PaymentStorage) => Promise<unknown>;
 
-const instances = ["i", "j", "k", "l"];
+const instances = ["i", "j", "k", "l", ...Array.from({ length: 12 }, (_, index) => `i${index}`)];
 
 const workflows = ["sample@1", "sample@2", "sample@3"];
 
@@ -179,6 +179,89 @@ const commit = fc
   .array(part, { minLength: 1, maxLength: 3 })
   .map((parts): PaymentCommit => Object.fromEntries(parts.flatMap((each) => Object.entries(each))));
 
+const message = fc
+  .record({ id: number(99), target: one(...instances), workflow: one(...workflows, "sample") })
+  .map(({ id, target, workflow }) => ({
+    task: taskOf(`m${id}`, { kind: "message", instance: target, workflow, name: "went" }),
+  }));
+
+/** Commits of one instance each, as the engine makes them: mostly none is in the way of another. */
+const crowd = fc
+  .array(
+    fc.record({
+      id: number(11).map((index) => `i${index}`),
+      version: number(3),
+      workflow: one(...workflows),
+      status: one<"active" | "done">("active", "active", "done"),
+      isStart: fc.boolean(),
+      consumed: fc.option(fc.record({ task: number(99), token: one(1, 1, 2) })),
+      timers: some(fc.tuple(task, fc.option(lease), number(999))),
+      messages: some(message),
+      adopts: some(one(...workflows)),
+      ends: fc.boolean(),
+      disarms: some(one("x", "y")),
+      watched: some(fc.tuple(one("a", "b"), number(2))),
+      unwatched: some(one("a", "b")),
+      writes: some(write),
+    }),
+    { minLength: 2, maxLength: 8, size: "max" },
+  )
+  .map((all) => all.map(crowdItem));
+
+interface CrowdMember {
+  readonly id: string;
+  readonly version: number;
+  readonly workflow: string;
+  readonly status: "active" | "done";
+  readonly isStart: boolean;
+  readonly consumed: { readonly task: number; readonly token: number } | null;
+  readonly timers: readonly (readonly [TaskRecord, { holder: string; until: number } | null, number])[];
+  readonly messages: readonly { readonly task: TaskRecord }[];
+  readonly adopts: readonly string[];
+  readonly ends: boolean;
+  readonly disarms: readonly string[];
+  readonly watched: readonly (readonly [string, number])[];
+  readonly unwatched: readonly string[];
+  readonly writes: readonly PaymentWrite[];
+}
+
+function crowdItem(given: CrowdMember): PaymentCommit {
+  const { id, version, workflow, status, consumed } = given;
+  return {
+    ...(consumed === null
+      ? {}
+      : {
+          consumes: { task: `${consumed.task % 2 === 0 ? "m" : "n"}${consumed.task}`, token: consumed.token },
+        }),
+    ...(given.isStart
+      ? { starts: [startOf(id, { workflow })] }
+      : { step: stepOf(id, version, { workflow, status }) }),
+    writes: given.writes,
+    arms: [
+      ...given.timers.map(([each, held, nth]) => ({
+        task: { ...each, id: `n${nth % 100}`, instance: id },
+        ...(held === null ? {} : { lease: held }),
+      })),
+      ...given.messages,
+    ],
+    adopts: given.adopts.map((to) => ({ instance: id, workflow: to })),
+    ends: given.ends ? [id] : [],
+    disarms: given.disarms.map((timer) => ({ instance: id, timer })),
+    watches: given.watched.map(([key, shard]) => watchOf(key, { instance: id, shard })),
+    unwatches: given.unwatched.map((key) => ({ kind: "signature", key, instance: id })),
+    history: [
+      {
+        instance: id,
+        version: version + (given.isStart ? 0 : 50),
+        at: 1,
+        event: "{}",
+        value: "{}",
+        cause: null,
+      },
+    ],
+  };
+}
+
 /**
  * What a holder says of its places. A group gets none, or one for each of its lanes at least: with fewer, adapters may choose
  * its lanes in another order.
@@ -198,6 +281,7 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
       arbitrary: fc.array(commit, { minLength: 1, maxLength: 3 }).map((items) => ["commit", items] as const),
     },
     { weight: 3, arbitrary: arming.map((item) => ["commit", [item]] as const) },
+    { weight: 8, arbitrary: crowd.map((items) => ["commit", items] as const) },
     {
       weight: 3,
       arbitrary: fc
