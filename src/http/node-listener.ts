@@ -29,12 +29,21 @@ export const NO_CONNECTION: Connection = {
   send: responseOf,
 };
 
+// A copy is of the platform's own class. Where a host's server has replaced the global one by a lighter class before this
+// module was loaded, the original is of that, and would be written a second time.
+const ALREADY_SENT = RESPONSE_ALREADY_SENT.clone();
+
 /** Makes the listener. `fail` answers what could not be made a request of, such as a broken path or Host header. */
 export function nodeListener(
   fetch: (request: Request, connection: Connection) => Promise<Response>,
   fail: (thrown: unknown) => Response,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return getRequestListener((request, bindings) => fetch(request, connectionOf(bindings as HttpBindings)), {
+  const answer = async (request: Request, bindings: HttpBindings): Promise<Response> => {
+    const response = await fetch(request, connectionOf(bindings));
+    // To HEAD the router answers with a response of its own, by a class that a host may have replaced.
+    return bindings.outgoing.headersSent ? ALREADY_SENT : response;
+  };
+  return getRequestListener((request, bindings) => answer(request, bindings as HttpBindings), {
     // A library does not replace the process's own Request and Response.
     overrideGlobalObjects: false,
     // HTTP/1.0 knows no Host header, and nothing here depends on it.
@@ -66,11 +75,11 @@ function connectionOf({ incoming, outgoing }: HttpBindings): Connection {
 /** Writes the answer at once: making a Response of it, and reading that again, takes longer than most answers. */
 function sendTo(outgoing: HttpBindings["outgoing"], { status, headers, text }: WholeAnswer): Response {
   // The framework around us has lost its patience, and answered in our place.
-  if (outgoing.headersSent) return RESPONSE_ALREADY_SENT;
+  if (outgoing.headersSent) return ALREADY_SENT;
   const length = text === null ? {} : { "content-length": Buffer.byteLength(text) };
   outgoing.writeHead(status, { ...Object.fromEntries(headers), ...length });
   outgoing.end(text ?? "");
-  return RESPONSE_ALREADY_SENT;
+  return ALREADY_SENT;
 }
 
 /** What is left of a body that was read: bytes, or what a parser has made of them, which may be null. */
