@@ -62,18 +62,24 @@ export function isAvoided({ health }: Patient): boolean {
 }
 
 /** Milliseconds for which it asked to be left alone. Kept also when no other endpoint is left to ask. */
-export function restOf({ health }: Patient, now: number): number {
-  return Math.max(health.restsUntil - now, 0);
+export function restOf({ health }: Pick<Patient, "health">, now: number): number {
+  return leftOf(health.restsUntil, now);
 }
 
 /** Milliseconds for which it asked this process to be left alone: what others were told is theirs to pass on. */
 export function ownRestOf({ health }: Patient, now: number): number {
-  return Math.max(health.askedToRestUntil - now, 0);
+  return leftOf(health.askedToRestUntil, now);
+}
+
+/** No rest is longer than the longest: where more is left the clock was set back, and the rest is over. */
+function leftOf(until: number, now: number): number {
+  const left = until - now;
+  return left > MAX_REST_MS ? 0 : Math.max(left, 0);
 }
 
 /** It asked another process to be left alone for so many milliseconds from now. */
 export function noteOthersRest({ health }: Patient, ms: number, now: number): void {
-  health.restsUntil = Math.max(health.restsUntil, now + Math.min(ms, MAX_REST_MS));
+  health.restsUntil = now + Math.max(restOf({ health }, now), Math.min(ms, MAX_REST_MS));
 }
 
 /** It answered a question: its failures are over. */
@@ -97,17 +103,22 @@ export function noteFailure(
   const { kind, facts } = failure;
   log.debug({ endpoint: name, kind, code: facts.code ?? null }, "a Solana endpoint failed");
   const asked = facts.retryAfterMs ?? (isRateLimit(failure) ? REST_AFTER_429_MS : 0);
-  const until = now + Math.min(asked, MAX_REST_MS);
-  health.restsUntil = Math.max(health.restsUntil, until);
-  if (asksForRest(failure)) health.askedToRestUntil = Math.max(health.askedToRestUntil, until);
+  const ms = Math.min(asked, MAX_REST_MS);
+  health.restsUntil = now + Math.max(leftOf(health.restsUntil, now), ms);
+  if (asksForRest(failure)) {
+    health.askedToRestUntil = now + Math.max(leftOf(health.askedToRestUntil, now), ms);
+  }
   // Many questions may be under way at once: what began before counts as one failure with what ended it.
   if (!isIllness(failure) || now < (health.avoidedUntil ?? 0)) return;
   health.failuresInRow += 1;
   if (health.failuresInRow < FAILURES_TO_AVOID) return;
-  const ms = Math.min(FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID), MAX_REST_MS);
-  health.avoidedUntil = now + ms;
+  const avoidedMs = Math.min(
+    FIRST_AVOIDANCE_MS * 2 ** (health.failuresInRow - FAILURES_TO_AVOID),
+    MAX_REST_MS,
+  );
+  health.avoidedUntil = now + avoidedMs;
   log.warn(
-    { endpoint: name, kind, code: facts.code ?? null, avoidedMs: ms },
+    { endpoint: name, kind, code: facts.code ?? null, avoidedMs },
     "a Solana endpoint keeps failing and is asked after the others",
   );
 }

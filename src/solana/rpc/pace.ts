@@ -16,6 +16,7 @@ export class Pace {
   /** Calls per second that this process may make: all that is allowed, or its share. */
   #rate: number;
   #fullAt = 0;
+  #askedAt = 0;
   #made = 0;
 
   constructor(requestsPerSecond: number, clock: Clock, closed: AbortSignal) {
@@ -28,6 +29,9 @@ export class Pace {
   /** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */
   async next(): Promise<void> {
     const now = this.#clock.now();
+    // A clock that was set back must not hold calls up until it has caught up.
+    this.#fullAt -= Math.max(0, this.#askedAt - now);
+    this.#askedAt = now;
     const interval = 1_000 / this.#rate;
     const next = Math.max(this.#fullAt, now) + interval;
     const wait = next - now - Math.max(BURST_MS, interval);

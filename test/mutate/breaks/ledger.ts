@@ -90,8 +90,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "a rest that another process was told is not passed on",
     file: "src/solana/health.ts",
-    text: "Math.max(health.askedToRestUntil - now, 0)",
-    replacement: "Math.max(health.restsUntil - now, 0)",
+    text: "return leftOf(health.askedToRestUntil, now)",
+    replacement: "return leftOf(health.restsUntil, now)",
     tests: ["solana/rpc/shared-use.test.ts"],
   },
   {

@@ -1,0 +1,43 @@
+/** A clock that is set back silences no endpoint: neither at its own process nor at the others on the database. */
+import { expect, test } from "vitest";
+import { Pace } from "../../src/solana/rpc/pace.ts";
+import { EndpointFailure } from "../../src/solana/endpoint-failure.ts";
+import { newHealth, noteFailure, ownRestOf, restOf } from "../../src/solana/health.ts";
+import { silentLogger, type Clock } from "../../src/runtime.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A clock that can be set back. */
+function wallClock(): Clock & { time: number } {
+  return {
+    time: Date.UTC(2026, 0, 1),
+    now() {
+      return this.time;
+    },
+    sleep: async () => {},
+  };
+}
+
+test("a rate limit holds no call up for the hour that the clock was set back", async () => {
+  const clock = wallClock();
+  const pace = new Pace(10, clock, new AbortController().signal);
+  await pace.next();
+  clock.time -= HOUR_MS;
+  await expect(pace.next()).resolves.toBeUndefined();
+  // The limit is still kept.
+  const more = await Promise.allSettled(Array.from({ length: 60 }, () => pace.next()));
+  expect(more.filter(({ status }) => status === "rejected")).toHaveLength(12);
+});
+
+test("a Retry-After ends after a minute, however far the clock was set back, and is not told to others longer", () => {
+  const clock = wallClock();
+  const node = { name: "node", health: newHealth() };
+  const asked = new EndpointFailure("http", "HTTP 429", { code: 429, retryAfterMs: 60_000 });
+  noteFailure(node, asked, { clock, log: silentLogger });
+  expect([restOf(node, clock.now()), ownRestOf(node, clock.now())]).toEqual([60_000, 60_000]);
+  clock.time -= HOUR_MS;
+  expect([restOf(node, clock.now()), ownRestOf(node, clock.now())]).toEqual([0, 0]);
+  const again = new EndpointFailure("http", "HTTP 429", { code: 429, retryAfterMs: 2_000 });
+  noteFailure(node, again, { clock, log: silentLogger });
+  expect([restOf(node, clock.now()), ownRestOf(node, clock.now())]).toEqual([2_000, 2_000]);
+});
