@@ -48,7 +48,7 @@ const REQUEST_ID_BYTES = 16;
 // Enough to recognise a path by; a longer one is neither echoed nor logged in full.
 const MAX_PATH_LENGTH = 256;
 
-/** Answers requests; no method throws. */
+/** Answers requests. What an endpoint throws becomes an answer. */
 export class Responder {
   readonly #parts: ResponderParts;
 

@@ -32,7 +32,7 @@ export function isUnderOwnName({ url }: Request): boolean {
   return LOOPBACK_HOST.test(new URL(url).hostname);
 }
 
-/** Whether it comes from this machine, and through no proxy that can be told. */
+/** Whether the request comes from this machine, and shows no sign of a proxy. */
 export function isFromHere({ request, peer, httpVersion }: Viewer): boolean {
   const isElsewhere = peer !== null && !LOOPBACK_PEER.test(peer);
   // No browser speaks it any more, and nginx does to what stands behind it, with a Host of its own and no other header.

@@ -1,7 +1,7 @@
 /** What made a step, in words: for the timeline of the pages and of the command. */
 import type { StepCause, TaskOrigin } from "../engine/step-cause.ts";
 
-/** The words, and the step of which instance they end with; null where that is told by no link. */
+/** The words, and the step that they link to at their end, if any. */
 export interface CauseWords {
   readonly words: string;
   readonly from: TaskOrigin | null;

@@ -1,13 +1,13 @@
 /** What processes tell each other of the endpoints that they ask, so that together they keep to a provider's limits. */
 
 /**
- * How one process has used endpoints since it told of it last. An endpoint's key is the same in each process that asks it,
- * and holds no secret.
+ * How one process has used its endpoints since its last report. The key of an endpoint is the same in each process, and
+ * holds no secret.
  */
 export interface EndpointUse {
   /** Calls by the endpoint's key, of endpoints whose rate is limited. */
   readonly calls: Readonly<Record<string, number>>;
-  /** For how many milliseconds from now an endpoint wants to be left alone, by its key; only what it told this process. */
+  /** Milliseconds of rest that an endpoint has asked this process for, from now on, by the endpoint's key. */
   readonly rests: Readonly<Record<string, number>>;
 }
 

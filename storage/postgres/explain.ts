@@ -1,4 +1,5 @@
 /** What PostgreSQL, pg and the network say, as sentences that tell what to do. */
+import { GIVEN_UP, REFUSED } from "./functions/states.ts";
 import { StorageUnusable, type StorageUnusableCode } from "../storage-unusable.ts";
 
 /** The code of an error: PostgreSQL's SQLSTATE, or Node's. */
@@ -22,10 +23,10 @@ const NO_TURN = /timeout exceeded when trying to connect/;
 export const isLocked = (error: unknown): boolean => codeOf(error) === "55P03";
 
 /** The group's writer has given it up meanwhile, or is not known any more: nothing of it was kept. */
-export const isGivenUp = (error: unknown): boolean => codeOf(error) === "PS002";
+export const isGivenUp = (error: unknown): boolean => codeOf(error) === GIVEN_UP;
 
 /** One of the items of a group was refused, and nothing of the group was kept. */
-export const isRefused = (error: unknown): boolean => codeOf(error) === "PS001";
+export const isRefused = (error: unknown): boolean => codeOf(error) === REFUSED;
 
 /** The connection went away before its answer came: what was asked has happened, or has not. */
 export const isLost = (error: unknown): boolean =>

@@ -18,7 +18,8 @@ import { QUEUES } from "../task-queues.ts";
 import { type Database, lost } from "./database.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import { explained, isLost } from "./explain.ts";
-import { functionNames, IN_LINE, QUEUE_OF_TASK } from "./functions.ts";
+import { functionNames } from "./functions.ts";
+import { IN_LINE, QUEUE_OF_TASK } from "./functions/claims.ts";
 
 type Heartbeat = Parameters<EngineStorage["heartbeat"]>[0];
 type Release = Parameters<EngineStorage["release"]>[0];

@@ -1,23 +1,13 @@
 /** Every error that an endpoint declares comes from a request, as it is described; and no endpoint declares one too many. */
-import { expect, test as vitestTest } from "vitest";
+import { expect } from "vitest";
 import { ERRORS } from "../../src/error-table.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { errorsOf } from "../../src/http/contract/endpoint-errors.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
 import type { ErrorCase } from "./asking.ts";
-import { contractWorld, type ContractWorld } from "./contract-world.ts";
+import { contractTest as test } from "./contract-test.ts";
 import { CASES_OF_ANY, CASES_OF_ONE, HARMLESS } from "./error-cases.ts";
-
-const test = vitestTest.extend(
-  "world",
-  { scope: "file" },
-  async ({}, { onCleanup }): Promise<ContractWorld> => {
-    const world = await contractWorld();
-    onCleanup(() => world.close());
-    return world;
-  },
-);
 
 const judge = new AnswerJudge();
 const caseOf = (operationId: string, code: ErrorCode): ErrorCase | undefined =>

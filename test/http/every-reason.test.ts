@@ -1,23 +1,13 @@
 /** Every reason that the details of an error can give comes from a request, as it is described. */
-import { expect, test as vitestTest } from "vitest";
+import { expect } from "vitest";
 import type { z } from "zod";
 import { ERRORS } from "../../src/error-table.ts";
 import type { ErrorCode } from "../../src/errors.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
 import type { ErrorCase } from "./asking.ts";
-import { contractWorld, type ContractWorld } from "./contract-world.ts";
+import { contractTest as test } from "./contract-test.ts";
 import { REASONS } from "./reason-cases.ts";
-
-const test = vitestTest.extend(
-  "world",
-  { scope: "file" },
-  async ({}, { onCleanup }): Promise<ContractWorld> => {
-    const world = await contractWorld();
-    onCleanup(() => world.close());
-    return world;
-  },
-);
 
 const judge = new AnswerJudge();
 const CASES = Object.entries(REASONS).flatMap(([code, { operationId, cases }]) =>

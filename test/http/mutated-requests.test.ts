@@ -1,10 +1,10 @@
 /** Requests that were valid until they were bent at random: each gets an answer that the document describes. */
 import fc from "fast-check";
-import { expect, test as vitestTest } from "vitest";
+import { expect } from "vitest";
 import { repeatWith, seedOfRun } from "../kit/seed.ts";
 import { byDepth, EXPLORING_MS, QUICK } from "../kit/thorough.ts";
 import { AnswerJudge, codeOf } from "./answer-judge.ts";
-import { contractWorld, type ContractWorld } from "./contract-world.ts";
+import { contractTest as test } from "./contract-test.ts";
 import { longestBlock } from "./longest-block.ts";
 import { CASES, mutation, validRequest, type RawRequest } from "./mutations.ts";
 
@@ -14,12 +14,6 @@ const REQUESTS_OF_A_TENANT = 50;
 const MAX_BLOCK_MS = 20;
 // A busy machine can only make a pause longer than the work in it.
 const MAX_TRIES = 8;
-
-const test = vitestTest.extend("world", async ({}, { onCleanup }): Promise<ContractWorld> => {
-  const world = await contractWorld();
-  onCleanup(() => world.close());
-  return world;
-});
 
 const drawn = fc.record({
   which: fc.constantFrom(...CASES),

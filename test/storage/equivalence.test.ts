@@ -306,7 +306,8 @@ const call: fc.Arbitrary<{ readonly shown: string; readonly make: Call }> = fc
       arbitrary: fc
         .record({
           holder: one("g", "h"),
-          tasks: some(fc.record({ id: taskId, token })),
+          // A holder names a task once.
+          tasks: fc.uniqueArray(fc.record({ id: taskId, token }), { maxLength: 2, selector: ({ id }) => id }),
           now: number(80),
           leaseMs: number(30),
         })

@@ -1,4 +1,5 @@
 /** In the browser: follows the page by server-sent events. A server that was started again is found by itself. */
+import { PIECE_BEGINS } from "../live/page-pieces.ts";
 
 export const FOLLOWING = `
   const live = document.getElementById("live");
@@ -41,7 +42,7 @@ export const FOLLOWING = `
       main.dataset.tag = event.lastEventId;
       if (text === undefined) take(changes);
       else {
-        pieces = text.split(/(?=<(?:tr|section)\\b)/);
+        pieces = text.split(${String(PIECE_BEGINS)});
         show(text);
       }
       say("live", false);

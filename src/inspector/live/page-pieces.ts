@@ -3,9 +3,12 @@
 /** A piece as text, or so many pieces of the page before, from this place on. */
 export type PageChange = string | readonly [from: number, count: number];
 
-/** Sections and rows of tables, each from its beginning to the next. Joined they are the page again. */
+/** Where a piece begins: before a section or a row of a table. The browser cuts its page in the same places. */
+export const PIECE_BEGINS = /(?=<(?:tr|section)\b)/;
+
+/** The pieces in their order. Joined they are the page again. */
 export function piecesOf(main: string): readonly string[] {
-  return main.split(/(?=<(?:tr|section)\b)/);
+  return main.split(PIECE_BEGINS);
 }
 
 /** What makes one page of another. */

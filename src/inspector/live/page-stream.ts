@@ -89,7 +89,7 @@ class Outlet {
   readonly #clock: Clock;
   readonly #encoder = new TextEncoder();
   #newest: MadePage | null = null;
-  /** What was sent last; what comes after it is told by what differs. */
+  /** The pieces of the page that was sent last: the next page is sent as its differences from them. */
   #sent: readonly string[] | null = null;
 
   constructor(clock: Clock) {

@@ -1,0 +1,7 @@
+/** The states by which the functions of the database tell what became of a group. */
+
+/** Refusals of items travel as an error of this state, which takes back what the item did so far. */
+export const REFUSED = "PS001";
+
+/** The state of the error that ends a group which its writer has given up meanwhile. */
+export const GIVEN_UP = "PS002";
