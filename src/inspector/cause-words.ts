@@ -31,6 +31,12 @@ export function causeWords(cause: StepCause | null, instance: string): CauseWord
   }
 }
 
+/** The same as one text, with the step that it came from. */
+export function causeSentence(cause: StepCause | null, instance: string): string {
+  const { words, from } = causeWords(cause, instance);
+  return from === null ? words : `${words} ${originWords(from, instance)}`;
+}
+
 /** The name of the step that a cause came from: without the instance where that is the same. */
 export function originWords({ instance: from, step }: TaskOrigin, instance: string): string {
   return from === instance ? `step ${step}` : `${from}, step ${step}`;

@@ -113,16 +113,20 @@ test("show tells what made each step, and at which attempt an effect ended, with
   expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
   expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \?\[31mpaper”$/m);
   expect(stdout).toMatch(/^ +2 {2}\S+Z {2}DONE → done \(by its effect work of step 1\)$/m);
+  expect(await json("show", "late")).toMatchObject({
+    ran: [{ task: "late:1:0", name: "work", failures: 2 }],
+  });
+  expect(await json("show", "good")).toMatchObject({ ran: [] });
   expect(await json("history", "late")).toMatchObject([
     { cause: null },
     { cause: { kind: "effect", task: "late:1:0", from: { instance: "late", step: 1 }, name: "work" } },
   ]);
 });
 
-test("history gives the steps, page by page", async () => {
+test("history gives the steps with what made each, page by page", async () => {
   const { stdout } = await paystate("history", "good");
   expect(stdout).toMatch(
-    /^step +at +event +state +data\n1 +\S+ +\$started +working +\{"input":\{"id":"good"\}\}\n2 +\S+ +DONE +done +\{"by":"me"\}\n$/,
+    /^step +at +event +state +cause +data\n1 +\S+ +\$started +working +by a caller +\{"input":\{"id":"good"\}\}\n2 +\S+ +DONE +done +by its effect work of step 1 +\{"by":"me"\}\n$/,
   );
   expect(await json("history", "good", "--after", "1")).toMatchObject([
     { version: 2, event: { type: "DONE" } },

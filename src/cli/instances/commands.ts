@@ -1,7 +1,10 @@
 /** The commands on the instances of any database file: `ps`, `show`, `history`, and those that put one right. */
 import { instanceReads, type InstanceReads } from "../../engine/reading/reads.ts";
 import type { InstanceQuery } from "../../engine/index.ts";
+import { ranTasks, ranTasksOf, type RanTask } from "../../engine/ran-tasks.ts";
 import { systemClock } from "../../runtime.ts";
+import type { EngineStorage } from "../../../storage/storage.ts";
+import { withTables } from "../../../storage/with-tables.ts";
 import { DATABASE_OPTIONS, withDatabase, type DatabasePlace, type OpenDatabase } from "../open-database.ts";
 import type { Command } from "../print.ts";
 import { oneOf, readArguments, wholeNumber } from "../read-arguments.ts";
@@ -78,12 +81,17 @@ const show: Command = async (args, print) => {
     if (instance === null) throw noInstance(id, open);
     const pending = await reads.pending(id);
     if (values.json) {
-      print(plainJson({ instance, pending }));
+      print(plainJson({ instance, pending, ran: await ranIn(open.storage, id) }));
     } else {
       print(instancePage(instance, pending, await tellInstance(open.storage, id, values.charts)));
     }
   });
 };
+
+/** How tasks of an instance went; none where no engine with such a table has used the database. */
+async function ranIn(storage: EngineStorage, id: string): Promise<readonly RanTask[]> {
+  return await ranTasksOf(withTables(storage, [ranTasks]), id).catch(() => []);
+}
 
 const history: Command = async (args, print) => {
   const { values, positionals } = readArguments(args, {
@@ -97,7 +105,7 @@ const history: Command = async (args, print) => {
   await inDatabase(values, async (open, reads) => {
     const steps = await reads.history(id, { after, limit });
     if (steps.length === 0 && (await reads.read(id)) === null) throw noInstance(id, open);
-    print(values.json ? plainJson(steps) : historyPage(steps, limit));
+    print(values.json ? plainJson(steps) : historyPage(id, steps, limit));
   });
 };
 

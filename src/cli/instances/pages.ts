@@ -7,6 +7,8 @@ import type {
   PendingWork,
   TroubledTask,
 } from "../../engine/index.ts";
+import { MIGRATED } from "../../engine/chart.ts";
+import { causeSentence } from "../../inspector/cause-words.ts";
 import { table } from "../table.ts";
 import { plainJson } from "./plain-json.ts";
 
@@ -140,12 +142,14 @@ function standingOf({ deadAt, isHeld, isSuspect, failures }: PendingTask): strin
   return failures > 0 ? "tried again" : "due";
 }
 
-/** The steps, and from where the next page goes on. */
-export function historyPage(steps: readonly HistoryEntry[], limit: number): string {
-  const rows = steps.map(({ version, at, event: { type, ...data }, value }) =>
-    [String(version), time(at), type, stateText(value), plainJson(data)].map(cell),
-  );
-  const page = table(["step", "at", "event", "state", "data"], rows, "No step follows.");
+/** The steps of this instance, and from where the next page goes on. */
+export function historyPage(instance: string, steps: readonly HistoryEntry[], limit: number): string {
+  const rows = steps.map(({ version, at, event: { type, ...data }, value, cause }) => {
+    // A migration tells in its event what made it.
+    const made = type === MIGRATED ? "" : causeSentence(cause, instance);
+    return [String(version), time(at), type, stateText(value), made, plainJson(data)].map(cell);
+  });
+  const page = table(["step", "at", "event", "state", "cause", "data"], rows, "No step follows.");
   const last = steps.at(-1);
   return last === undefined || steps.length < limit
     ? page

@@ -6,7 +6,7 @@ import { MIGRATED } from "../../engine/chart.ts";
 import type { InstanceView } from "../../engine/index.ts";
 import { ranTasks } from "../../engine/ran-tasks.ts";
 import { causeFromText } from "../../engine/step-cause.ts";
-import { causeWords, originWords } from "../../inspector/cause-words.ts";
+import { causeSentence } from "../../inspector/cause-words.ts";
 import { indentedList } from "../../inspector/chart/indented-list.ts";
 import { Charts, type KnownChart } from "../../inspector/charts.ts";
 import { explainWaiting, type WaitedFor } from "../../inspector/explain-waiting.ts";
@@ -115,6 +115,5 @@ function steps({ instance, history, ran }: FoundInstance): string {
 /** Who or what made a step, behind it. A migration tells that itself. */
 function causeOf({ instance, cause }: HistoryRecord, type: string): string {
   if (type === MIGRATED) return "";
-  const { words, from } = causeWords(causeFromText(cause, instance), instance);
-  return ` (${words}${from === null ? "" : ` ${originWords(from, instance)}`})`;
+  return ` (${causeSentence(causeFromText(cause, instance), instance)})`;
 }
