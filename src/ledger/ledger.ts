@@ -167,10 +167,11 @@ export interface Attempt {
 /**
  * `landed`: finalized, with or without an error, as enough endpoints say (`WitnessCount`). `dead`: enough endpoints give
  * all the evidence that it can never land any more. `unprovable`: past its last height and without a trace, but evidence
- * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `open`: it may
- * still land, or too few endpoints answer.
+ * is missing or contradicts itself, such as that of an endpoint whose ledger does not reach back that far. `seen`: each of
+ * enough endpoints that answer shows it in a block, so it need not be sent again now; that block may still vanish. `open`:
+ * it may still land, or too few endpoints answer.
  */
-export type Fate = "open" | "landed" | "dead" | "unprovable";
+export type Fate = "open" | "seen" | "landed" | "dead" | "unprovable";
 
 /** How an attempt landed, finalized. */
 export interface Landing extends Receipt {

@@ -35,6 +35,7 @@ function verdict(testimonies: readonly Testimony[], index: number, needed: numbe
   const dead = witnesses.filter(({ finding: { kind } }) => kind === "dead").length;
   const isDoubted = witnesses.some(({ finding: { kind } }) => kind === "unclear");
   if (isTraceless && !isDoubted && dead >= needed) return "dead";
+  if (witnesses.length >= needed && isSeenByAll(witnesses)) return "seen";
   return witnesses.filter(isPast).length >= needed ? "unprovable" : "open";
 }
 
@@ -44,6 +45,12 @@ function wordOf({ finding, isArchive }: Witness): Word {
     hasNoHistory: finding.kind === "lost",
     isArchive,
   };
+}
+
+/** Those that all call it final, and differ in how it landed, are left in doubt. */
+function isSeenByAll(witnesses: readonly Witness[]): boolean {
+  const kinds = witnesses.map(({ finding: { kind } }) => kind);
+  return kinds.includes("seen") && kinds.every((kind) => kind === "seen" || kind === "landed");
 }
 
 /** Whether this endpoint is past the last block that takes the attempt, so that waiting alone will not decide it. */

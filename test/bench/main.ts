@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { benchDevChain } from "./dev-chain.ts";
 import { benchDeliver } from "./deliver.ts";
 import { benchEngine } from "./engine.ts";
+import { benchFollowed } from "./followed.ts";
 import { benchGrowth } from "./growth.ts";
 import { reportJson, reportTable, type Report } from "./figures.ts";
 import { benchHttp } from "./http.ts";
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   "private-costs": benchPrivateCosts,
   watch: benchWatch,
   landings: benchLandings,
+  followed: benchFollowed,
   deliver: benchDeliver,
   growth: benchGrowth,
   retention: benchRetention,

@@ -227,18 +227,18 @@ describe("fates", () => {
     await world.ledger.broadcast(attempt.bytes);
     expect(await status(world, attempt)).toMatchObject({ commitment: "processed", error: null });
     for (let slot = 0; slot < 40; slot += 1) {
-      expect(["open", "landed"]).toContain(await fate(world.ledger, attempt));
+      expect(["seen", "landed"]).toContain(await fate(world.ledger, attempt));
       world.chain.advance(1);
     }
     expect(await fate(world.ledger, attempt)).toBe("landed");
   });
 
-  test("a transaction that landed is landed once finalized, and stays so", async ({ world }) => {
+  test("a transaction in a block is seen, landed once that is finalized, and stays so", async ({ world }) => {
     const attempt = await ready(world);
     await world.ledger.broadcast(attempt.bytes);
-    expect(await fate(world.ledger, attempt)).toBe("open");
+    expect(await fate(world.ledger, attempt)).toBe("seen");
     world.chain.advance(31);
-    expect(await fate(world.ledger, attempt)).toBe("open");
+    expect(await fate(world.ledger, attempt)).toBe("seen");
     world.chain.advance(1);
     expect(await fate(world.ledger, attempt)).toBe("landed");
     world.chain.advance(1_000);
@@ -258,6 +258,21 @@ describe("fates", () => {
     expect(await fate(world.ledgerOf([lying, alike, honest(world, "honest")]), attempt)).toBe("unprovable");
     const [one, two] = [honest(world, "one"), honest(world, "two")];
     expect(await fate(world.ledgerOf([lying, one, two]), attempt)).toBe("landed");
+  });
+
+  test("E10: bytes that one endpoint has not seen, or that too few were asked about, stay open and are sent again", async ({
+    world,
+  }) => {
+    const attempt = await ready(world);
+    const processed = { slot: 1_100, confirmations: 0, err: null, confirmationStatus: "processed" };
+    const lying = node(world, "getSignatureStatuses", ({ context }: Answer) => ({
+      context,
+      value: [processed],
+    }));
+    expect(await fate(world.ledgerOf([lying, honest(world, "honest")]), attempt)).toBe("open");
+    expect(await fate(world.ledgerOf([lying, dead("dead")]), attempt)).toBe("open");
+    await world.ledger.broadcast(attempt.bytes);
+    expect(await fate(world.ledgerOf([lying, honest(world, "honest")]), attempt)).toBe("seen");
   });
 
   test("E10: two nulls do not kill what a third endpoint has seen, however little buried", async ({

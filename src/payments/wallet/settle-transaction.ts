@@ -109,6 +109,7 @@ export async function writeOffTransaction(
 
 const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
   open: "it may still land, or too few endpoints answer to tell",
+  seen: "it is in a block, and is settled by itself once that is final",
   landed: "it has landed, and is settled by itself in a moment",
   dead: "it can never land, and is failed by itself in a moment",
 };

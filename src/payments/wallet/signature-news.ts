@@ -12,6 +12,7 @@ export function standingOf(status: SignatureStatus | null, fate: Fate | undefine
   if (status === null) {
     // A node may know nothing of what another one calls landed: asking for fates asks them all.
     if (fate === "landed" || fate === "unprovable") return fate;
+    if (fate === "seen") return "pending";
     return fate === "dead" ? "expired" : "absent";
   }
   if (status.commitment === "finalized") return "landed";

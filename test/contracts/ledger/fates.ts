@@ -39,7 +39,7 @@ export const fateCases: readonly LedgerContractCase[] = [
     await world.ledger.broadcast(attempt.bytes);
     assert.equal((await statusOf(world, attempt))?.error, null);
     for (let block = 0; block < world.blocksToFinality; block += 1) {
-      assert.equal(await fateOf(world, attempt), "open");
+      assert.ok(["open", "seen"].includes(await fateOf(world, attempt)));
       await world.pass(1);
     }
     assert.equal(await fateOf(world, attempt), "landed");

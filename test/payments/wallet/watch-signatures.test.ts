@@ -113,6 +113,14 @@ test("W9: a first look that found nothing out was a look all the same: the next 
   expect(await sentBy(stage, "one")).toEqual(["one"]);
 });
 
+test("W9: what every endpoint shows in a block is not sent again, also where the one asked first does not", async ({
+  stage,
+}) => {
+  await sentBy(stage, "one", "two");
+  stage.fates.set("one", "seen");
+  expect(await sentBy(stage, "one", "two")).toEqual(["two"]);
+});
+
 test("E7: what is proved dead is sent no more", async ({ stage }) => {
   await sentBy(stage, "one", "two");
   stage.fates.set("one", "dead");
