@@ -130,7 +130,7 @@ test("a payment reaches its receiver, and webhooks a loopback receiver trusted b
   const id = await send(dev, "12.5");
   expect(await untilFinal(dev, id)).toMatchObject({ status: "completed" });
   expect(await balances(dev, 1)).toMatchObject({ USDC: "10012.5" });
-  await expect.poll(() => deliveries(id), { timeout: 10_000 }).toHaveLength(3);
+  await expect.poll(() => deliveries(id), { timeout: 30_000 }).toHaveLength(3);
   expect(deliveries(id).map(({ event }) => event)).toEqual([
     "transaction.pending",
     "transaction.confirmed",
@@ -164,9 +164,9 @@ test("E5: killed right after the 201, a send completes once after the restart", 
   expect(before).toMatchObject({ USDC: "10012.5" });
   expect(await balances(dev, 1)).toMatchObject({ USDC: "10019.75" });
   await expect
-    .poll(() => deliveries(id).map(({ event }) => event), { timeout: 10_000 })
+    .poll(() => deliveries(id).map(({ event }) => event), { timeout: 30_000 })
     .toContain("transaction.completed");
-}, 40_000);
+});
 
 test("Ctrl-C ends it at once and cleanly, whatever is under way, and nothing of it is lost", async () => {
   const line = dev.stdout();
@@ -194,9 +194,9 @@ test("Ctrl-C ends it at once and cleanly, whatever is under way, and nothing of 
   expect(await untilFinal(dev, id)).toMatchObject({ status: "completed" });
   expect(await balances(dev, 1)).toMatchObject({ USDC: "10020.75" });
   await expect
-    .poll(() => deliveries(id).map(({ event }) => event), { timeout: 10_000 })
+    .poll(() => deliveries(id).map(({ event }) => event), { timeout: 30_000 })
     .toContain("transaction.completed");
-}, 40_000);
+});
 
 test("a second one on the same folder is refused and the first is left alone", async () => {
   const second = await startCommand(["dev", "--data", folder, "--port", "0", "--rpc-port", "0"]).ended;
@@ -205,7 +205,7 @@ test("a second one on the same folder is refused and the first is left alone", a
     `paystate: another paystate dev runs on ${folder}: stop it first, or choose another folder with --data\n`,
   );
   expect(await untilFinal(dev, await send(dev, "0.25"))).toMatchObject({ status: "completed" });
-}, 40_000);
+});
 
 test("without --json it prints a page for people, without colours when nobody sees them", async () => {
   const page = startCommand(["dev", "--data", await newDataFolder(), "--port", "0", "--rpc-port", "0"]);

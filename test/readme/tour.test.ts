@@ -64,7 +64,7 @@ test("the payment by hand ends completed, with Bob paid and every notice genuine
     "transaction.completed is genuine",
   ]);
   await service.stop();
-}, 30_000);
+});
 
 test("the two commands stand at the top", () => {
   const page = textOf("README.md");
