@@ -96,7 +96,9 @@ export class SharedUse {
 
   #hear(told: readonly OthersUse[]): void {
     const now = this.#watch.clock.now();
-    for (const { process, at, calls, rests } of told) {
+    // A rest is told every second until it is over, and many reports may be read at once: the last has what is left of it.
+    const last = new Map(told.map((each) => [each.process, each] as const));
+    for (const { process, at, calls, rests } of last.values()) {
       this.#others.set(process, { calls, at });
       for (const [key, endpoint] of this.#endpoints) {
         const left = (rests[key] ?? 0) - (now - at);

@@ -152,6 +152,34 @@ test("a provider that asks one process to be left alone is left alone by all, an
   expect(await one.statuses(["one"])).toEqual([null]);
 });
 
+test("a process that was idle leaves a provider alone for what is left of a rest, not for what there was at its beginning", async () => {
+  const clock = virtualClock();
+  const place = meetingPlace(clock);
+  const refusing = scriptedNode(httpError(429, { "retry-after": "30" }), absent);
+  const willing = scriptedNode(absent);
+  const [one, idle] = [refusing, willing].map(({ fetch }, index) => {
+    const ledger = solanaLedger({ endpoints: [{ url: PROVIDER, fetch, requestsPerSecond: 40 }], clock });
+    ledger.shareUse?.(place.of(`process ${index}`));
+    return ledger;
+  });
+  if (one === undefined || idle === undefined) throw new Error("two processes");
+  await expect(one.statuses(["one"])).rejects.toThrow("HTTP 429");
+  for (let index = 0; index < 20; index += 1) {
+    clock.advance(1_000);
+    await turns();
+  }
+  // It begins to ask, and reads twenty reports at once.
+  expect(await idle.statuses(["one"])).toEqual([null]);
+  clock.advance(1_000);
+  await turns();
+  await expect(idle.statuses(["one"])).rejects.toThrow("asked to be left alone");
+  for (let index = 0; index < 10; index += 1) {
+    clock.advance(1_000);
+    await turns();
+  }
+  expect(await idle.statuses(["one"])).toEqual([null]);
+});
+
 test("without a limit and without a rest nothing is told; what is told names no secret", async () => {
   const clock = virtualClock();
   const unlimited = await processes(clock, 1, {});
