@@ -230,8 +230,11 @@ export interface Ledger extends RoutingLedger {
   genesisHash(): Promise<string>;
   /** The newest finalized slot, and which endpoint answered: a chain that stands still shows here. */
   position(): Promise<Reading>;
-  /** What `owner` holds, at commitment confirmed. */
-  balances(owner: Address): Promise<Balances>;
+  /**
+   * What `owner` holds, at commitment confirmed. `among`: of the Token program's mints these alone, which is quick also
+   * where an address holds thousands of others. All of them when left out.
+   */
+  balances(owner: Address, among?: readonly Address[]): Promise<Balances>;
   /** What stands at each address, at commitment confirmed. */
   accountKinds(addresses: readonly Address[]): Promise<readonly AccountKind[]>;
   /** The mint at each address, at commitment confirmed; null where there is no initialised mint of a token program. */

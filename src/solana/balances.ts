@@ -1,5 +1,6 @@
 /** Reads what one address holds: lamports, and every mint summed over all of its token accounts. */
-import type { Address } from "../address.ts";
+import bs58 from "bs58";
+import { addressOf, type Address } from "../address.ts";
 import type { Balances } from "../ledger/ledger.ts";
 import type { TokenProgram } from "../ledger/routing.ts";
 import { ask, type Nodes } from "./ask.ts";
@@ -7,13 +8,11 @@ import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { readMintDecimals, readTokenAccount } from "./token-accounts.ts";
+import { readMintDecimals, readUnspelled } from "./token-accounts.ts";
 import { readTokenSymbol } from "./token-symbol.ts";
 
 // Strangers make mints, and send of them: one can be megabytes. A symbol that stands further back is not shown.
 const MINT_WITH_SYMBOL = { offset: 0, length: 16_384 };
-
-const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
 
 /**
  * Reads all of it from one node at confirmed; `slot` is the oldest of the reads. Mints of which nothing is held are
@@ -21,15 +20,11 @@ const TOKEN_PROGRAMS = ["token", "token-2022"] as const;
  *
  * Nodes write lamports as a JSON number, read as a double: above 2^53 (9 million SOL) the last digit may be off.
  */
-export async function balances(nodes: Nodes, owner: Address): Promise<Balances> {
+export async function balances(nodes: Nodes, owner: Address, among?: readonly Address[]): Promise<Balances> {
   return await ask(nodes, async (endpoint) => {
-    const [sol, ...held] = await Promise.all([
-      endpoint.rpc.getBalance(owner, "confirmed"),
-      ...TOKEN_PROGRAMS.map((program) => sums(endpoint, owner, program)),
-    ]);
-    const totals = held.flatMap(({ amounts, program }) =>
-      [...amounts].filter(([, amount]) => amount > 0n).map(([mint, amount]) => ({ mint, amount, program })),
-    );
+    const lists = listsOf(among).map((list) => sums(endpoint, owner, list));
+    const [sol, ...held] = await Promise.all([endpoint.rpc.getBalance(owner, "confirmed"), ...lists]);
+    const totals = held.flatMap((each) => each.totals);
     const mints = await readAccounts(
       totals.map(({ mint }) => mint),
       "confirmed",
@@ -48,23 +43,53 @@ export async function balances(nodes: Nodes, owner: Address): Promise<Balances> 
   });
 }
 
-/** Raw units per mint. */
-interface ProgramHoldings {
-  readonly slot: number;
+/** Token accounts that are asked for in one call. */
+interface ListedAccounts {
   readonly program: TokenProgram;
-  readonly amounts: ReadonlyMap<Address, bigint>;
+  readonly filter: { readonly mint: Address } | { readonly programId: string };
 }
 
-/** Sums over all of the owner's token accounts of one program. */
-async function sums({ rpc }: Endpoint, owner: Address, program: TokenProgram): Promise<ProgramHoldings> {
-  const filter = { programId: PROGRAM_ID[program] };
-  const { context, value } = await rpc.getTokenAccountsByOwner(owner, filter, "confirmed");
-  const amounts = new Map<Address, bigint>();
-  for (const { account } of value) {
-    const held = readTokenAccount(account.data);
+/** By mint where that is enough: a stranger can give an address thousands of accounts of worthless mints. */
+function listsOf(among: readonly Address[] | undefined): readonly ListedAccounts[] {
+  const ofProgram = (program: TokenProgram): ListedAccounts => ({
+    program,
+    filter: { programId: PROGRAM_ID[program] },
+  });
+  const ofToken =
+    among === undefined
+      ? [ofProgram("token")]
+      : among.map((mint) => ({ program: "token" as const, filter: { mint } }));
+  return [...ofToken, ofProgram("token-2022")];
+}
+
+/** What is held of one mint, in raw units. */
+interface Total {
+  readonly mint: Address;
+  readonly amount: bigint;
+  readonly program: TokenProgram;
+}
+
+/** Sums over the owner's token accounts in a list, without mints of which nothing is held. */
+async function sums(
+  { rpc }: Endpoint,
+  owner: Address,
+  { program, filter }: ListedAccounts,
+): Promise<{ readonly slot: number; readonly totals: readonly Total[] }> {
+  const { slot, accounts } = await rpc.getTokenAccountsByOwner(owner, filter, "confirmed");
+  const ownerBytes = bs58.decode(owner);
+  const amounts = new Map<string, bigint>();
+  for (const { account } of accounts) {
+    const held = readUnspelled(account.data);
     if (held === null) continue;
-    expectShape(held.owner === owner, "token account of somebody else");
-    amounts.set(held.mint, (amounts.get(held.mint) ?? 0n) + held.amount);
+    expectShape(held.owner.equals(ownerBytes), "token account of somebody else");
+    if (held.amount === 0n) continue;
+    const mint = held.mint.toString("hex");
+    amounts.set(mint, (amounts.get(mint) ?? 0n) + held.amount);
   }
-  return { slot: context.slot, program, amounts };
+  const totals = [...amounts].map(([mint, amount]) => ({
+    mint: addressOf(Buffer.from(mint, "hex")),
+    amount,
+    program,
+  }));
+  return { slot, totals };
 }

@@ -138,7 +138,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),
-    balances: async (owner) => (await loaded()).balances(owner),
+    balances: async (owner, among) => (await loaded()).balances(owner, among),
     accountKinds: async (addresses) => (await loaded()).accountKinds(addresses),
     mints: async (addresses) => (await loaded()).mints(addresses),
     tokenAccountStates: async (accounts) => (await loaded()).tokenAccountStates(accounts),

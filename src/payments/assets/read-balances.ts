@@ -30,7 +30,8 @@ export async function readBalances(
   if ("fault" in parsed) {
     throw new PaymentError("INVALID_ADDRESS", { address: putativeAddress.slice(0, 128) });
   }
-  const { lamports, holdings } = await ledger.balances(parsed.address);
+  const mints = assets.tokens.map(({ mint }) => mint);
+  const { lamports, holdings } = await ledger.balances(parsed.address, mints);
   const shown = holdings.filter(
     ({ mint, program }) => program === "token-2022" || assets.ofMint(mint) !== null,
   );

@@ -50,7 +50,7 @@ async function sumOf(
   { owner, commitment }: Omit<OwnerQuestion, "mints">,
 ): Promise<{ slot: number; units: bigint }> {
   // By mint and not by program: a stranger can give an address thousands of accounts of worthless mints.
-  const { context, value } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
-  const units = value.reduce((sum, { account }) => sum + unitsIn(account, owner, mint), 0n);
-  return { slot: context.slot, units };
+  const { slot, accounts } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
+  const units = accounts.reduce((sum, { account }) => sum + unitsIn(account, owner, mint), 0n);
+  return { slot, units };
 }

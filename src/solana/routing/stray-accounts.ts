@@ -37,8 +37,8 @@ function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<Stray
   return async ({ rpc, name }) => {
     const found = await Promise.all(
       mints.map(async (mint) => {
-        const { context, value } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
-        const accounts = value
+        const { slot, accounts } = await rpc.getTokenAccountsByOwner(owner, { mint }, commitment);
+        const strays = accounts
           .filter(({ account }) => !isFrozen(account))
           .flatMap(({ pubkey: address, account }): StrayAccount[] => {
             const program = programOf(account.owner);
@@ -47,7 +47,7 @@ function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<Stray
             const isStray = address !== associatedTokenAccount(owner, mint, program);
             return isStray && held.amount > 0n ? [{ address, mint, amount: held.amount }] : [];
           });
-        return { slot: context.slot, accounts };
+        return { slot, accounts: strays };
       }),
     );
     return {

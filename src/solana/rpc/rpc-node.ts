@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Commitment } from "../../ledger/ledger.ts";
 import { expectShape } from "../endpoint-failure.ts";
-import { accountShape, addressShape, amountShape, type Account } from "./account.ts";
+import { accountShape, amountShape, type Account } from "./account.ts";
 import {
   blockShape,
   chainErrorShape,
@@ -10,6 +10,7 @@ import {
   type Block,
   type LandedTransaction,
 } from "./landed-transaction.ts";
+import { readOwnedAccounts, type OwnedAccount } from "./owned-accounts.ts";
 import type { RpcCall } from "./rpc-call.ts";
 
 /** Versions above this one are unknown to web3.js 1.99; to a reader who names none, nodes refuse all above legacy. */
@@ -31,7 +32,7 @@ const SHAPES = {
   lamports: atSlot(amountShape),
   account: atSlot(accountShape.nullable()),
   accounts: atSlot(z.array(accountShape.nullable())),
-  ownedAccounts: atSlot(z.array(z.object({ pubkey: addressShape, account: accountShape }))),
+  ownedAccounts: atSlot(z.array(z.unknown())),
   statuses: atSlot(
     z.array(
       z
@@ -58,6 +59,12 @@ export interface AccountsReading {
   readonly slot: number;
   /** In the order asked, null where there is none. */
   readonly accounts: readonly (Account | null)[];
+}
+
+/** What is told of the token accounts of an owner, as they were at the end of `slot`. */
+export interface OwnedAccountsReading {
+  readonly slot: number;
+  readonly accounts: readonly OwnedAccount[];
 }
 
 /** How final an answer has to be, and how new. */
@@ -154,9 +161,10 @@ export class RpcNode {
     owner: string,
     filter: { readonly mint: string } | { readonly programId: string },
     commitment: Commitment,
-  ): Promise<z.output<typeof SHAPES.ownedAccounts>> {
+  ): Promise<OwnedAccountsReading> {
     const params = [owner, filter, { commitment, encoding: "base64" }];
-    return await this.#ask(SHAPES.ownedAccounts, "getTokenAccountsByOwner", params);
+    const { context, value } = await this.#ask(SHAPES.ownedAccounts, "getTokenAccountsByOwner", params);
+    return { slot: context.slot, accounts: await readOwnedAccounts(value) };
   }
 
   /** Looks in the node's history too. At most as many as it takes in one call. */

@@ -33,6 +33,17 @@ export const readCases: readonly LedgerContractCase[] = [
       [{ ...world.token, amount: 9_007_199_254_740_993n }],
     );
   }),
+  promise("of some mints a balance is of these alone", async (world) => {
+    const { address } = await world.wallet({ native: PLENTY, tokens: 5n });
+    const { mint } = world.token;
+    const of = await world.ledger.balances(address, [mint]);
+    assert.deepEqual(
+      of.holdings.map((each) => each.mint),
+      [mint],
+    );
+    const { lamports, holdings } = await world.ledger.balances(address, []);
+    assert.deepEqual([lamports, holdings], [PLENTY, []]);
+  }),
   promise("what is only processed is in no balance, and what is confirmed is", async (world) => {
     const [from, to] = [await world.wallet({ native: PLENTY }), await world.wallet({ native: PLENTY })];
     const attempt = await ready(world, from, native(from, to));

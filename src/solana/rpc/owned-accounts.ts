@@ -1,0 +1,24 @@
+/** Reads a list of an owner's accounts in turns: strangers can make it long, and nothing else happens while it is read. */
+import { z } from "zod";
+import { expectShape } from "../endpoint-failure.ts";
+import { accountShape, addressShape } from "./account.ts";
+
+const SHAPE = z.array(z.object({ pubkey: addressShape, account: accountShape }));
+
+/** An account and its address. */
+export type OwnedAccount = z.output<typeof SHAPE>[number];
+
+/** Some milliseconds of work. */
+export const ACCOUNTS_PER_TURN = 250;
+
+/** Throws `EndpointFailure` where one of them has another shape. */
+export async function readOwnedAccounts(told: readonly unknown[]): Promise<readonly OwnedAccount[]> {
+  const read: OwnedAccount[] = [];
+  for (let start = 0; start < told.length; start += ACCOUNTS_PER_TURN) {
+    if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+    const accounts = SHAPE.safeParse(told.slice(start, start + ACCOUNTS_PER_TURN));
+    expectShape(accounts.success, "getTokenAccountsByOwner");
+    read.push(...accounts.data);
+  }
+  return read;
+}
