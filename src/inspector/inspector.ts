@@ -150,8 +150,13 @@ export class Inspector {
   }
 
   async #make({ base, path: asked }: PageAddress): Promise<MadePage> {
-    const [path = "", query = ""] = asked.split("?", 2);
-    const { parts } = await this.#pages.find(new Links(base), path, new URLSearchParams(query));
+    // Further question marks belong to the query.
+    const [path = ""] = asked.split("?", 1);
+    const { parts } = await this.#pages.find(
+      new Links(base),
+      path,
+      new URLSearchParams(asked.slice(path.length)),
+    );
     return { tag: tagOf(parts.main.text), main: parts.main.text };
   }
 }

@@ -115,6 +115,17 @@ test("a stream begins with the page as it is, tells each change once, and goes o
   });
 });
 
+test("the page that is followed is the one whose address was typed, question marks and all", async () => {
+  await withParcels(async ({ engine, workflow, storage, clock }) => {
+    const { fetch } = createInspector({ storage, workflows: [workflow], clock });
+    for (const id of ["p1", "p1?b"]) await engine.start(workflow, { id, input: { note: "x" } });
+    const typed = await (await fetch(new Request(`${AT}/instance?id=p1?b`))).text();
+    const events = eventsOf(await fetch(new Request(live("/instance?id=p1?b"))));
+    expect(typed).toContain(valueOf(await events.next()).main);
+    await events.return(undefined);
+  });
+});
+
 test("what another process commits on the same file is told, too", async () => {
   const folder = await mkdtemp(join(tmpdir(), "paystate-"));
   const mine = await sqliteStorage(join(folder, "parcels.db"));
