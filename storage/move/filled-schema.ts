@@ -7,7 +7,7 @@ import { compiler } from "../postgres/compiler.ts";
 import type { Ask } from "../postgres/database.ts";
 import { assertServer, bringUp, lockSchema } from "../postgres/prepare-schema.ts";
 import { literal } from "../postgres/text.ts";
-import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+import { quoted, type CopiedTable, type RowPage, type StoredRow } from "./stored-rows.ts";
 
 /** Within one transaction. */
 export class FilledSchema {
@@ -55,25 +55,25 @@ export class FilledSchema {
 
   /** Adds rows as they lie in the source, places in the order of insertion included. */
   async add(table: CopiedTable, rows: readonly StoredRow[]): Promise<void> {
-    const columns = table.columns.map((column) => `"${column}"`).join(", ");
+    const columns = table.columns.map(quoted).join(", ");
     const values = rows.map(
       (row) => `(${table.columns.map((column) => literal(row[column] ?? null)).join(", ")})`,
     );
     await this.#ask(
-      `insert into "${table.name}" (${columns}) overriding system value values ${values.join(", ")}`,
+      `insert into ${quoted(table.name)} (${columns}) overriding system value values ${values.join(", ")}`,
     );
   }
 
   /** Lets the planner know how large the table is. */
   async analyze({ name }: CopiedTable): Promise<void> {
-    await this.#ask(`analyze "${name}"`);
+    await this.#ask(`analyze ${quoted(name)}`);
   }
 
   /** What is inserted from now on stands behind this row. */
   async continueAfter({ name }: CopiedTable, last: StoredRow): Promise<void> {
     if (!("seq" in last)) return;
     await this.#ask(
-      `select setval(pg_get_serial_sequence('"${name}"', 'seq'), ${literal(last["seq"] ?? null)})`,
+      `select setval(pg_get_serial_sequence(${literal(quoted(name))}, 'seq'), ${literal(last["seq"] ?? null)})`,
     );
   }
 
@@ -81,11 +81,11 @@ export class FilledSchema {
     { name, columns, order }: CopiedTable,
     { after, limit }: RowPage,
   ): Promise<readonly StoredRow[]> {
-    const listed = order.map((column) => `"${column}"`).join(", ");
+    const listed = order.map(quoted).join(", ");
     const values = order.map((column) => literal(after?.[column] ?? null)).join(", ");
     const beyond = after === null ? "" : `where (${listed}) > (${values})`;
     const [rows = []] = await this.#ask(
-      `select ${columns.map((column) => `"${column}"`).join(", ")} from "${name}" ${beyond} order by ${listed} limit ${limit}`,
+      `select ${columns.map(quoted).join(", ")} from ${quoted(name)} ${beyond} order by ${listed} limit ${limit}`,
     );
     return rows as readonly StoredRow[];
   }

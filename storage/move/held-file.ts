@@ -8,7 +8,7 @@ import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
 import { moveMarkOf, type MoveMark, MOVES } from "../sqlite/moved.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
-import type { CopiedTable, RowPage, StoredRow } from "./stored-rows.ts";
+import { quoted, type CopiedTable, type RowPage, type StoredRow } from "./stored-rows.ts";
 
 /** What is made in every database anew, or is about this file alone. */
 const OWN = new Set(["paystateMigrations", "paystateMigrationLock", MOVES]);
@@ -169,5 +169,3 @@ function hold(database: SqliteDatabase, path: string): void {
     );
   }
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -41,3 +41,6 @@ function isSame(a: SqlValue, b: SqlValue): boolean {
 /** Its place in the order, as a sentence names it. */
 export const placeOf = ({ order }: CopiedTable, row: StoredRow): string =>
   order.map((column) => String(row[column])).join(" ");
+
+/** A name as SQL has it. Those in a file are not ours to trust: none may be read as more than a name. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

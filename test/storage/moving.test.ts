@@ -413,6 +413,24 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     await (await sqliteStorage(from)).close();
   });
 
+  test("a name in the file is a name in the target whatever it says, and no part of it is carried out", async () => {
+    const stranger = `stranger_of_${schema}`;
+    const command = `commit; drop table ${stranger}; commit; begin`;
+    const columns = `id text primary key, "note"") select 'a', 'b' where false; ${command}; --" text`;
+    const storage = await sqliteStorage(from);
+    await storage.install([defineTable("odd", { key: "id", columns: { id: "text", note: "text" } })]);
+    await storage.close();
+    const file = new Database(from);
+    file.exec(`drop table odd; create table odd (${columns}); insert into odd values ('1', '2')`);
+    file.close();
+    const client = new pg.Client(to);
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query(`create table ${stranger} (id text)`);
+    await expect(moveToPostgres({ from, to, schema })).rejects.toThrow("does not exist");
+    await client.query(`drop table ${stranger}`);
+  });
+
   test("tables that are not paystate's are named and left behind", async () => {
     await closedSource();
     const database = new Database(from);
