@@ -80,7 +80,7 @@ export type { Archive, Duration, KeepStanding } from "./engine/index.ts";
 export type { Keep, KeptFor } from "./payments/retention/keep.ts";
 export type { PaymentRetentionStanding } from "./payments/retention/payment-retention.ts";
 export type { AttentionNews, OnAttention } from "./payments/operator/attention/tell-matters.ts";
-export type { Resolution, ResolveCommand } from "./payments/operator/resolve/command.ts";
+export type { Approval, Resolution, ResolveCommand } from "./payments/operator/resolve/command.ts";
 export type { Resolver } from "./payments/operator/resolve/resolve.ts";
 export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
 export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/gates/limiting.ts";

@@ -49,7 +49,7 @@ paystate attention
     Lists what needs a person, oldest first, and what can be done about it.
 
 paystate resolve ID --action retry|drop|release|refundTo|writeOff|settle [--address ADDRESS] [--signature SIGNATURE]
-paystate approve ID
+paystate approve ID --address ADDRESS
     Decides about a matter; confirms what another person has asked for, where it takes two.
 
 paystate pause|resume [--mode wallet|private] [--asset ASSET] [--type send|swap|payroll] [--account ID]

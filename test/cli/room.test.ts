@@ -176,12 +176,13 @@ test("a host resolves and approves matters of its own service", { timeout: 60_00
   );
   expect(await on("resolve", "held:A", "--action", "refundTo", "--address", "B", ...BY)).toMatchObject({
     code: 0,
-    stdout: "held:A: refundTo waits for another person: paystate approve held:A\n",
+    stdout: "held:A: refundTo waits for another person: paystate approve held:A --address B\n",
     stderr: '[{"action":"refundTo","address":"B"},{"actor":"ann","reason":"a drill"}]\n',
   });
-  expect((await on("approve", "held:A", ...BY)).stdout).toBe(
-    "held:A: refundTo is decided. A service at work carries it out.\n",
-  );
+  expect(await on("approve", "held:A", "--address", "B", ...BY)).toMatchObject({
+    stdout: "held:A: refundTo is decided. A service at work carries it out.\n",
+    stderr: '[{"address":"B"},{"actor":"ann","reason":"a drill"}]\n',
+  });
   await rm(own);
 });
 
@@ -193,6 +194,7 @@ test.concurrent.each([
   ["resolve a --action refundTo", "--action refundTo expects the --address that gets the money"],
   ["resolve a --action retry --address B", "--address expects --action refundTo"],
   ["resolve a --action settle", "--action settle expects the --signature that has landed"],
+  ["approve a", "approve expects the --address that gets the money"],
   ["pause", "expected --actor NAME: who acts stands in the audit log"],
   ["pause --actor ann", "expected --reason TEXT: why stands in the audit log"],
   ["limits --per-day 5", "expected the --asset that is limited"],

@@ -37,7 +37,7 @@ export const resolve: Command = async (args, print) => {
   const by = actedBy(values);
   await withOperator(values, async (operator) => {
     const resolution = await operator.resolve(id, command, by);
-    print(shown(values.json, resolution, resolutionPage(resolution)));
+    print(shown(values.json, resolution, resolutionPage(resolution, values.address)));
   });
 };
 
@@ -71,11 +71,13 @@ function resolveCommandOf({ action = "", address, signature }: DecisionOptions):
 }
 
 export const approve: Command = async (args, print) => {
-  const { values, positionals } = readArguments(args, ACTING_OPTIONS);
+  const { values, positionals } = readArguments(args, { ...ACTING_OPTIONS, address: { type: "string" } });
   const id = onlyArgument("approve", "the id of a matter", positionals);
+  const { address } = values;
+  if (address === undefined) throw new UsageError("approve expects the --address that gets the money");
   const by = actedBy(values);
   await withOperator(values, async (operator) => {
-    const resolution = await operator.approve(id, by);
-    print(shown(values.json, resolution, resolutionPage(resolution)));
+    const resolution = await operator.approve(id, { address }, by);
+    print(shown(values.json, resolution, resolutionPage(resolution, address)));
   });
 };

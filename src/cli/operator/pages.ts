@@ -20,11 +20,11 @@ export function attentionPage(matters: readonly Matter[]): string {
     .join("\n");
 }
 
-/** What came of a resolution. */
-export function resolutionPage({ id, action, state }: Resolution): string {
+/** What came of a resolution, and how it goes on. */
+export function resolutionPage({ id, action, state }: Resolution, address = ""): string {
   return state === "done"
     ? `${id}: ${action} is decided. A service at work carries it out.`
-    : `${id}: ${action} waits for another person: paystate approve ${id}`;
+    : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;
 }
 
 /** What is paused, in the words of the options. */

@@ -122,7 +122,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       lowerWitnesses: (wanted, by) => lowering.lowerWitnesses(wanted, by),
       restoreWitnesses: (by) => lowering.restoreWitnesses(by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
-      approve: (id, by) => resolver.approve(id, by),
+      approve: (id, approval, by) => resolver.approve(id, approval, by),
       instances: deps.instances,
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),

@@ -191,22 +191,28 @@ describe.each(adapters)("on $name", (adapter) => {
     const { operator } = room.service;
     const id = `held:${order.address}`;
     const command = { action: "refundTo", address: room.dave.address } as const;
-    await expect(operator.approve(id, BEA)).rejects.toThrow(`nothing of ${id} waits for an approval`);
+    await expect(operator.approve(id, { address: room.dave.address }, BEA)).rejects.toThrow(
+      `nothing of ${id} waits for an approval`,
+    );
     expect(await operator.resolve(id, command, BY)).toMatchObject({ state: "awaits_approval" });
     for (const actor of ["ann", " Ann ", "ANN"]) {
-      await expect(operator.approve(id, { actor, reason: "me again" })).rejects.toThrow(
-        "ann has asked for it: another actor has to approve",
-      );
+      await expect(
+        operator.approve(id, { address: room.dave.address }, { actor, reason: "me again" }),
+      ).rejects.toThrow("ann has asked for it: another actor has to approve");
     }
     await room.passAndSettle(DAY, 4);
     expect(await usdcOf(room.dave)).toBe(0n);
     // Screened again: much may have happened since.
     room.screened.refused.add(room.dave.address);
-    await expect(operator.approve(id, BEA)).rejects.toThrow("the host's screening refuses");
+    await expect(operator.approve(id, { address: room.dave.address }, BEA)).rejects.toThrow(
+      "the host's screening refuses",
+    );
     room.screened.refused.delete(room.dave.address);
     const both = await Promise.allSettled([
-      operator.approve(id, BEA),
-      room.another().operator.approve(id, { actor: "cid", reason: "checked" }),
+      operator.approve(id, { address: room.dave.address }, BEA),
+      room
+        .another()
+        .operator.approve(id, { address: room.dave.address }, { actor: "cid", reason: "checked" }),
     ]);
     expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     await room.settle(8);
@@ -220,6 +226,24 @@ describe.each(adapters)("on $name", (adapter) => {
     await room.judge();
   });
 
+  test("what is confirmed is the address that the second person knows of, and no other that was put in its place", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const order = await room.heldOrder();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    const { address } = room.dave;
+    await operator.resolve(id, { action: "refundTo", address }, BY);
+    await operator.resolve(id, { action: "refundTo", address: room.bob.address }, BY);
+    await expect(operator.approve(id, { address }, BEA)).rejects.toThrow(
+      `ann has asked for a refund to ${room.bob.address}`,
+    );
+    await room.settle(10);
+    expect([await usdcOf(room.bob), await usdcOf(room.dave)]).toEqual([0n, 0n]);
+    await operator.resolve(id, { action: "release" }, BY);
+    await room.settle(10);
+    await room.judge();
+  });
+
   test("what was decided otherwise meanwhile is not approved any more", async () => {
     await openRoom(adapter, { approvals: 2 });
     const order = await room.heldOrder();
@@ -227,7 +251,9 @@ describe.each(adapters)("on $name", (adapter) => {
     const id = `held:${order.address}`;
     await operator.resolve(id, { action: "refundTo", address: room.dave.address }, BY);
     await operator.resolve(id, { action: "release" }, BY);
-    await expect(operator.approve(id, BEA)).rejects.toThrow(`nothing of ${id} waits for an approval`);
+    await expect(operator.approve(id, { address: room.dave.address }, BEA)).rejects.toThrow(
+      `nothing of ${id} waits for an approval`,
+    );
     await room.settle(10);
     expect(await room.shown(order)).toMatchObject({ status: "completed" });
     await room.judge();

@@ -25,6 +25,12 @@ export type ResolveCommand =
   /** A transaction is settled by what the chain shows of this signature. */
   | { readonly action: "settle"; readonly signature: string };
 
+/** What a second person confirms, as that person knows it: what another one has asked for may have been changed since. */
+export interface Approval {
+  /** Who gets the money. */
+  readonly address: string;
+}
+
 /** What came of a command. */
 export interface Resolution {
   /** The matter's id. */

@@ -10,6 +10,7 @@ import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
 import {
   resolveCommand,
+  type Approval,
   type EvidenceControl,
   type Resolution,
   type ResolveCommand,
@@ -26,8 +27,11 @@ export interface Resolver {
    * not take, and an action that lacks what it needs; then nothing is changed.
    */
   resolve(id: string, command: ResolveCommand, by: ActedBy): Promise<Resolution>;
-  /** Confirms what another actor has asked for. Rejects with `OperatorRefused` where nothing waits, and for the same actor. */
-  approve(id: string, by: ActedBy): Promise<Resolution>;
+  /**
+   * Confirms what another actor has asked for. Rejects with `OperatorRefused` where nothing waits, where something else
+   * waits than is confirmed, and for the same actor.
+   */
+  approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution>;
 }
 
 /** How many matters of each source are searched for an id: more than there ever are. */
@@ -82,7 +86,7 @@ export class MatterResolver implements Resolver {
     return resolutionOf(matter, action, "done");
   }
 
-  async approve(id: string, by: ActedBy): Promise<Resolution> {
+  async approve(id: string, approval: Approval, by: ActedBy): Promise<Resolution> {
     const { storage, deposits } = this.#parts;
     const acted = readActedBy(by);
     const before = await storage.decision(id);
@@ -92,6 +96,11 @@ export class MatterResolver implements Resolver {
     const { address, actor, message } = proposal.parse(JSON.parse(before.proposal));
     if (isSamePerson(actor, acted.actor)) {
       throw new OperatorRefused(`${actor} has asked for it: another actor has to approve`);
+    }
+    if (approval.address !== address) {
+      throw new OperatorRefused(
+        `${id}: ${actor} has asked for a refund to ${address}: confirm that, or nothing`,
+      );
     }
     const matter = await this.#find(id);
     if (matter.message !== message) {
