@@ -259,8 +259,11 @@ function operatorMethods(
     async returnTokens(transactionId, order) {
       const { keys, addresses, terms } = routingFor(parts, transactionId);
       await chain.bind();
+      const { screen } = terms;
+      const { approvals } = parts.options;
       const sponsor = terms.sponsor.address;
-      return orderReturn({ storage, ledger, engine, assets, keys, addresses, sponsor }, transactionId, order);
+      const shared = { storage, ledger, engine, assets, keys, addresses, sponsor };
+      return orderReturn({ ...shared, screen, approvals }, transactionId, order);
     },
     settleTransaction: (transactionId, signature) =>
       settleTransaction(evidence, { transactionId, signature }),

@@ -101,7 +101,7 @@ export interface PaymentServiceOptions {
   readonly recovery?: RecoveryJournal;
   /**
    * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` is done once another confirms it by `approve`. Default 1.
+   * `refundTo` is done once another confirms it by `approve`, and `returnTokens` sends to the sender only. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**

@@ -9,6 +9,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { TransactionFault } from "../../ledger/routing.ts";
 import type { Assets } from "../assets/assets.ts";
 import { checkRecipientsOnChain, invalidRecipient } from "../recipients/recipients.ts";
+import { refusedAmong, type Screen } from "../recipients/screening.ts";
 import type { DepositAddressWorkflow } from "./deposit-address-workflow.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { nameOfMint } from "../outgoing/plans/other-mints.ts";
@@ -42,6 +43,14 @@ interface Shared {
   readonly sponsor: Address;
 }
 
+/** What stands between one operator's word and somebody else than the sender. */
+interface Redirecting {
+  /** Null when the host does not screen. */
+  readonly screen: Screen | null;
+  /** How many people it takes to send money to another address. */
+  readonly approvals: 1 | 2;
+}
+
 /**
  * Has the tokens sent as soon as a service is at work, as a payment like all others, also when the process dies;
  * ordered twice, it is done once. Works at any time later, but only once the order is over and nothing else is under way at its
@@ -56,12 +65,15 @@ export async function orderReturn(
     engine,
     addresses,
     assets,
+    screen,
+    approvals,
     ...shared
-  }: Shared & {
-    readonly engine: Engine<PaymentTables>;
-    readonly addresses: DepositAddressWorkflow;
-    readonly assets: Assets;
-  },
+  }: Shared &
+    Redirecting & {
+      readonly engine: Engine<PaymentTables>;
+      readonly addresses: DepositAddressWorkflow;
+      readonly assets: Assets;
+    },
   transactionId: string,
   order: ReturnOrder,
 ): Promise<OrderedReturn> {
@@ -72,7 +84,9 @@ export async function orderReturn(
     throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
   }
   const mint = readMint(assets, order.mint);
-  const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? view.transaction.sender);
+  const { sender } = view.transaction;
+  const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? sender);
+  if (to !== sender) await checkElsewhere({ screen, approvals }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
   const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
   if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
@@ -118,6 +132,25 @@ async function readReceiver(
   if (isOurs) throw invalidRecipient(0, address, "own_address");
   await checkRecipientsOnChain(ledger, [address]);
   return address;
+}
+
+/** The sender was judged with the order, anybody else was not. */
+async function checkElsewhere(
+  { screen, approvals }: Redirecting,
+  to: Address,
+  transactionId: string,
+): Promise<void> {
+  if (approvals === 2) {
+    throw new ReleaseRefused(
+      "it takes two people to send money elsewhere (the option approvals), and tokens of this mint are one person's word: without another owner they go to the sender",
+    );
+  }
+  if (screen === null) return;
+  const party = { address: to, role: "recipient" } as const;
+  const refused = await refusedAmong(screen, [party], transactionId).catch((cause: unknown) => {
+    throw new ReleaseRefused(`the host's screening cannot tell about ${to} now`, { cause });
+  });
+  if (refused.length > 0) throw new ReleaseRefused(`the host's screening refuses ${to}`);
 }
 
 async function refuseWhileHeld({ storage, ledger }: Shared, deposit: DepositRecord): Promise<void> {

@@ -7,6 +7,7 @@ import {
 } from "@solana/spl-token";
 import { Keypair, PublicKey, SystemProgram } from "@solana/web3.js";
 import { expect } from "vitest";
+import type { Address } from "../../../src/address.ts";
 import type { PaymentError } from "../../../src/errors.ts";
 import { everythingIn } from "../../core/recorder.ts";
 import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
@@ -243,6 +244,36 @@ test("P11: what names no transaction, no mint or nobody who can be paid is refus
   await world.settle(2);
   expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
   expect((await world.shown(order)).refunds).toEqual([]);
+  await world.judge();
+});
+
+test("M10: another owner than the sender is screened, and is no one person's word where it takes two", async ({
+  open,
+}) => {
+  const refused = new Set<string>();
+  const screen = async (address: string): Promise<"ok" | "refused"> =>
+    refused.has(address) ? "refused" : "ok";
+  const world = await open({}, { screen });
+  const carol = world.wallet("carol", { lamports: SOL, usdc: 50_000_000n });
+  const order = await world.sendTo();
+  const foreign = await foreignMint(world, "token");
+  await foreign.give(order.address, 7_000_000n);
+  await world.openAccount({ ...carol, address: order.address as Address }, "USDC");
+  await world.payTokens(carol, order.address, "USDC", order.due);
+  await world.settle(12);
+  await world.sweep();
+  const { mint } = foreign;
+  const to = world.wallet("dave", { lamports: SOL }).address;
+  refused.add(to);
+  await expect(returned(world, order, mint, to)).rejects.toThrow(`the host's screening refuses ${to}`);
+  refused.delete(to);
+  const two = world.another({ approvals: 2 });
+  await expect(two.returnTokens(order.id, { mint, to })).rejects.toThrow("it takes two people");
+  await world.settle(2);
+  expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
+  expect(await two.returnTokens(order.id, { mint })).toMatchObject({ to: world.alice.address });
+  await world.settle(8);
+  expect(await foreign.heldBy(world.alice.address)).toBe(7_000_000n);
   await world.judge();
 });
 
