@@ -68,6 +68,8 @@ function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectPart
       setupFiles: source("test/programs/use-seed.ts"),
       // Files share what they have imported, which a third of the run went to; none changes a module for another.
       isolate: false,
+      // What a file became is kept for the next run, under a hash of its text and of these settings.
+      experimental: { fsModuleCache: true },
       // Ends what hangs, and measures nothing: files beside one another share the cores.
       testTimeout: timeoutMs,
       hookTimeout: 30_000,

@@ -64,9 +64,7 @@ export class ProjectCopy {
     await rm(report, { force: true });
     const reporting = ["--reporter=json", `--outputFile=${report}`, "--bail=1", "--maxWorkers=1"];
     const paths = files.map((file) => join("test", file));
-    // What has not changed is compiled once for all runs: half of each would go to that.
-    const settings = ["--config", "test/vitest.config.ts", "--experimental.fsModuleCache=true"];
-    const args = ["run", ...settings, ...reporting, ...paths];
+    const args = ["run", "--config", "test/vitest.config.ts", ...reporting, ...paths];
     const hasPassed = await this.#vitest(args);
     if (hasPassed) return null;
     const written = await readFile(report, "utf8").catch(() => null);
