@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 
 const MINUTE = 60_000;
 
@@ -57,7 +58,7 @@ function kin(work: (signal: AbortSignal) => Promise<string>) {
   return workflow(parent)({ version: 1 });
 }
 
-describe.each(adapters)("a child machine on $name", (adapter) => {
+describe.each(sampled(adapters, "children"))("a child machine on $name", (adapter) => {
   test("is an instance parent/id; its output is told to the parent", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const parents = kin(async () => "done");

@@ -4,11 +4,12 @@ import { describe, expect, test } from "vitest";
 import { startOf, workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { inWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job, jobChart } from "./job.ts";
 
 const MINUTE = 60_000;
 
-describe.each(adapters)("effects on $name", (adapter) => {
+describe.each(sampled(adapters, "effects"))("effects on $name", (adapter) => {
   test("E10: an effect that throws comes back after 1, 2, 4 … and at most 60 seconds, under one key, until it succeeds", () =>
     inWorld(adapter, async ({ engine, clock, pass }) => {
       const began = clock.now();
@@ -155,7 +156,7 @@ const newer = (version: number, ran: string[]) =>
     },
   });
 
-describe.each(adapters)("I12: charts that are not there, on $name", (adapter) => {
+describe.each(sampled(adapters, "absent charts"))("I12: charts that are not there, on $name", (adapter) => {
   test("an instance of an unknown version is left untouched, and its tasks wait for who knows it", () =>
     inWorld(adapter, async ({ engine, clock, settled, storage }) => {
       const ran: string[] = [];

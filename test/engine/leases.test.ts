@@ -4,11 +4,12 @@ import type { Clock } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const LEASE = 15_000;
 
-describe.each(adapters)("leases on $name", (adapter) => {
+describe.each(sampled(adapters, "leases"))("leases on $name", (adapter) => {
   test("E11: a dead process loses its task to another one, and its late result changes nothing", () =>
     inWorld(adapter, async ({ engine, clock, open, storage, settled, log }) => {
       // The process is dead to everybody else: its clock stands still, so it sends no heartbeat.

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, type EngineWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job, type Job } from "./job.ts";
 
 const LEASE = 15_000;
@@ -90,7 +91,7 @@ async function standing({ storage }: EngineWorld): Promise<{ held: number; suspe
   };
 }
 
-describe.each(adapters)("outages on $name", (adapter) => {
+describe.each(sampled(adapters, "outages"))("outages on $name", (adapter) => {
   test("D2: two living processes without a storage for longer than a lease: all forty are done once", () =>
     inWorld(adapter, async (world) => {
       const { begun, aborted, finish, jobs } = new Hands();

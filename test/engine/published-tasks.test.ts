@@ -5,6 +5,7 @@ import { workflow, type InstanceBefore, type TellParams } from "paystate/engine"
 import { taskEnded, type TaskEnded } from "../../src/diagnostics.ts";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, until } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const WAIT_MS = 1_000;
@@ -16,7 +17,7 @@ function published(): readonly TaskEnded[] {
   return heard;
 }
 
-describe.each(adapters)("what is published of tasks on $name", (adapter) => {
+describe.each(sampled(adapters, "published tasks"))("what is published of tasks on $name", (adapter) => {
   test("work that is given back at a stop has not failed, and what throws has", () =>
     inWorld(adapter, async ({ engine, pass }) => {
       const heard = published();

@@ -4,11 +4,12 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
 
-describe.each(adapters)("stopping on $name", (adapter) => {
+describe.each(sampled(adapters, "stopping"))("stopping on $name", (adapter) => {
   test("what is in hand finishes, what it arms is left to the next, and nothing new is taken", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const hold = gate();

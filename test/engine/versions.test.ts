@@ -13,6 +13,7 @@ import {
 import { adapters } from "../kit/adapters.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import { gate, inWorld } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
@@ -113,7 +114,7 @@ const third = (charge?: Charge) =>
     },
   });
 
-describe.each(adapters)("charts that change on $name", (adapter) => {
+describe.each(sampled(adapters, "versions"))("charts that change on $name", (adapter) => {
   test("versions chain: value, context and timers go on under the newest, and the history tells it", () =>
     inWorld(adapter, async ({ engine, pass, clock }) => {
       const [old, now] = [first(), third()];

@@ -4,12 +4,13 @@ import { describe, expect, test } from "vitest";
 import { workflow } from "paystate/engine";
 import { adapters } from "../kit/adapters.ts";
 import { gate, inWorld, turns, until } from "../kit/engine-world.ts";
+import { sampled } from "../kit/thorough.ts";
 import { job } from "./job.ts";
 
 const MINUTE = 60_000;
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-describe.each(adapters)("workers on $name", (adapter) => {
+describe.each(sampled(adapters, "workers"))("workers on $name", (adapter) => {
   test("H14: at most two of a lane are in flight over two engines, and another lane does not wait for them", () =>
     inWorld(adapter, async ({ engine, settled, storage }) => {
       const slow = gate();

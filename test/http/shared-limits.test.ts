@@ -7,6 +7,7 @@ import type { PaymentDatabase } from "../kit/adapters.ts";
 import { range } from "../contracts/storage/samples.ts";
 import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
 import { sharedDatabases } from "../kit/shared-databases.ts";
+import { sampled } from "../kit/thorough.ts";
 
 const LIMIT = 10;
 const limits = { reads: { free: LIMIT, pro: LIMIT, enterprise: LIMIT }, failedAuthentications: 4 };
@@ -19,7 +20,7 @@ async function oneByOne<A>(count: number, act: () => Promise<A>): Promise<A[]> {
   return answers;
 }
 
-describe.each(sharedDatabases)("three handlers on $name", ({ make }) => {
+describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $name", ({ make }) => {
   let database: PaymentDatabase;
   let storages: PaymentStorage[];
   let world: ServiceFixture;

@@ -22,7 +22,7 @@ async function postgres(): Promise<PaymentDatabase> {
   return { open: () => postgresStorage(open), destroy };
 }
 
-/** For `describe.each(sharedDatabases)("… on $name", ({ make }) => …)`: few tests, so PostgreSQL is always among them. */
+/** For `describe.each(sharedDatabases)("… on $name", ({ make }) => …)`: few tests, so PostgreSQL is among them. */
 export const sharedDatabases: readonly {
   readonly name: string;
   readonly make: () => Promise<PaymentDatabase>;

@@ -6,6 +6,7 @@ import { describe, test } from "vitest";
 import { memoryStorage } from "../../storage/memory.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import { postgresDatabase } from "../kit/postgres-database.ts";
+import { sampled } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { storageContract, type StorageUnderTest } from "../contracts/storage.ts";
 
@@ -24,6 +25,9 @@ const adapters: Readonly<Record<string, () => Promise<StorageUnderTest>>> = {
   ...(HAS_POSTGRES ? { PostgreSQL: postgresDatabase } : {}),
 };
 
-describe.each(Object.entries(adapters))("storage contract: %s", (_, makeStorage) => {
-  test.each(storageContract)("$name", ({ run }) => run(makeStorage));
-});
+describe.each(sampled(Object.entries(adapters), "storage contract"))(
+  "storage contract: %s",
+  (_, makeStorage) => {
+    test.each(storageContract)("$name", ({ run }) => run(makeStorage));
+  },
+);

@@ -17,6 +17,7 @@ import { recorder } from "../../core/recorder.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { BY, closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
 
 closeWorlds();
@@ -59,7 +60,7 @@ async function deadBroadcast(world: IntakeWorld): Promise<{ transactionId: strin
   return { transactionId, accountId: caller.accountId };
 }
 
-describe.each(adapters)("on $name", (adapter) => {
+describe.each(sampled(adapters, "attention"))("on $name", (adapter) => {
   test("a dead letter is listed with its transaction, retried by command, and done by the next service", async () => {
     const world = await intakeWorld(adapter);
     const { transactionId, accountId } = await deadBroadcast(world);
@@ -341,7 +342,7 @@ async function reports(adapter: (typeof adapters)[number]) {
   return { storage, clock, waiting, news, report, close };
 }
 
-describe.each(adapters)("telling on $name", (adapter) => {
+describe.each(sampled(adapters, "telling"))("telling on $name", (adapter) => {
   test("two processes that look at once tell a matter once, and its end once; a restart repeats nothing", async () => {
     const { waiting, news, report, clock, close } = await reports(adapter);
     const [one, other] = [report(), report()];

@@ -4,6 +4,7 @@ import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
 
 const BY = { actor: "ann", reason: "drill" };
@@ -88,7 +89,7 @@ async function openRoom({ make }: Adapter, options: Partial<PaymentServiceOption
 const usdcOf = async (wallet: { readonly address: string }): Promise<bigint> =>
   (await room.held(wallet.address))[1];
 
-describe.each(adapters)("on $name", (adapter) => {
+describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
   test("M10: what a refused depositor sent goes to another address after screening, its payee gets nothing, its reservation ends", async () => {
     await openRoom(adapter);
     const { service, dave, bob } = room;

@@ -10,6 +10,7 @@ import { adapters } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, swapFixture, type SwapFixture } from "../../kit/swap-fixture.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const DESK_USDC = INVENTORY.usdc ?? 0n;
@@ -72,38 +73,41 @@ test("of 20 quotes at once each knows all that were promised before: together th
   expect(new Set(quotes.map(({ outputAmount }) => outputAmount)).size).toBe(20);
 });
 
-test.each(adapters)("of several processes on one database the same holds, on $name", async ({ make }) => {
-  const database = await make();
-  const handles = [await database.open(), await database.open(), await database.open()];
-  await open(undefined, handles[0]);
-  const others = handles.slice(1).map((storage) => world.another({ storage }));
-  const services = [world.service, ...others];
-  const accounts = await callers(12);
-  const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "10", sender: alice.address };
-  const quotes = await made(
-    accounts.map(async (caller, index) => {
-      const service = services[index % services.length] ?? world.service;
-      return (await service.createQuote(caller, request)).body;
-    }),
-  );
-  expect(quotes).toHaveLength(12);
-  const [sol, given] = [INVENTORY.lamports ?? 0n, units("120", 9)];
-  expect(sumOf(quotes)).toBeLessThan((DESK_USDC * given) / (sol + given));
-  expect(await world.promised("USDC")).toBe(sumOf(quotes));
+test.each(sampled(adapters, "reservations of processes"))(
+  "of several processes on one database the same holds, on $name",
+  async ({ make }) => {
+    const database = await make();
+    const handles = [await database.open(), await database.open(), await database.open()];
+    await open(undefined, handles[0]);
+    const others = handles.slice(1).map((storage) => world.another({ storage }));
+    const services = [world.service, ...others];
+    const accounts = await callers(12);
+    const request = { inputAsset: "SOL", outputAsset: "USDC", amount: "10", sender: alice.address };
+    const quotes = await made(
+      accounts.map(async (caller, index) => {
+        const service = services[index % services.length] ?? world.service;
+        return (await service.createQuote(caller, request)).body;
+      }),
+    );
+    expect(quotes).toHaveLength(12);
+    const [sol, given] = [INVENTORY.lamports ?? 0n, units("120", 9)];
+    expect(sumOf(quotes)).toBeLessThan((DESK_USDC * given) / (sol + given));
+    expect(await world.promised("USDC")).toBe(sumOf(quotes));
 
-  // What one of them has quoted another one takes.
-  const [caller] = accounts;
-  const [quote] = quotes;
-  if (caller === undefined || quote === undefined) throw new Error("something was quoted");
-  const taken = (others[0] ?? world.service).createTransaction(caller, world.signed(quote, alice));
-  const { transactionId } = (await taken).body;
-  await world.finalize();
-  expect(await world.service.transaction(caller, transactionId)).toMatchObject({ status: "completed" });
-  expect(await world.promised("USDC")).toBe(sumOf(quotes) - units(quote.outputAmount, 6));
-  await world.service.stop();
-  await Promise.all([...new Set(handles)].map((handle) => handle.close()));
-  await database.destroy();
-});
+    // What one of them has quoted another one takes.
+    const [caller] = accounts;
+    const [quote] = quotes;
+    if (caller === undefined || quote === undefined) throw new Error("something was quoted");
+    const taken = (others[0] ?? world.service).createTransaction(caller, world.signed(quote, alice));
+    const { transactionId } = (await taken).body;
+    await world.finalize();
+    expect(await world.service.transaction(caller, transactionId)).toMatchObject({ status: "completed" });
+    expect(await world.promised("USDC")).toBe(sumOf(quotes) - units(quote.outputAmount, 6));
+    await world.service.stop();
+    await Promise.all([...new Set(handles)].map((handle) => handle.close()));
+    await database.destroy();
+  },
+);
 
 test("one account has at most a tenth of the inventory set aside, and is told what it may still have", async () => {
   await open(market);

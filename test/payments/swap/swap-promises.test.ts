@@ -13,6 +13,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import type { SwapFixture, SwapSettings } from "../../kit/swap-fixture.ts";
 import { swapTest } from "../../kit/swap-test.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 
 const market: PriceSource = {
@@ -64,7 +65,7 @@ describe("a reservation", () => {
   const put = async (storage: PaymentStorage, writes: readonly PaymentWrite[]): Promise<boolean> =>
     (await storage.commit([{ writes }]))[0]?.ok === true;
 
-  test.each(adapters)(
+  test.each(sampled(adapters, "kept reservations"))(
     "that was kept meanwhile is not released, though it had lapsed, on $name",
     async ({ make }) => {
       const database = await make();
@@ -87,21 +88,24 @@ describe("a reservation", () => {
     },
   );
 
-  test.each(adapters)("that was released meanwhile is not kept, on $name", async ({ make }) => {
-    const database = await make();
-    const storage = await database.open();
-    const wanted = { resource, amount: 5n, most: 5n };
-    const mine = reserve("quote:1", [wanted], { createdAt: 1, lapsesAt: 10 });
-    await put(storage, mine.writes);
-    const kept = await keepReserved(storage, mine.names);
-    const promises = promisesAt(storage, 10);
-    await promises.promised(resource);
-    const theirs = reserve("quote:2", [wanted], { createdAt: 10, lapsesAt: 20 });
-    expect(await put(storage, [...promises.releaseLapsed(), ...theirs.writes])).toBe(true);
-    expect(await put(storage, kept ?? [])).toBe(false);
-    await storage.close();
-    await database.destroy();
-  });
+  test.each(sampled(adapters, "released reservations"))(
+    "that was released meanwhile is not kept, on $name",
+    async ({ make }) => {
+      const database = await make();
+      const storage = await database.open();
+      const wanted = { resource, amount: 5n, most: 5n };
+      const mine = reserve("quote:1", [wanted], { createdAt: 1, lapsesAt: 10 });
+      await put(storage, mine.writes);
+      const kept = await keepReserved(storage, mine.names);
+      const promises = promisesAt(storage, 10);
+      await promises.promised(resource);
+      const theirs = reserve("quote:2", [wanted], { createdAt: 10, lapsesAt: 20 });
+      expect(await put(storage, [...promises.releaseLapsed(), ...theirs.writes])).toBe(true);
+      expect(await put(storage, kept ?? [])).toBe(false);
+      await storage.close();
+      await database.destroy();
+    },
+  );
 });
 
 describe("W10: the same swap bytes", () => {

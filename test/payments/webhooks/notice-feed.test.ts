@@ -7,13 +7,14 @@ import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentDatabase } from "../../kit/adapters.ts";
 import { sharedDatabases } from "../../kit/shared-databases.ts";
+import { sampled } from "../../kit/thorough.ts";
 import { type ServiceFixture, serviceFixture } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { range } from "../../contracts/storage/samples.ts";
 import { NoticeFeed } from "../../../src/payments/webhooks/notice-feed.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
-describe.each(sharedDatabases)("listeners on $name", ({ make }) => {
+describe.each(sampled(sharedDatabases, "notice feed"))("listeners on $name", ({ make }) => {
   let database: PaymentDatabase;
   let storages: PaymentStorage[];
   let world: ServiceFixture;
