@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { bodyUse, type Endpoint } from "../../src/http/contract/endpoint.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
+import { anyCharacter } from "../kit/any-character.ts";
 
 /** A request as it goes out: what stands in the first line, in the headers and in the body. */
 export interface RawRequest {
@@ -122,7 +123,7 @@ const SNARES: readonly unknown[] = [
 const snare = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...SNARES) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
-  { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 64 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 64 }) },
   { weight: 1, arbitrary: fc.nat({ max: 2_000 }).map(nested) },
 );
 
@@ -198,7 +199,7 @@ const twice = fc.tuple(anywhere, snare).map(([at, value]): Mutation => (draft) =
   return { ...draft, body: (draft.body ?? "{}").replace("{", `{${field},`) };
 });
 const spoiltText = fc
-  .tuple(anywhere, fc.nat({ max: 5 }), fc.string({ unit: "binary", maxLength: 5 }))
+  .tuple(anywhere, fc.nat({ max: 5 }), fc.string({ unit: anyCharacter, maxLength: 5 }))
   .map(([at, length, text]): Mutation => (draft) => {
     const body = draft.body ?? "";
     const from = at % (body.length + 1);

@@ -1,7 +1,6 @@
 /** Transactions as a wallet, or an attacker's wallet, would sign them: any instructions, any signers, any bytes. */
 import { createPrivateKey, sign } from "node:crypto";
 import {
-  Keypair,
   PublicKey,
   TransactionMessage,
   VersionedTransaction,
@@ -25,11 +24,11 @@ export interface Signing {
 
 /** The signed transaction in base64. */
 export async function signed({ chain }: Pick<ChainFixture, "chain">, signing: Signing): Promise<string> {
-  const signers = signing.signers.map(({ secretKey }) => Keypair.fromSecretKey(secretKey));
-  const [payer] = signers;
-  if (payer === undefined) throw new TypeError("a transaction has a fee payer");
+  const { signers } = signing;
+  const [payerKey] = signers.map(publicKeyOf);
+  if (payerKey === undefined) throw new TypeError("a transaction has a fee payer");
   const message = new TransactionMessage({
-    payerKey: payer.publicKey,
+    payerKey,
     recentBlockhash: signing.blockhash ?? (await newestBlockhash(chain)),
     instructions: [...signing.instructions],
   });
@@ -38,7 +37,8 @@ export async function signed({ chain }: Pick<ChainFixture, "chain">, signing: Si
       ? message.compileToLegacyMessage()
       : message.compileToV0Message([...signing.tables]);
   const transaction = new VersionedTransaction(compiled);
-  transaction.sign(signers);
+  const bytes = compiled.serialize();
+  for (const signer of signers) transaction.addSignature(publicKeyOf(signer), signatureOf(bytes, signer));
   return Buffer.from(transaction.serialize()).toString("base64");
 }
 
@@ -103,7 +103,12 @@ export function wire(message: Uint8Array, signatures: readonly Uint8Array[]): st
 // RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
 const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** What a wallet's key signs over any bytes. */
+/** The second half of a wallet's key. */
+export function publicKeyOf({ secretKey }: Pick<Wallet, "secretKey">): PublicKey {
+  return new PublicKey(secretKey.subarray(32));
+}
+
+/** What a wallet's key signs over any bytes: by node:crypto, which takes a tenth of the time of web3.js. */
 export function signatureOf(bytes: Uint8Array, { secretKey }: Pick<Wallet, "secretKey">): Buffer {
   const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
   return sign(null, bytes, createPrivateKey({ key: der, format: "der", type: "pkcs8" }));

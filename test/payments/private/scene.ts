@@ -26,7 +26,7 @@ import { brokenInvariants } from "../../kit/check-invariants.ts";
 import { brokenMoney } from "../../kit/check-money.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { recordStorage, type StorageLog } from "../../kit/record-storage.ts";
-import { land } from "../../solana/signed-transaction.ts";
+import { land, publicKeyOf } from "../../solana/signed-transaction.ts";
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
@@ -126,7 +126,7 @@ export async function scene(
       ),
     );
     const others = [chain.faucet, ...signers].filter(({ secretKey }) =>
-      needed.has(Keypair.fromSecretKey(secretKey).publicKey.toBase58()),
+      needed.has(publicKeyOf({ secretKey }).toBase58()),
     );
     await land(world, { signers: [payer, ...others], instructions });
     await service.settled();
