@@ -6,6 +6,7 @@ import type { Flow } from "./flow.ts";
 import { PRIVATE_HOUSE } from "./house.ts";
 import { payIn, freeze, orderPrivately } from "./order-acts.ts";
 import { surroundings, type Surroundings } from "./world.ts";
+import { sampled } from "../kit/thorough.ts";
 
 let around: Surroundings;
 beforeAll(async () => {
@@ -83,7 +84,7 @@ const inParts: Flow = {
   ends: { [ORDER]: [{ status: "cancelled", paid: 0n, refunds: 1, told: ["transaction.pending"] }] },
 };
 
-for (const flow of [send, payroll, late]) {
+for (const flow of sampled([send, payroll, late], "private orders")) {
   testEveryDeath(flow, KILLED_ONCE, () => around, { memory: "fewest", SQLite: "rare" });
 }
 // So much like the one before it that only the long run takes it.

@@ -13,6 +13,7 @@ import { everythingIn } from "../../core/recorder.ts";
 import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
+import { sampled } from "../../kit/thorough.ts";
 
 /** An order that is over and paid, at whose address a foreign mint has arrived. */
 async function settledWith(
@@ -45,7 +46,9 @@ const reconciled = async (world: Scene) => {
   return { isExplained, found: findings.flatMap((each) => each.findings) };
 };
 
-test.for(["token", "token-2022"] as const)(
+const PROGRAMS = ["token", "token-2022"] as const;
+
+test.for(sampled(PROGRAMS, "mints that go back"))(
   "P11: a mint of the program %s goes back to the sender, its account is closed, and every unit is explained",
   async (program, { world }) => {
     const { order, foreign } = await settledWith(world, program);
@@ -96,7 +99,7 @@ test("P11: the sponsor pays two fees and the difference between two accounts' re
   await world.judge();
 });
 
-test.for(["token", "token-2022"] as const)(
+test.for(sampled(PROGRAMS, "what lies beside"))(
   "P11: what lies beside the associated account of the program %s goes along, to the owner that the operator names",
   async (program, { world }) => {
     const { order, foreign } = await settledWith(world, program);

@@ -7,7 +7,7 @@ import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
-import { byDepth } from "../../kit/thorough.ts";
+import { byDepth, sampled } from "../../kit/thorough.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 
 let world: PrivateFixture;
@@ -161,7 +161,7 @@ async function eachCopy(
 const fundsOf = (addresses: readonly string[]) =>
   Promise.all(addresses.map((address) => world.held(address)));
 
-describe.each(SCENARIOS)("$name", (scenario) => {
+describe.each(sampled(SCENARIOS, "restored copies"))("$name", (scenario) => {
   test.each(["nothing", "attempts"] as const)(
     "E17: restored from a copy of any moment, and having lost %s besides, it moves nothing and ends as it had ended, or is frozen",
     { timeout: 120_000 },

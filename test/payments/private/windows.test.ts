@@ -3,6 +3,7 @@ import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
 import { expect } from "vitest";
 import type { FaultRule, RpcRequest } from "paystate/local";
+import { sampled } from "../../kit/thorough.ts";
 import { signed } from "../../solana/signed-transaction.ts";
 import { DAY, HOUR, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
@@ -148,10 +149,12 @@ test("P15: dust after the end is told from the books only when something else is
   await world.judge();
 });
 
-test.for([
+const ONE_UNIT = [
   ["USDC", { usdc: 1n }],
   ["SOL", { lamports: 1n }],
-] as const)(
+] as const;
+
+test.for(sampled(ONE_UNIT, "one unit"))(
   "P15: one unit of %s sent just before a payout or a sweep lands breaks neither",
   async ([asset, unit], { open }) => {
     const world = await open();

@@ -192,7 +192,8 @@ const expectOneRefresh =
   };
 
 describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
-  const types = adapter.name === "memory" || THOROUGH ? TYPES : (["send"] as const);
+  const typesFor = (about: string): readonly Type[] =>
+    adapter.name === "memory" || THOROUGH ? sampled(TYPES, about) : ["send"];
   beforeAll(async () => {
     world = await racesWorld(adapter);
   });
@@ -200,33 +201,36 @@ describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
   beforeEach(() => world.setDollars(150n));
 
   describe.each(MODES)("E4: one quote in two %s transactions at once", (mode) => {
-    test.each(types)("is used by exactly one %s, and the other is told so", async (type) => {
-      // Of a wallet's swap there is one message, so the second is the same bytes under another body.
-      const told = mode === "wallet" && type === "swap" ? "DUPLICATE_TRANSACTION" : "used";
-      const winners = new Set<Which>();
-      const [, had] = await world.held(world.bob.address);
-      let quoted = 0n;
-      await meetAtEveryCommit({
-        arrange: () => {
-          quoted += 1n;
-          return rivalsFor(mode, type);
-        },
-        one: posting("one"),
-        other: posting("other"),
-        judge: async (rivals, one, other) => {
-          expect([reasonOf(one), reasonOf(other)].filter((each) => each !== null)).toEqual([told]);
-          await expectOne(rivals, idsOf(one, other));
-          winners.add(one.status === "fulfilled" ? "one" : "other");
-        },
-      });
-      expect(winners).toEqual(new Set(["one", "other"]));
-      if (mode === "private") return;
-      await world.finalize();
-      const [, has] = await world.held(world.bob.address);
-      expect(has - had).toBe(type === "swap" ? 0n : quoted * 1_000_000n);
-    });
+    test.each(typesFor(`${mode} rivals`))(
+      "is used by exactly one %s, and the other is told so",
+      async (type) => {
+        // Of a wallet's swap there is one message, so the second is the same bytes under another body.
+        const told = mode === "wallet" && type === "swap" ? "DUPLICATE_TRANSACTION" : "used";
+        const winners = new Set<Which>();
+        const [, had] = await world.held(world.bob.address);
+        let quoted = 0n;
+        await meetAtEveryCommit({
+          arrange: () => {
+            quoted += 1n;
+            return rivalsFor(mode, type);
+          },
+          one: posting("one"),
+          other: posting("other"),
+          judge: async (rivals, one, other) => {
+            expect([reasonOf(one), reasonOf(other)].filter((each) => each !== null)).toEqual([told]);
+            await expectOne(rivals, idsOf(one, other));
+            winners.add(one.status === "fulfilled" ? "one" : "other");
+          },
+        });
+        expect(winners).toEqual(new Set(["one", "other"]));
+        if (mode === "private") return;
+        await world.finalize();
+        const [, has] = await world.held(world.bob.address);
+        expect(has - had).toBe(type === "swap" ? 0n : quoted * 1_000_000n);
+      },
+    );
 
-    test.each(types)(
+    test.each(typesFor(`the same ${mode} request`))(
       "E18: the same %s without a key is one transaction, and both are told of it",
       async (type) => {
         await meetAtEveryCommit({
@@ -292,7 +296,7 @@ describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
   );
 
   describe.each(MODES)("a refresh while its %s quote is used", (mode) => {
-    test.each(types)(
+    test.each(typesFor(`a ${mode} refresh`))(
       "is either before it or refused: the %s has the terms that were told last",
       async (type) => {
         const refused = new Set<unknown>();
@@ -314,7 +318,7 @@ describe.each(sampled(adapters, "races for a quote"))("on $name", (adapter) => {
       },
     );
 
-    test.each(types)(
+    test.each(typesFor(`two ${mode} refreshes`))(
       "refreshed twice at once it has the terms of one of the two, set aside once: %s",
       async (type) => {
         await meetAtEveryCommit({

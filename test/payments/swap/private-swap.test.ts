@@ -9,6 +9,7 @@ import { units } from "../../kit/private-fixture.ts";
 import { INVENTORY, type SwapFixture, type SwapSettings } from "../../kit/swap-fixture.ts";
 import { expectRefusal } from "../wallet/wallet-world.ts";
 import { swapTest } from "../../kit/swap-test.ts";
+import { sampled } from "../../kit/thorough.ts";
 
 type Amounts = readonly [bigint, bigint, bigint];
 
@@ -99,13 +100,15 @@ async function wait(world: Stage, minutes: number): Promise<void> {
   }
 }
 
+const PAIRS = [
+  ["SOL", "USDC", "2"],
+  ["USDC", "SOL", "150"],
+  ["USDC", "USDT", "25"],
+  ["USDT", "USDC", "25.000001"],
+] as const;
+
 describe("swapped", () => {
-  test.for([
-    ["SOL", "USDC", "2"],
-    ["USDC", "SOL", "150"],
-    ["USDC", "USDT", "25"],
-    ["USDT", "USDC", "25.000001"],
-  ] as const)(
+  test.for(sampled(PAIRS, "swapped pairs"))(
     "E12, P18: from %s to %s, and everything adds up to the base unit",
     async ([give, get, amount], { openStage }) => {
       const world = await openStage();
