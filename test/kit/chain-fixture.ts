@@ -1,5 +1,5 @@
 /** A local chain whose slots pass only when a test says so, with the production ledger in front of it. */
-import { createPrivateKey, sign } from "node:crypto";
+import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import type { Address } from "../../src/address.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { solanaLedger, type EndpointOption } from "../../src/solana/index.ts";
@@ -72,10 +72,14 @@ const KEY_BYTES = 32;
 /** Signs the unsigned bytes of a one-signer transaction as a wallet does, and returns them in base64. */
 export function signPayment(unsigned: Uint8Array, secretKey: Uint8Array): string {
   const bytes = Buffer.from(unsigned);
+  bytes.set(sign(null, bytes.subarray(65), signingKey(secretKey)), 1);
+  return bytes.toString("base64");
+}
+
+/** The key of a wallet. As JWK it is read in a tenth of the time that DER takes. */
+export function signingKey(secretKey: Uint8Array): KeyObject {
   const half = (from: number): string =>
     Buffer.from(secretKey.subarray(from, from + KEY_BYTES)).toString("base64url");
   const jwk = { kty: "OKP", crv: "Ed25519", d: half(0), x: half(KEY_BYTES) };
-  const key = createPrivateKey({ key: jwk, format: "jwk" });
-  bytes.set(sign(null, bytes.subarray(65), key), 1);
-  return bytes.toString("base64");
+  return createPrivateKey({ key: jwk, format: "jwk" });
 }

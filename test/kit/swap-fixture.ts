@@ -1,5 +1,5 @@
 /** A payment service with a swap desk, in both modes: 1,000 SOL, 150,000 USDC and 150,000 USDT in its inventory. */
-import { createPrivateKey, sign } from "node:crypto";
+import { sign } from "node:crypto";
 import { type Address, SOL_MINT } from "../../src/address.ts";
 import type { Move } from "../../src/ledger/routing.ts";
 import { keypairSigner, signTransaction, type Signer } from "../../src/ledger/sign-transaction.ts";
@@ -15,7 +15,7 @@ import type { CreatedOrderBody } from "../../src/payments/private/accept-order.t
 import type { QuoteBody } from "../../src/payments/quotes/quote-body.ts";
 import { deskProvider, type DeskOptions } from "../../src/payments/swap-provider/desk-provider.ts";
 import type { SwapProvider } from "../../src/payments/swap-provider/swap-provider.ts";
-import type { Wallet } from "./chain-fixture.ts";
+import { signingKey, type Wallet } from "./chain-fixture.ts";
 import { privateFixture, type PrivateFixture } from "./private-fixture.ts";
 
 /** What a test of swaps works with. */
@@ -169,16 +169,12 @@ export async function swapFixture({
   };
 }
 
-// RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
-const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
-
 /** Signs in the first place of an unsigned transaction in base64, as a wallet does. */
 export function signAsFirst(unsigned: string, { secretKey }: Wallet): string {
   const transaction = splitTransaction(Buffer.from(unsigned, "base64"));
   if (transaction === null) throw new Error("this is no transaction");
   const { message, signatures } = transaction;
-  const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
-  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const key = signingKey(secretKey);
   const others = signatures.slice(1).map((signature) => (isBlank(signature) ? null : signature));
   return Buffer.from(joinTransaction(message, [sign(null, message, key), ...others])).toString("base64");
 }

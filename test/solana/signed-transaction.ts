@@ -1,5 +1,5 @@
 /** Transactions as a wallet, or an attacker's wallet, would sign them: any instructions, any signers, any bytes. */
-import { createPrivateKey, sign } from "node:crypto";
+import { sign } from "node:crypto";
 import {
   PublicKey,
   TransactionMessage,
@@ -9,7 +9,7 @@ import {
 } from "@solana/web3.js";
 import bs58 from "bs58";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import type { ChainFixture, Wallet } from "../kit/chain-fixture.ts";
+import { signingKey, type ChainFixture, type Wallet } from "../kit/chain-fixture.ts";
 
 /** How a transaction is put together. */
 export interface Signing {
@@ -100,9 +100,6 @@ export function wire(message: Uint8Array, signatures: readonly Uint8Array[]): st
   return Buffer.concat([Buffer.from([signatures.length]), ...signatures, message]).toString("base64");
 }
 
-// RFC 8410: the fixed DER header of an Ed25519 private key; the 32 secret bytes follow.
-const PRIVATE_KEY_HEADER = Buffer.from("302e020100300506032b657004220420", "hex");
-
 /** The second half of a wallet's key. */
 export function publicKeyOf({ secretKey }: Pick<Wallet, "secretKey">): PublicKey {
   return new PublicKey(secretKey.subarray(32));
@@ -110,8 +107,7 @@ export function publicKeyOf({ secretKey }: Pick<Wallet, "secretKey">): PublicKey
 
 /** What a wallet's key signs over any bytes: by node:crypto, which takes a tenth of the time of web3.js. */
 export function signatureOf(bytes: Uint8Array, { secretKey }: Pick<Wallet, "secretKey">): Buffer {
-  const der = Buffer.concat([PRIVATE_KEY_HEADER, secretKey.subarray(0, 32)]);
-  return sign(null, bytes, createPrivateKey({ key: der, format: "der", type: "pkcs8" }));
+  return sign(null, bytes, signingKey(secretKey));
 }
 
 /** Signs, sends and waits until it is finalized. Throws when it failed: a test's preparations must not. */
