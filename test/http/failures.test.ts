@@ -6,6 +6,7 @@ import { LedgerUnavailable } from "../../src/ledger/ledger.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { StorageUnusable } from "../../storage/storage-unusable.ts";
 import type { AnyTable } from "../../storage/table.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, told, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
@@ -49,7 +50,7 @@ test("every code has the status of the contract", () => {
   ]);
 });
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(sampled(WAYS, "ways of failures"))("$name", (way) => {
   let http: HttpFixture;
   const logged: { fields: Record<string, unknown>; message: string }[] = [];
   const logger = {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import bs58 from "bs58";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Wallet } from "../kit/chain-fixture.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
 import { longestBlock } from "./longest-block.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
@@ -56,7 +57,7 @@ const VALUES: Readonly<Record<string, string>> = {
   "an asset in unicode": inQuote("inputAsset", "💸"),
 };
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(sampled(WAYS, "ways of hostile bodies"))("$name", (way) => {
   let http: HttpFixture;
   let client: Client;
   let sender: Wallet;

@@ -7,6 +7,7 @@ import { sha256Hex } from "../../src/payments/ids.ts";
 import { memoryStorage } from "../kit/storages.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
@@ -16,7 +17,7 @@ const limits = {
   failedAuthentications: 4,
 };
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
   let http: HttpFixture;
   beforeAll(async () => {
     const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");

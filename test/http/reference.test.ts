@@ -4,12 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/create-http-handler.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
 import { openApiDocument } from "../../src/index.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
 const PATHS = ["/v1/openapi.json", "/v1/docs"];
 
-describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
+describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to the reference"))("$name", (way) => {
   let http: HttpFixture;
   beforeAll(async () => {
     const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");

@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import { ENDPOINTS } from "../../src/http/endpoints/every-endpoint.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
@@ -10,7 +11,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const MAX_BODY_BYTES = 65_536;
 const KEYED = ENDPOINTS.filter(({ scope }) => scope !== "none");
 
-describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
+describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways of requests"))("$name", (way) => {
   let http: HttpFixture;
   beforeAll(async () => {
     http = await httpFixture(way);
@@ -193,7 +194,7 @@ describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
   });
 });
 
-describe.each(WAYS)("keys and bytes as they are, $name", (way) => {
+describe.each(sampled(WAYS, "keys and bytes"))("keys and bytes as they are, $name", (way) => {
   let http: HttpFixture;
   beforeAll(async () => {
     http = await httpFixture(way, { handler: { limits: { failedAuthentications: 1_000 } } });

@@ -1,9 +1,10 @@
 /** Transactions over HTTP, each case through every way into the handler. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
-describe.each([...WAYS, ...HOSTED_WAYS])("$name", (way) => {
+describe.each(sampled([...WAYS, ...HOSTED_WAYS], "ways to transactions"))("$name", (way) => {
   let http: HttpFixture;
   beforeAll(async () => {
     // A minute in which a caller may still cancel would be longer than a blockhash lives; 10 seconds are enough.

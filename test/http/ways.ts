@@ -1,4 +1,4 @@
-/** The ways into the handler: every test of the contract takes each of them. */
+/** The ways into the handler: every test of the contract takes each of them, in a short run the one that the seed draws. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,10 +1,11 @@
 /** Changing a webhook over HTTP. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type Client, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
-describe.each(WAYS)("PUT /v1/webhooks/{webhookId}, $name", (way) => {
+describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{webhookId}, $name", (way) => {
   let http: HttpFixture;
   let receiver: HttpsReceiver;
   let client: Client;

@@ -1,10 +1,11 @@
 /** Webhooks, cancellations and who may see what over HTTP, through every way into the handler. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { sampled } from "../kit/thorough.ts";
 import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
 
-describe.each(WAYS)("$name", (way) => {
+describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
   let http: HttpFixture;
   let receiver: HttpsReceiver;
   let registration: { url: string; events: string[] };
