@@ -1,35 +1,20 @@
 /** H22: receivers that mean harm. Time is bounded by the deadline, memory by what is read. */
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Clock } from "../../../src/runtime.ts";
-import { type AttemptResult, createDelivery } from "../../../src/payments/webhooks/sending/attempt.ts";
+import { expect } from "vitest";
 import {
   MAX_RESPONSE_BYTES,
   ResponseExcerpt,
 } from "../../../src/payments/webhooks/sending/response-excerpt.ts";
-import { answerWith, type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
-import { type VirtualClock, virtualClock } from "../../kit/virtual-clock.ts";
-
-let receiver: HttpsReceiver;
-let clock: VirtualClock;
-
-beforeAll(async () => void (receiver = await startHttpsReceiver()));
-afterAll(() => receiver.close());
-beforeEach(() => void (clock = virtualClock()));
-
-/** One attempt, after which no connection is kept. */
-async function attempt(time: Clock = clock): Promise<AttemptResult> {
-  const allowAddress = (ip: string): boolean => ip === "127.0.0.1";
-  const delivery = createDelivery({ clock: time, allowAddress, ca: receiver.ca });
-  const result = await delivery.attempt({ url: receiver.url, body: "{}", headers: {} });
-  await delivery.endIdle();
-  return result;
-}
+import { answerWith, type HttpsReceiver } from "../../kit/https-receiver.ts";
+import { attemptTest as test } from "./attempt-test.ts";
 
 /** What fits into the buffers of the kernel and of TLS between two processes; far less than "endless". */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 
-test("H22: an infinite body is read up to 64 KiB, kept up to 1 KiB, and the connection closed", async () => {
+test("H22: an infinite body is read up to 64 KiB, kept up to 1 KiB, and the connection closed", async ({
+  receiver,
+  attempt,
+}) => {
   let written = 0;
   receiver.answer((_request, response) => {
     response.writeHead(200);
@@ -60,13 +45,13 @@ test("H22: reading stops with the chunk that fills 64 KiB", () => {
   expect(taken).toBeLessThan(MAX_RESPONSE_BYTES + 1_000);
 });
 
-test("H22: a megabyte of headers fails as headers_too_large", async () => {
+test("H22: a megabyte of headers fails as headers_too_large", async ({ receiver, attempt }) => {
   receiver.answer(answerWith(200, "", { "x-huge": "a".repeat(1024 * 1024) }));
   expect(await attempt()).toMatchObject({ ok: false, httpStatus: null, error: "headers_too_large" });
   await receiver.drained();
 });
 
-test("H22: headers without end fail as headers_too_large", async () => {
+test("H22: headers without end fail as headers_too_large", async ({ receiver, attempt }) => {
   receiver.answer((_request, response) => {
     const { socket } = response;
     socket?.write("HTTP/1.1 200 OK\r\n");
@@ -82,7 +67,7 @@ test("H22: headers without end fail as headers_too_large", async () => {
 });
 
 /** Answers with `head`, and then with more of the same until the connection is ended. Counts what it has written. */
-function endless(head: string, more: string): { readonly written: () => number } {
+function endless(receiver: HttpsReceiver, head: string, more: string): { readonly written: () => number } {
   let written = 0;
   receiver.answer((_request, { socket }) => {
     socket?.write(head);
@@ -101,27 +86,30 @@ const CHUNKED = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
 const OK = { ok: true, httpStatus: 200, error: null };
 const RESET = { ok: false, httpStatus: null, error: "reset" };
 
-test.each([
+test.for([
   ["the reason phrase", "HTTP/1.1 200 ", "a", RESET],
   ["the reason phrase of an interim answer", "HTTP/1.1 102 ", "a", RESET],
   ["empty lines before the answer", "\r\n", "\r\n", RESET],
   ["the extensions of a chunk", `${CHUNKED}1;`, "a", OK],
   ["the length of a chunk", CHUNKED, "0", OK],
-])("H22: %s without end is cut, long before the deadline", async (_, head, more, outcome) => {
-  const flood = endless(head, more.repeat(64 * 1024));
-  expect(await attempt()).toMatchObject(outcome);
-  await receiver.drained();
-  expect(flood.written()).toBeLessThan(IN_FLIGHT_BYTES);
-});
+] as const)(
+  "H22: %s without end is cut, long before the deadline",
+  async ([, head, more, outcome], { receiver, attempt }) => {
+    const flood = endless(receiver, head, more.repeat(64 * 1024));
+    expect(await attempt()).toMatchObject(outcome);
+    await receiver.drained();
+    expect(flood.written()).toBeLessThan(IN_FLIGHT_BYTES);
+  },
+);
 
-test("H22: 64 KiB of body in chunks of one byte are read to the end", async () => {
+test("H22: 64 KiB of body in chunks of one byte are read to the end", async ({ receiver, attempt }) => {
   receiver.answer((_request, { socket }) => {
     socket?.end(`${CHUNKED}${"1\r\na\r\n".repeat(MAX_RESPONSE_BYTES - 1)}0\r\n\r\n`);
   });
   expect(await attempt()).toMatchObject({ ...OK, excerpt: "a".repeat(1_024) });
 });
 
-test("H22: a gzip bomb is not decompressed", async () => {
+test("H22: a gzip bomb is not decompressed", async ({ receiver, attempt }) => {
   const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
   receiver.answer(answerWith(200, bomb, { "content-encoding": "gzip" }));
   const result = await attempt();
@@ -130,7 +118,7 @@ test("H22: a gzip bomb is not decompressed", async () => {
   expect(receiver.requests.at(-1)?.headers).not.toHaveProperty("accept-encoding");
 });
 
-test("H22: a status line of one byte a second ends at the deadline", async () => {
+test("H22: a status line of one byte a second ends at the deadline", async ({ receiver, clock, attempt }) => {
   receiver.answer((_request, response) => {
     const line = "HTTP/1.1 200 OK\r\n\r\n";
     for (const byte of line.slice(0, 10)) {
@@ -142,7 +130,11 @@ test("H22: a status line of one byte a second ends at the deadline", async () =>
   await receiver.drained();
 });
 
-test("H22: a body of one byte a second ends at the deadline and the notice counts as delivered", async () => {
+test("H22: a body of one byte a second ends at the deadline and the notice counts as delivered", async ({
+  receiver,
+  clock,
+  attempt,
+}) => {
   let isAnswered = false;
   receiver.answer((_request, response) => {
     isAnswered = true;
@@ -158,7 +150,7 @@ test("H22: a body of one byte a second ends at the deadline and the notice count
       return clock.now();
     },
   };
-  expect(await attempt(watched)).toEqual({
+  expect(await attempt(receiver.url, { clock: watched })).toEqual({
     ok: true,
     httpStatus: 200,
     error: null,
@@ -169,7 +161,7 @@ test("H22: a body of one byte a second ends at the deadline and the notice count
   await receiver.drained();
 });
 
-test("H22, H24: interim answers without end are cut at 64 KiB", async () => {
+test("H22, H24: interim answers without end are cut at 64 KiB", async ({ receiver, attempt }) => {
   let interim = 0;
   receiver.answer((_request, response) => {
     const pump = (): void => {
