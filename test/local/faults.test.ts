@@ -1,6 +1,7 @@
 /** The faults that other tests ask the local chain for. */
 import { expect, test } from "vitest";
 import { NO_STATUSES, type RpcRequest } from "paystate/local";
+import { virtualClock } from "../kit/virtual-clock.ts";
 import { connect, keyOf, rpc, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
 
 const sends = ({ method }: RpcRequest): boolean => method === "sendTransaction";
@@ -95,6 +96,27 @@ test("a delayed call waits on the chain's clock, a hanging one for its caller", 
   caller.abort();
   await expect(hanging).rejects.toThrow("aborted");
   await Promise.all([expect(forgotten).rejects.toThrow("without an answer"), chain.close()]);
+});
+
+test("the calls of a batch are carried out in order, and none waits for another one's delay", async () => {
+  const clock = virtualClock();
+  const chain = await stillChain({ clock });
+  const { transaction, recipient } = await oneTransfer(chain);
+  chain.faults.add(({ method }) => (method === "getSlot" ? { kind: "delay", ms: 1_500 } : undefined));
+  const encoded = Buffer.from(transaction.serialize()).toString("base64");
+  const processed = { encoding: "base64", preflightCommitment: "processed" };
+  const batch = [
+    ["getSlot", []],
+    ["getSlot", []],
+    ["sendTransaction", [encoded, processed]],
+    ["getBalance", [recipient.toBase58(), { commitment: "processed" }]],
+  ].map(([method, params], id) => ({ jsonrpc: "2.0", id, method, params }));
+  const asked = chain.fetch("http://local.invalid", { method: "POST", body: JSON.stringify(batch) });
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(1_500);
+  const answers = (await (await asked).json()) as unknown[];
+  expect(answers.map((each) => (each as { id: number }).id)).toEqual([0, 1, 2, 3]);
+  expect(answers.at(-1)).toMatchObject({ result: { value: Number(SOL) } });
 });
 
 test("a node restored from a snapshot has no older ledger, and older statuses only as long as the cache has them", async () => {

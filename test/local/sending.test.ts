@@ -120,3 +120,19 @@ test("a batch is answered in order, and a body that is no JSON with -32700", asy
   expect(await post("{")).toMatchObject({ error: { code: -32700 } });
   expect(await post("null")).toMatchObject({ error: { code: -32600 } });
 });
+
+test("what is no call in a batch is refused alone, notifications get no answer, and too many calls get HTTP 413", async () => {
+  const chain = await stillChain();
+  const post = (batch: unknown): Promise<Response> =>
+    chain.fetch("http://local.invalid", { method: "POST", body: JSON.stringify(batch) });
+  const call = { jsonrpc: "2.0", id: "one", method: "getHealth" };
+  const notification = { jsonrpc: "2.0", method: "getHealth" };
+  const refused = { id: null, error: { code: -32600 } };
+  const mixed = await post([1, null, [call], {}, notification, call]);
+  expect(await mixed.json()).toMatchObject([refused, refused, refused, refused, { id: "one", result: "ok" }]);
+  const unasked = await post([notification, notification]);
+  expect([unasked.status, await unasked.text()]).toEqual([200, ""]);
+  const calls = (length: number): unknown => Array.from({ length }, (_, id) => ({ ...call, id }));
+  expect(await (await post(calls(500))).json()).toHaveLength(500);
+  expect((await post(calls(501))).status).toBe(413);
+});
