@@ -9,6 +9,8 @@ interface FailureFacts {
   readonly words?: string;
   /** How long the endpoint asked to be left alone. */
   readonly retryAfterMs?: number;
+  /** More bytes than an answer may have: with others in one request, another call's answer may be the reason. */
+  readonly isTooLarge?: true;
 }
 
 /** One failed question to one endpoint. Stays inside the Solana ledger: callers see `LedgerUnavailable`. */
@@ -94,6 +96,11 @@ export function asEndpointFailure(error: unknown): EndpointFailure {
   if (error instanceof EndpointFailure) return error;
   const reader = error instanceof Error ? error.constructor.name : typeof error;
   return new EndpointFailure("garbled", `an answer of the wrong shape (${reader})`);
+}
+
+/** An answer that is read no further. */
+export function answerTooLarge(): EndpointFailure {
+  return new EndpointFailure("garbled", "an answer that is too large", { isTooLarge: true });
 }
 
 /** Throws when an answer's shape is not what was asked for: a node that garbles one answer is not believed. */

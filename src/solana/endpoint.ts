@@ -1,13 +1,15 @@
 /** One JSON-RPC endpoint: its methods, a name that is safe to log, its limits, and its health. */
 import type { Clock } from "../runtime.ts";
-import { boundedExchange, type Bounds, type Fetch } from "./rpc/bounded-fetch.ts";
+import { boundedExchange, type Fetch } from "./rpc/bounded-fetch.ts";
+import { batchedCalls } from "./rpc/batched-calls.ts";
 import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { newHealth, type Health } from "./health.ts";
 import { Pace } from "./rpc/pace.ts";
-import { publishedExchange } from "./rpc/published-exchange.ts";
+import { postedCalls } from "./rpc/posted-calls.ts";
+import { publishedPost } from "./rpc/published-post.ts";
 import { joinedCalls } from "./rpc/joined-calls.ts";
-import { rpcCaller } from "./rpc/rpc-call.ts";
+import { singleCalls } from "./rpc/rpc-call.ts";
 import { RpcNode } from "./rpc/rpc-node.ts";
 import type { SharedUse } from "./rpc/shared-use.ts";
 
@@ -27,6 +29,11 @@ export type EndpointOption =
       readonly accountsPerCall?: number;
       /** Signatures in one getSignatureStatuses call, 1–256; 256 when left out. */
       readonly signaturesPerCall?: number;
+      /**
+       * Calls in one HTTP request at most, 1–100; 1 when left out. With more, different reads of one moment go to the
+       * endpoint as a batch of JSON-RPC 2.0. Not all providers take batches, and most count and bill each call of one.
+       */
+      readonly callsPerBatch?: number;
       /**
        * True for a node with the chain's whole history that you vouch for. Where every other endpoint that answers has no
        * history of the time in question, the word of this one is enough to settle a transaction. False when left out.
@@ -77,17 +84,17 @@ export function openEndpoints(
 function openEndpoint(
   option: Exclude<EndpointOption, string>,
   name: string,
-  bounds: Bounds & Pick<EndpointSurroundings, "use">,
+  { pace, clock, closed, use }: EndpointSurroundings & { readonly pace: Pace | null },
 ): Endpoint {
   const { url, fetch = (input, init) => globalThis.fetch(input, init) } = option;
-  const { clock, pace, use } = bounds;
+  const { accountsPerCall = MAX_ACCOUNTS_PER_CALL, callsPerBatch = 1 } = option;
   const health = newHealth();
-  const bounded = publishedExchange(boundedExchange(fetch, bounds), name, clock);
-  const exchange = use.exchangeOf({ name, url, pace, health }, bounded);
-  const { accountsPerCall = MAX_ACCOUNTS_PER_CALL } = option;
+  const posted = postedCalls(boundedExchange(fetch, { url, pace, clock, closed }));
+  const post = use.postOf({ name, url, pace, health }, publishedPost(posted, name, clock));
+  const call = callsPerBatch === 1 ? singleCalls(post) : batchedCalls(post, { clock, callsPerBatch, pace });
   return {
     name,
-    rpc: new RpcNode(joinedCalls(rpcCaller(exchange, url), { clock, accountsPerCall })),
+    rpc: new RpcNode(joinedCalls(call, { clock, accountsPerCall })),
     accountsPerCall,
     signaturesPerCall: option.signaturesPerCall ?? MAX_SIGNATURES_PER_CALL,
     isArchive: option.archive ?? false,

@@ -7,7 +7,7 @@ import type { Clock, Logger } from "../runtime.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { associatedTokenAccount } from "./associated-token-account.ts";
 import type { Fetch } from "./rpc/bounded-fetch.ts";
-import { MAX_ACCOUNTS_PER_CALL, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
+import { MAX_ACCOUNTS_PER_CALL, MAX_CALLS_PER_BATCH, MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import type { EndpointOption } from "./endpoint.ts";
 import { isOnCurve } from "./is-on-curve.ts";
 import type { AskingLedger } from "./ledger-of-nodes.ts";
@@ -66,6 +66,7 @@ const optionsSchema = z
             requestsPerSecond: z.number().positive().optional(),
             accountsPerCall: upTo(MAX_ACCOUNTS_PER_CALL),
             signaturesPerCall: upTo(MAX_SIGNATURES_PER_CALL),
+            callsPerBatch: upTo(MAX_CALLS_PER_BATCH),
             archive: z.boolean().optional(),
           }),
         ),

@@ -16,13 +16,14 @@ import { issuerOf } from "./issuer.ts";
 import { virtualClock } from "./virtual-clock.ts";
 import { silentLogger } from "../../src/runtime.ts";
 
-/** How calls get to the chain: handed over within the process, or through its HTTP listener. */
-export type Transport = "in process" | "over HTTP";
+/** How calls get to the chain: handed over within the process, or through its HTTP listener, one or several at once. */
+export type Transport = "in process" | "over HTTP" | "in batches over HTTP";
 
 const SECRET = "k3y";
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as Address;
 const BLOCKS_TO_FINALITY = 32;
 const BLOCKS_BEHIND = 100;
+const CALLS_PER_BATCH = 20;
 
 /** What each fault does to a call. */
 export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcRequest) => Fault | undefined>> = {
@@ -40,6 +41,13 @@ export const ENDPOINT_FAULTS: Readonly<Record<EndpointFault, (request: RpcReques
   // The calls themselves are doubled on their way.
   duplicating: () => undefined,
 };
+
+/** A call as it is sent. */
+interface Asked {
+  readonly params?: readonly unknown[];
+}
+
+const isBatch = (asked: Asked | readonly Asked[]): asked is readonly Asked[] => Array.isArray(asked);
 
 /** Two ways to one chain, and what is wrong with each. */
 class Roads {
@@ -60,8 +68,9 @@ class Roads {
   /** A `fetch` whose calls carry the road's number behind their last parameter, where no method reads. */
   fetch(road: 0 | 1): Fetch {
     return async (input, init) => {
-      const call = JSON.parse(typeof init?.body === "string" ? init.body : "") as { params?: unknown[] };
-      const body = JSON.stringify({ ...call, params: [...(call.params ?? []), { road }] });
+      const asked = JSON.parse(typeof init?.body === "string" ? init.body : "") as Asked | readonly Asked[];
+      const marked = (call: Asked): Asked => ({ ...call, params: [...(call.params ?? []), { road }] });
+      const body = JSON.stringify(isBatch(asked) ? asked.map(marked) : marked(asked));
       const fault = this.broken[road];
       const isAnsweredAtOnce = fault !== "silent" && fault !== "slow";
       if (isAnsweredAtOnce) this.underWay += 1;
@@ -82,12 +91,13 @@ export async function solanaWorld(transport: Transport): Promise<LedgerWorld> {
   const chain = await createLocalChain({ clock, slotMs: 0, finalizedAfter: BLOCKS_TO_FINALITY });
   // So far that a node which lags still knows all that the chain began with.
   chain.advance(BLOCKS_BEHIND + BLOCKS_TO_FINALITY);
-  const listener = transport === "over HTTP" ? await chain.listen({ port: 0, host: "127.0.0.1" }) : null;
+  const listener = transport === "in process" ? null : await chain.listen({ port: 0, host: "127.0.0.1" });
   const base = listener?.url ?? "http://local.example";
   const roads = new Roads(chain, listener === null ? chain.fetch : globalThis.fetch);
   const endpoints = ([0, 1] as const).map((road) => ({
     url: `${base}/${road}?api-key=${SECRET}`,
     fetch: roads.fetch(road),
+    callsPerBatch: transport === "in batches over HTTP" ? CALLS_PER_BATCH : 1,
   }));
   const ledger = solanaLedger({ endpoints, clock: blockClock(chain, clock), logger: silentLogger });
   const host = new URL(base).hostname;

@@ -21,11 +21,11 @@ function wallClock(): Clock & { time: number } {
 test("a rate limit holds no call up for the hour that the clock was set back", async () => {
   const clock = wallClock();
   const pace = new Pace(10, clock, new AbortController().signal);
-  await pace.next();
+  await pace.next(1);
   clock.time -= HOUR_MS;
-  await expect(pace.next()).resolves.toBeUndefined();
+  await expect(pace.next(1)).resolves.toBeUndefined();
   // The limit is still kept.
-  const more = await Promise.allSettled(Array.from({ length: 60 }, () => pace.next()));
+  const more = await Promise.allSettled(Array.from({ length: 60 }, () => pace.next(1)));
   expect(more.filter(({ status }) => status === "rejected")).toHaveLength(12);
 });
 

@@ -67,20 +67,21 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
   await fc.assert(
     fc.asyncProperty(
       fc.double({ min: 0.2, max: 50, noNaN: true }),
-      fc.array(fc.nat(3_000), { minLength: 1, maxLength: 60 }),
-      async (rate, gaps) => {
+      fc.array(fc.tuple(fc.nat(3_000), fc.integer({ min: 1, max: 20 })), { minLength: 1, maxLength: 60 }),
+      async (rate, asked) => {
         const pace = new Pace(rate, clock, new AbortController().signal);
         const made: number[] = [];
-        const refused: unknown[] = [];
+        const refused: number[] = [];
         const waits: number[] = [];
-        for (const gap of gaps) {
-          const asked = clock.now();
-          void pace.next().then(
+        const together = asked.map(([gap, calls]) => [gap, Math.min(calls, pace.burst)] as const);
+        for (const [gap, calls] of together) {
+          const from = clock.now();
+          void pace.next(calls).then(
             () => {
-              made.push(clock.now());
-              waits.push(clock.now() - asked);
+              made.push(...Array<number>(calls).fill(clock.now()));
+              waits.push(clock.now() - from);
             },
-            (error: unknown) => refused.push(error),
+            () => refused.push(calls),
           );
           await turns(1);
           for (let passed = 0; passed < gap; passed += 50) {
@@ -92,7 +93,8 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
           clock.advance(50);
           await turns(1);
         }
-        expect(made.length + refused.length).toBe(gaps.length);
+        const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+        expect(made.length + sum(refused)).toBe(sum(together.map(([, calls]) => calls)));
         // The clock's step is what a wake-up may be late by.
         for (const wait of waits) expect(wait).toBeLessThanOrEqual(4_000 + 50);
         for (const [index, from] of made.entries()) {
@@ -109,9 +111,9 @@ test("the first call of a slow endpoint is made at once", async () => {
   const clock = virtualClock();
   const pace = new Pace(0.5, clock, new AbortController().signal);
   // A virtual clock that nobody turns: any pause would hang.
-  await pace.next();
+  await pace.next(1);
   let second = false;
-  void pace.next().then(() => (second = true));
+  void pace.next(1).then(() => (second = true));
   clock.advance(1_999);
   await turns();
   expect(second).toBe(false);
@@ -122,17 +124,19 @@ test("the first call of a slow endpoint is made at once", async () => {
 
 test("wrong limits, a user name and the same endpoint twice are refused with their paths", () => {
   const endpoints = [
-    { url: "http://node.example", accountsPerCall: 101, signaturesPerCall: 257 },
+    { url: "http://node.example", accountsPerCall: 101, signaturesPerCall: 257, callsPerBatch: 101 },
     { url: "http://user:k3y@node.example" },
-    { url: "http://node.example/", accountsPerCall: 0, signaturesPerCall: 1.5 },
+    { url: "http://node.example/", accountsPerCall: 0, signaturesPerCall: 1.5, callsPerBatch: 0 },
   ];
   const make = (): unknown => solanaLedger({ endpoints });
   for (const path of [
     "endpoints.0.accountsPerCall",
     "endpoints.0.signaturesPerCall",
+    "endpoints.0.callsPerBatch",
     "endpoints.1.url",
     "endpoints.2.accountsPerCall",
     "endpoints.2.signaturesPerCall",
+    "endpoints.2.callsPerBatch",
   ]) {
     expect(make).toThrow(`- ${path}: `);
   }

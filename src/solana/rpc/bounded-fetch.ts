@@ -1,6 +1,6 @@
 /** The only way to a node: `fetch` with a deadline, whose every failure is an `EndpointFailure`. */
 import type { Clock } from "../../runtime.ts";
-import { EndpointFailure } from "../endpoint-failure.ts";
+import { answerTooLarge, EndpointFailure } from "../endpoint-failure.ts";
 import type { Pace } from "./pace.ts";
 
 // One for all calls: an error for each would collect a stack trace that is never read.
@@ -18,6 +18,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 /** What bounds the calls to one endpoint. */
 export interface Bounds {
+  readonly url: string;
   /** Holds calls back before their deadline runs; null where the provider sets no limit. */
   readonly pace: Pace | null;
   readonly clock: Clock;
@@ -25,15 +26,15 @@ export interface Bounds {
   readonly closed: AbortSignal;
 }
 
-/** Sends one request to the endpoint and resolves with the text of its answer. */
-export type Exchange = (input: Parameters<Fetch>[0], init: RequestInit) => Promise<string>;
+/** Sends one request, which holds so many calls, to the endpoint, and resolves with the text of its answer. */
+export type Exchange = (body: string, calls: number) => Promise<string>;
 
-/**
- * Wraps `fetch` for one endpoint. HTTP errors and JSON-RPC errors are thrown here.
- */
-export function boundedExchange(fetch: Fetch, { pace, clock, closed }: Bounds): Exchange {
-  return async (input, init) => {
-    await pace?.next();
+const HEADERS = { "content-type": "application/json" };
+
+/** Wraps `fetch` for one endpoint. HTTP errors are thrown here. */
+export function boundedExchange(fetch: Fetch, { url, pace, clock, closed }: Bounds): Exchange {
+  return async (body, calls) => {
+    await pace?.next(calls);
     closed.throwIfAborted();
     const stop = new AbortController();
     const end = (): void => stop.abort(OVER);
@@ -41,7 +42,8 @@ export function boundedExchange(fetch: Fetch, { pace, clock, closed }: Bounds): 
     const deadline = clock.sleep(DEADLINE_MS, stop.signal).then(() => undefined);
     try {
       // A node that redirects is misconfigured: following would turn the POST into a GET, or leak the call.
-      const answer = post(clock, () => fetch(input, { ...init, signal: stop.signal, redirect: "manual" }));
+      const request = { method: "POST", headers: HEADERS, body, redirect: "manual" } as const;
+      const answer = post(clock, () => fetch(url, { ...request, signal: stop.signal }));
       const text = await Promise.race([answer, deadline]);
       if (text === undefined) throw new EndpointFailure("timeout", "no answer in time");
       return text;
@@ -64,9 +66,7 @@ async function post(clock: Clock, send: () => Promise<Response>): Promise<string
       ...retryAfter(response.headers.get("retry-after"), clock),
     });
   }
-  const text = await readText(response);
-  refuseRpcError(text);
-  return text;
+  return await readText(response);
 }
 
 async function readText({ body }: Response): Promise<string> {
@@ -84,7 +84,7 @@ async function readText({ body }: Response): Promise<string> {
     chunks.push(value);
     if (bytes <= MAX_ANSWER_BYTES) continue;
     void reader.cancel().catch(() => undefined);
-    throw new EndpointFailure("garbled", "an answer that is too large");
+    throw answerTooLarge();
   }
 }
 
@@ -93,22 +93,4 @@ function retryAfter(header: string | null, clock: Clock): { retryAfterMs?: numbe
   if (header === null) return {};
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - clock.now();
   return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: ms } : {};
-}
-
-function refuseRpcError(text: string): void {
-  // Looked at twice only when it may hold an error: a list of token accounts can be megabytes.
-  if (!text.includes('"error"')) return;
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch {
-    throw new EndpointFailure("garbled", "an answer that is not JSON");
-  }
-  if (typeof answer !== "object" || answer === null || !("error" in answer)) return;
-  const { error } = answer;
-  if (typeof error !== "object" || error === null) return;
-  const code = "code" in error && typeof error.code === "number" ? error.code : 0;
-  const data = "data" in error ? error.data : undefined;
-  const words = "message" in error && typeof error.message === "string" ? error.message : "";
-  throw new EndpointFailure("rpc", `JSON-RPC error ${code}`, { code, data, words });
 }

@@ -2,7 +2,7 @@
 import type { Clock } from "../../runtime.ts";
 import { asEndpointFailure, expectShape, isPassing, type EndpointFailure } from "../endpoint-failure.ts";
 import { Carrier, type Carriage } from "./carrier.ts";
-import { isObject, type RpcCall } from "./rpc-call.ts";
+import { fulfilled, isObject, type Outcome, type RpcCall } from "./rpc-call.ts";
 
 /** What joining calls needs to know. */
 export interface Joining {
@@ -53,7 +53,6 @@ export function joinedCalls(call: RpcCall, { clock, accountsPerCall }: Joining):
 }
 
 type List = readonly string[];
-type Outcome = PromiseSettledResult<unknown>;
 type Load = Pick<Carriage<List, unknown>, "capacity" | "send">;
 
 /** The carriers that have something to do, by what they carry. */
@@ -116,10 +115,6 @@ function isAboutQuestion(failure: EndpointFailure): boolean {
 /** All who joined are given the same error, so that it counts once against the endpoint. */
 function asFailure(error: unknown): never {
   throw asEndpointFailure(error);
-}
-
-function fulfilled(value: unknown): Outcome {
-  return { status: "fulfilled", value };
 }
 
 function isListOfText(value: unknown): value is List {

@@ -26,20 +26,27 @@ export class Pace {
     this.#closed = closed;
   }
 
-  /** Resolves when the next call may be made, in the order asked. Throws `EndpointFailure` when the queue is too long. */
-  async next(): Promise<void> {
+  /** How many calls may be made at the same moment, at most. */
+  get burst(): number {
+    return Math.max(1, Math.floor((this.#rate * BURST_MS) / 1_000));
+  }
+
+  /**
+   * Resolves when so many calls more may be made, in the order asked. Throws `EndpointFailure` when the queue is too long.
+   */
+  async next(calls: number): Promise<void> {
     const now = this.#clock.now();
     // A clock that was set back must not hold calls up until it has caught up.
     this.#fullAt -= Math.max(0, this.#askedAt - now);
     this.#askedAt = now;
     const interval = 1_000 / this.#rate;
-    const next = Math.max(this.#fullAt, now) + interval;
+    const next = Math.max(this.#fullAt, now) + interval * calls;
     const wait = next - now - Math.max(BURST_MS, interval);
     if (wait > MAX_WAIT_MS) {
       throw new EndpointFailure("busy", "more calls than its rate limit allows", { retryAfterMs: wait });
     }
     this.#fullAt = next;
-    this.#made += 1;
+    this.#made += calls;
     if (wait > 0) await this.#clock.sleep(wait, this.#closed);
   }
 

@@ -1,6 +1,4 @@
-/** JSON-RPC calls without web3.js: the answer is parsed once, and checked by the one who asked. */
-import type { Exchange } from "./bounded-fetch.ts";
-import { expectShape } from "../endpoint-failure.ts";
+/** JSON-RPC calls without web3.js: an answer is parsed once, and checked by the one who asked. */
 
 /**
  * Calls a method of one node and resolves with the `result` of its answer, whose shape is not checked. Rejects with an
@@ -8,24 +6,52 @@ import { expectShape } from "../endpoint-failure.ts";
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-const HEADERS = { "content-type": "application/json" };
+/** A call as a node gets it. */
+export interface WrittenCall {
+  readonly method: string;
+  /** By which its answer is known. */
+  readonly id: string;
+  readonly text: string;
+}
 
-/** Calls the node at this URL through `exchange`, which throws HTTP and JSON-RPC errors. */
-export function rpcCaller(exchange: Exchange, url: string): RpcCall {
-  let calls = 0;
+/** What became of one call: its `result`, or why there is none. */
+export type Outcome = PromiseSettledResult<unknown>;
+
+/** Sends these calls to one node in one HTTP request: what became of each, in their order. Never rejects. */
+export type Post = (calls: readonly WrittenCall[]) => Promise<readonly Outcome[]>;
+
+/** Writes calls, each with an id of its own. */
+export class CallWriter {
+  #calls = 0;
+
+  write(method: string, params: readonly unknown[]): WrittenCall {
+    this.#calls += 1;
+    const id = String(this.#calls);
+    return { method, id, text: JSON.stringify({ jsonrpc: "2.0", id, method, params }) };
+  }
+}
+
+/** Each call in a request of its own. */
+export function singleCalls(post: Post): RpcCall {
+  const writer = new CallWriter();
   return async (method, params) => {
-    calls += 1;
-    const id = String(calls);
-    const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-    const answer: unknown = JSON.parse(await exchange(url, { method: "POST", headers: HEADERS, body }));
-    expectShape(isObject(answer), "JSON-RPC answer");
-    expectShape(answer["jsonrpc"] === "2.0" && answer["id"] === id, "JSON-RPC answer to another call");
-    expectShape("result" in answer, "JSON-RPC answer without a result");
-    return answer["result"];
+    const [outcome] = await post([writer.write(method, params)]);
+    if (outcome?.status === "fulfilled") return outcome.value;
+    throw outcome?.reason;
   };
 }
 
 /** True for what JSON writes as an object, and for nothing else. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A call that was answered. */
+export function fulfilled(value: unknown): Outcome {
+  return { status: "fulfilled", value };
+}
+
+/** A call without a usable answer. */
+export function rejected(reason: unknown): Outcome {
+  return { status: "rejected", reason };
 }

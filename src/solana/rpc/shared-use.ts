@@ -1,10 +1,10 @@
 /** Tells the other processes how endpoints are used here, once a second while they are, and keeps to what they tell. */
 import { createHash } from "node:crypto";
 import type { EndpointUse, ExchangeUse, OthersUse } from "../../ledger/endpoint-use.ts";
-import type { Exchange } from "./bounded-fetch.ts";
 import { asksForRest, EndpointFailure } from "../endpoint-failure.ts";
 import { noteOthersRest, ownRestOf, type HealthWatch, type Patient } from "../health.ts";
 import type { Pace } from "./pace.ts";
+import type { Outcome, Post } from "./rpc-call.ts";
 
 const EVERY_MS = 1_000;
 /** A process that has told nothing for so long makes no calls. */
@@ -45,17 +45,14 @@ export class SharedUse {
     this.#others.clear();
   }
 
-  /** The same exchange with this endpoint, whose use is told. */
-  exchangeOf(endpoint: UsedEndpoint, exchange: Exchange): Exchange {
+  /** The same way to this endpoint, whose use is told. */
+  postOf(endpoint: UsedEndpoint, post: Post): Post {
     this.#endpoints.set(keyOf(endpoint), endpoint);
-    return async (input, init) => {
+    return async (calls) => {
       if (endpoint.pace !== null) void this.#tellWhileUsed();
-      try {
-        return await exchange(input, init);
-      } catch (error) {
-        if (error instanceof EndpointFailure && asksForRest(error)) void this.#tellWhileUsed();
-        throw error;
-      }
+      const outcomes = await post(calls);
+      if (outcomes.some(asksForRestIn)) void this.#tellWhileUsed();
+      return outcomes;
     };
   }
 
@@ -122,4 +119,10 @@ export class SharedUse {
 /** The URL tells endpoints apart, with the key of the API in it: a provider counts by that. What is stored must not tell it. */
 function keyOf({ url }: UsedEndpoint): string {
   return createHash("sha256").update(new URL(url).href).digest("base64url").slice(0, KEY_CHARACTERS);
+}
+
+function asksForRestIn(outcome: Outcome): boolean {
+  if (outcome.status === "fulfilled") return false;
+  const reason: unknown = outcome.reason;
+  return reason instanceof EndpointFailure && asksForRest(reason);
 }

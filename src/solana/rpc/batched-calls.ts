@@ -1,0 +1,100 @@
+/** Lets different reads of one moment travel to a node in one HTTP request, as a batch of JSON-RPC 2.0. */
+import type { Clock } from "../../runtime.ts";
+import { EndpointFailure } from "../endpoint-failure.ts";
+import { MAX_BATCH_BYTES } from "./call-limits.ts";
+import { Carrier } from "./carrier.ts";
+import type { Pace } from "./pace.ts";
+import {
+  CallWriter,
+  singleCalls,
+  type Outcome,
+  type Post,
+  type RpcCall,
+  type WrittenCall,
+} from "./rpc-call.ts";
+
+/** What batching calls needs to know. */
+export interface Batching {
+  readonly clock: Clock;
+  /** Calls in one request at most. */
+  readonly callsPerBatch: number;
+  /** A batch is no larger than what may be asked at once; null where the provider sets no limit. */
+  readonly pace: Pace | null;
+}
+
+// A batch is answered when its slowest call is. So it holds only reads whose work is bounded by what they ask, and those
+// that look into history do not hold up the others. Not among them: what sends or tries a transaction; blocks; and all
+// token accounts of an owner, whom strangers can give as many as they like.
+const STATE = [
+  "getAccountInfo",
+  "getBalance",
+  "getBlockHeight",
+  "getEpochInfo",
+  "getFeeForMessage",
+  "getGenesisHash",
+  "getLatestBlockhash",
+  "getMinimumBalanceForRentExemption",
+  "getMultipleAccounts",
+  "getRecentPrioritizationFees",
+  "getSlot",
+  "isBlockhashValid",
+];
+const HISTORY = [
+  "getBlockTime",
+  "getFirstAvailableBlock",
+  "getSignatureStatuses",
+  "getSignaturesForAddress",
+  "getTransaction",
+];
+
+/**
+ * The same calls of one node in fewer requests. A call only joins a request that has not left yet, so no answer is older
+ * than its question. All others leave alone and at once.
+ */
+export function batchedCalls(post: Post, batching: Batching): RpcCall {
+  const alone = singleCalls(post);
+  const writer = new CallWriter();
+  const carriers = new Map(
+    [STATE, HISTORY].flatMap((methods) => {
+      const carrier = carrierOf(post, batching);
+      return methods.map((method) => [method, carrier] as const);
+    }),
+  );
+  // A call that is larger than its share of a request takes the place of several.
+  const share = shareOf(batching);
+  return async (method, params) => {
+    const carrier = carriers.get(method);
+    if (carrier === undefined) return await alone(method, params);
+    const call = writer.write(method, params);
+    return await carrier.ask(call, Math.max(share, call.text.length));
+  };
+}
+
+function shareOf({ callsPerBatch }: Batching): number {
+  return Math.floor(MAX_BATCH_BYTES / callsPerBatch);
+}
+
+function carrierOf(post: Post, batching: Batching): Carrier<WrittenCall, unknown> {
+  const { clock, callsPerBatch, pace } = batching;
+  return new Carrier({
+    clock,
+    get capacity() {
+      return Math.min(callsPerBatch, pace?.burst ?? callsPerBatch) * shareOf(batching);
+    },
+    send: (calls) => together(post, calls),
+    idle: () => undefined,
+  });
+}
+
+/** In one request; where the answers are too many bytes for one, in a request each, so that a call fails alone. */
+async function together(post: Post, calls: readonly WrittenCall[]): Promise<readonly Outcome[]> {
+  const outcomes = await post(calls);
+  if (calls.length === 1 || !outcomes.some(isTooLarge)) return outcomes;
+  return (await Promise.all(calls.map((call) => post([call])))).flat();
+}
+
+function isTooLarge(outcome: Outcome): boolean {
+  if (outcome.status === "fulfilled") return false;
+  const reason: unknown = outcome.reason;
+  return reason instanceof EndpointFailure && reason.facts.isTooLarge === true;
+}

@@ -1,0 +1,87 @@
+/** Sends calls to a node, one or a batch of them, and finds the answer to each: https://www.jsonrpc.org/specification */
+import { EndpointFailure, expectShape, isPassing } from "../endpoint-failure.ts";
+import type { Exchange } from "./bounded-fetch.ts";
+import { fulfilled, isObject, rejected, type Outcome, type Post, type WrittenCall } from "./rpc-call.ts";
+
+/** The way to the node at the other end of `exchange`, which throws HTTP errors. One call alone is written as no batch. */
+export function postedCalls(exchange: Exchange): Post {
+  return async (calls) => {
+    const [only, ...others] = calls;
+    try {
+      if (only === undefined) return [];
+      if (others.length > 0) return answersTo(calls, await batchOf(exchange, calls));
+      return [fulfilled(resultIn(parsed(await exchange(only.text, 1)), only))];
+    } catch (error) {
+      // All are given the same error, so that it counts once against the endpoint.
+      return calls.map(() => rejected(error));
+    }
+  };
+}
+
+/** What the node answered to all of them together. Throws where it did not answer each by itself. */
+async function batchOf(exchange: Exchange, calls: readonly WrittenCall[]): Promise<readonly unknown[]> {
+  try {
+    const answer = parsed(await exchange(`[${calls.map(({ text }) => text).join(",")}]`, calls.length));
+    if (Array.isArray(answer)) return answer as unknown[];
+    if (isObject(answer)) refuseError(answer);
+    throw new EndpointFailure("garbled", "no list of answers");
+  } catch (error) {
+    if (!(error instanceof EndpointFailure) || !isRefusal(error)) throw error;
+    const { kind, message, facts } = error;
+    const advice = "if it answers single calls, leave its callsPerBatch out or lower it";
+    throw new EndpointFailure(kind, `${message} to ${calls.length} calls in one request: ${advice}`, facts);
+  }
+}
+
+/** Whether a node that takes no batches, or shorter ones, may have answered this. Nodes and providers have no word for it. */
+function isRefusal(failure: EndpointFailure): boolean {
+  return !isPassing(failure) && failure.kind !== "timeout" && failure.facts.isTooLarge !== true;
+}
+
+/** Known by their ids, in whatever order. What answers no call is left out. */
+function answersTo(calls: readonly WrittenCall[], answers: readonly unknown[]): readonly Outcome[] {
+  const known = new Map<unknown, unknown>();
+  const doubled = new Set<unknown>();
+  for (const answer of answers.filter(isObject)) {
+    const { id } = answer;
+    if (known.has(id)) doubled.add(id);
+    known.set(id, answer);
+  }
+  // One for all of them: a node that answers nothing of a batch has failed once.
+  let garbled: EndpointFailure | undefined;
+  return calls.map((call) => {
+    if (!known.has(call.id) || doubled.has(call.id)) {
+      garbled ??= new EndpointFailure("garbled", "not one answer to each call of a request");
+      return rejected(garbled);
+    }
+    try {
+      return fulfilled(resultIn(known.get(call.id), call));
+    } catch (error) {
+      return rejected(error);
+    }
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new EndpointFailure("garbled", "an answer that is not JSON");
+  }
+}
+
+function resultIn(answer: unknown, { id }: WrittenCall): unknown {
+  expectShape(isObject(answer), "JSON-RPC answer");
+  // A node that could not read the call does not know its id.
+  refuseError(answer);
+  expectShape(answer["jsonrpc"] === "2.0" && answer["id"] === id, "JSON-RPC answer to another call");
+  expectShape("result" in answer, "JSON-RPC answer without a result");
+  return answer["result"];
+}
+
+function refuseError({ error }: Readonly<Record<string, unknown>>): void {
+  if (!isObject(error)) return;
+  const code = typeof error["code"] === "number" ? error["code"] : 0;
+  const words = typeof error["message"] === "string" ? error["message"] : "";
+  throw new EndpointFailure("rpc", `JSON-RPC error ${code}`, { code, data: error["data"], words });
+}
