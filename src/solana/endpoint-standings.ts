@@ -1,7 +1,7 @@
 /** What each endpoint tells of itself: its chain, how far it is, and what is wrong with it. */
 import { type EndpointStanding, LedgerUnavailable } from "../ledger/ledger.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
-import { chainOf, type Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 
 const SECOND_MS = 1_000;
 
@@ -14,8 +14,9 @@ export async function endpointStandings(nodes: Nodes): Promise<readonly Endpoint
 
 async function standingOf(nodes: Nodes, endpoint: Endpoint): Promise<EndpointStanding> {
   const question: Question<EndpointStanding> = async ({ rpc }) => {
-    const genesisHash = await chainOf(endpoint);
-    const slot = await rpc.getSlot("confirmed");
+    // At one moment, and the chain again though it is known: an endpoint that refuses its batches shows it here.
+    const [genesisHash, slot] = await Promise.all([rpc.getGenesisHash(), rpc.getSlot("confirmed")]);
+    endpoint.genesisHash ??= genesisHash;
     // A node that keeps no times of blocks is well all the same.
     const seconds = await rpc.getBlockTime(slot).catch(() => null);
     const blockTime = seconds === null ? null : seconds * SECOND_MS;

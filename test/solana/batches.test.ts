@@ -158,6 +158,15 @@ describe("E10: a node that", () => {
     expect(failures).toHaveLength(1);
   });
 
+  test("refuses batches is told of where an operator looks, though its chain is known and single calls are answered", async () => {
+    const world = await scene(() => sent(refusal));
+    const ledger = await ledgerOf(world, world.option);
+    const [standing] = await ledger.endpoints();
+    expect(standing).toMatchObject({ genesisHash: world.fixture.chain.genesisHash, slot: null });
+    expect(standing?.trouble?.message).toContain("leave its callsPerBatch out");
+    expect(await ledger.position()).toMatchObject({ endpoint: "127.0.0.1" });
+  });
+
   test("never answers a batch is given up by all who wait, and the next endpoint is asked in a batch, too", async () => {
     let hangs = false;
     const hanging = await scene((answers) => (hangs ? null : sent(answers)));

@@ -18,6 +18,7 @@ const SHARED_READS: ReadonlySet<string> = new Set([
   "getBlockHeight",
   "getEpochInfo",
   "getFirstAvailableBlock",
+  "getGenesisHash",
   "getLatestBlockhash",
   "getMinimumBalanceForRentExemption",
   "getRecentPrioritizationFees",
