@@ -102,5 +102,6 @@ const SAMPLES: readonly (readonly [Flow, Plan])[] = [
   [ROUTING_PLAN, { memory: "rare" }],
   [SPLIT_OF_PLAN, { SQLite: "rare" }],
 ];
-for (const [flow, plan] of sampled(SAMPLES, "replacements"))
+for (const [flow, plan] of sampled(SAMPLES, "replacements")) {
   testEveryDeath(flow, KILLED_ONCE, () => around, plan);
+}
