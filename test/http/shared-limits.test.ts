@@ -1,12 +1,9 @@
 /** Limits per minute where several processes share a database: told to each other, so a burst is bounded and what follows is refused. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createHttpHandler, type HttpHandler } from "../../src/http/create-http-handler.ts";
-import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
+import { describe, expect } from "vitest";
+import { createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { silentLogger } from "../../src/runtime.ts";
-import type { PaymentDatabase } from "../kit/adapters.ts";
 import { range } from "../contracts/storage/samples.ts";
-import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
-import { sharedDatabases } from "../kit/shared-databases.ts";
+import { sharedDatabaseTests } from "../kit/shared-database-test.ts";
 import { sampled } from "../kit/thorough.ts";
 
 const LIMIT = 10;
@@ -20,66 +17,54 @@ async function oneByOne<A>(count: number, act: () => Promise<A>): Promise<A[]> {
   return answers;
 }
 
-describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $name", ({ make }) => {
-  let database: PaymentDatabase;
-  let storages: PaymentStorage[];
-  let world: ServiceFixture;
-  let handlers: HttpHandler[];
-  let exchanges: number;
-  /** Resolves when no exchange is under way that has begun. */
-  let exchanged: Promise<unknown>;
-  let key: string;
+/** Three processes; `statusAt` asks one of them, `second` lets them tell each other. */
+const handlersTests = sharedDatabaseTests.map(({ name, databaseTest }) => ({
+  name,
+  test: databaseTest
+    // `ended` resolves when no exchange is under way that has begun.
+    .extend("exchanges", ({}) => ({ begun: 0, ended: Promise.resolve<unknown>(null) }))
+    .extend("handlers", async ({ world, handle, exchanges }) => {
+      const others = [await handle(), await handle()].map((storage) => world.another({ storage }));
+      return [world.service, ...others].map((service) => {
+        const exchangeHits: typeof service.exchangeHits = (counts) => {
+          exchanges.begun += 1;
+          const told = service.exchangeHits(counts);
+          exchanges.ended = Promise.allSettled([exchanges.ended, told]);
+          return told;
+        };
+        return createHttpHandler({
+          service: { ...service, exchangeHits },
+          clock: world.clock,
+          limits,
+          logger: silentLogger,
+          clientAddress: ({ headers }) => headers.get("x-client"),
+        });
+      });
+    })
+    .extend("statusAt", async ({ world: { service }, handlers }) => {
+      const { accountId } = await service.createAccount({ name: "a", tier: "free" });
+      const issued = await service.issueKey({ accountId, environment: "test", scopes: ["tokens:read"] });
+      const authorization = `Bearer ${issued.key}`;
+      return async (index: number, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
+        const request = new Request("http://pay.test/v1/tokens", { headers: { authorization, ...headers } });
+        return (await handlers[index]?.fetch(request))?.status ?? 0;
+      };
+    })
+    .extend("second", ({ world, exchanges }) => async () => {
+      world.clock.advance(1_000);
+      await turn();
+      await exchanges.ended;
+      await turn();
+    }),
+}));
 
-  beforeEach(async () => {
-    database = await make();
-    storages = [await database.open(), await database.open(), await database.open()];
-    world = await serviceFixture({ ...(storages[0] !== undefined && { storage: storages[0] }) });
-    const services = [world.service, ...storages.slice(1).map((storage) => world.another({ storage }))];
-    exchanges = 0;
-    exchanged = Promise.resolve();
-    handlers = services.map((service) =>
-      createHttpHandler({
-        service: {
-          ...service,
-          exchangeHits(counts) {
-            exchanges += 1;
-            const told = service.exchangeHits(counts);
-            exchanged = Promise.allSettled([exchanged, told]);
-            return told;
-          },
-        },
-        clock: world.clock,
-        limits,
-        logger: silentLogger,
-        clientAddress: ({ headers }) => headers.get("x-client"),
-      }),
-    );
-    const { accountId } = await world.service.createAccount({ name: "a", tier: "free" });
-    ({ key } = await world.service.issueKey({ accountId, environment: "test", scopes: ["tokens:read"] }));
-  });
-  afterEach(async () => {
-    await world.close();
-    for (const storage of storages) await storage.close();
-    await database.destroy();
-  });
+const accepted = (statuses: readonly number[]): number => statuses.filter((status) => status === 200).length;
 
-  const statusAt = async (index: number, headers: Readonly<Record<string, string>> = {}): Promise<number> => {
-    const request = new Request("http://pay.test/v1/tokens", {
-      headers: { authorization: `Bearer ${key}`, ...headers },
-    });
-    return (await handlers[index]?.fetch(request))?.status ?? 0;
-  };
-  /** Lets the processes tell each other, and waits until no exchange is under way. */
-  const second = async (): Promise<void> => {
-    world.clock.advance(1_000);
-    await turn();
-    await exchanged;
-    await turn();
-  };
-  const accepted = (statuses: readonly number[]): number =>
-    statuses.filter((status) => status === 200).length;
-
-  test("what one process has accepted leaves as much less room in the others, a second later", async () => {
+describe.each(sampled(handlersTests, "shared limits"))("three handlers on $name", ({ test }) => {
+  test("what one process has accepted leaves as much less room in the others, a second later", async ({
+    statusAt,
+    second,
+  }) => {
     const first = await oneByOne(6, () => statusAt(0));
     expect(accepted(first)).toBe(6);
     await second();
@@ -93,7 +78,11 @@ describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $nam
     expect(await statusAt(1)).toBe(429);
   });
 
-  test("a burst at all of them at once finds no more than the limit at each, and then all are full for its minute", async () => {
+  test("a burst at all of them at once finds no more than the limit at each, and then all are full for its minute", async ({
+    world,
+    statusAt,
+    second,
+  }) => {
     const burst = await Promise.all(range(45).map((index) => statusAt(index % 3)));
     expect(accepted(burst)).toBe(3 * LIMIT);
     await second();
@@ -107,7 +96,11 @@ describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $nam
     expect([await statusAt(0), await statusAt(1), await statusAt(2)]).toEqual([200, 200, 200]);
   });
 
-  test("what was told once counts once, also for a process that comes back after half a minute", async () => {
+  test("what was told once counts once, also for a process that comes back after half a minute", async ({
+    world,
+    statusAt,
+    second,
+  }) => {
     expect(accepted(await oneByOne(6, () => statusAt(0)))).toBe(6);
     await second();
     expect(await statusAt(1)).toBe(200);
@@ -120,7 +113,7 @@ describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $nam
     expect(accepted(await oneByOne(3, () => statusAt(1)))).toBe(2);
   });
 
-  test("failed authentications of one address are counted together", async () => {
+  test("failed authentications of one address are counted together", async ({ statusAt, second }) => {
     const wrong = { authorization: "Bearer ps_test_wrong", "x-client": "203.0.113.7" };
     expect([await statusAt(0, wrong), await statusAt(0, wrong), await statusAt(1, wrong)]).toEqual([
       401, 401, 401,
@@ -132,15 +125,19 @@ describe.each(sampled(sharedDatabases, "shared limits"))("three handlers on $nam
     expect(await statusAt(1, { ...wrong, "x-client": "203.0.113.8" })).toBe(401);
   });
 
-  test("one exchange a second while requests come, and none without", async () => {
+  test("one exchange a second while requests come, and none without", async ({
+    exchanges,
+    statusAt,
+    second,
+  }) => {
     await oneByOne(4, () => statusAt(0));
-    expect(exchanges).toBe(0);
+    expect(exchanges.begun).toBe(0);
     await second();
-    expect(exchanges).toBe(1);
+    expect(exchanges.begun).toBe(1);
     await oneByOne(5, second);
-    expect(exchanges).toBe(1);
+    expect(exchanges.begun).toBe(1);
     await statusAt(0);
     await second();
-    expect(exchanges).toBe(2);
+    expect(exchanges.begun).toBe(2);
   });
 });

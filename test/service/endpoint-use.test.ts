@@ -1,40 +1,27 @@
 /** The services on one database tell each other how their ledgers use the endpoints, while they run. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import type { ExchangeUse, Ledger } from "../../src/ledger/ledger.ts";
-import type { PaymentDatabase } from "../kit/adapters.ts";
-import { serviceFixture, type ServiceFixture } from "../kit/service-fixture.ts";
-import { sharedDatabases } from "../kit/shared-databases.ts";
+import { sharedDatabaseTests } from "../kit/shared-database-test.ts";
 
-describe.each(sharedDatabases)("two services on $name", ({ make }) => {
-  let database: PaymentDatabase;
-  let world: ServiceFixture;
-  let exchanges: ExchangeUse[];
-  let over: (() => Promise<void>)[];
-
-  beforeEach(async () => {
-    database = await make();
-    exchanges = [];
-    over = [];
-    const storages = [await database.open(), await database.open()] as const;
-    world = await serviceFixture({ storage: storages[0] });
-    for (const storage of storages) {
-      const ledger: Ledger = { ...world.ledger, shareUse: (exchange) => void exchanges.push(exchange) };
-      const service = world.another({ storage, ledger });
-      await service.start();
-      over.push(() => service.stop());
-    }
-    over.push(...storages.map((storage) => () => storage.close()));
-  });
-  afterEach(async () => {
-    for (const end of over.slice(0, 2)) await end();
-    await world.close();
-    for (const end of over.slice(2)) await end();
-    await database.destroy();
-  });
-
-  test("each hears what the other has told, once, with a name of its own, and never what it told itself", async () => {
+describe.each(sharedDatabaseTests)("two services on $name", ({ databaseTest }) => {
+  const test = databaseTest.extend("two", async ({ world, handle }, { onCleanup }) => {
+    const exchanges: ExchangeUse[] = [];
+    const ledger: Ledger = { ...world.ledger, shareUse: (exchange) => void exchanges.push(exchange) };
+    const first = world.another({ ledger });
+    const second = world.another({ ledger, storage: await handle() });
+    onCleanup(async () => {
+      for (const service of [first, second]) await service.stop();
+    });
+    for (const service of [first, second]) await service.start();
     const [one, other] = exchanges;
     if (one === undefined || other === undefined) throw new Error("a service that has not shared its use");
+    return { one, other, first };
+  });
+
+  test("each hears what the other has told, once, with a name of its own, and never what it told itself", async ({
+    world,
+    two: { one, other },
+  }) => {
     expect(await one({ calls: { key: 40 }, rests: {} })).toEqual([]);
     expect(await other({ calls: { key: 2 }, rests: { key: 1_500 } })).toMatchObject([
       { calls: { key: 40 }, rests: {}, at: world.clock.now() },
@@ -47,14 +34,14 @@ describe.each(sharedDatabases)("two services on $name", ({ make }) => {
     expect(await one({ calls: {}, rests: {} })).toMatchObject([{ calls: {}, process: told?.process }]);
   });
 
-  test("the counts of requests are no calls of endpoints", async () => {
+  test("the counts of requests are no calls of endpoints", async ({ world, two }) => {
     await world.another().exchangeHits({ reads: { account: 7 } });
-    expect(await exchanges[0]?.({ calls: {}, rests: {} })).toEqual([]);
+    expect(await two.one({ calls: {}, rests: {} })).toEqual([]);
   });
 
-  test("a service that has stopped tells and asks nothing any more", async () => {
-    await over[0]?.();
-    expect(await exchanges[0]?.({ calls: { key: 40 }, rests: {} })).toEqual([]);
-    expect(await exchanges[1]?.({ calls: {}, rests: {} })).toEqual([]);
+  test("a service that has stopped tells and asks nothing any more", async ({ two }) => {
+    await two.first.stop();
+    expect(await two.one({ calls: { key: 40 }, rests: {} })).toEqual([]);
+    expect(await two.other({ calls: {}, rests: {} })).toEqual([]);
   });
 });

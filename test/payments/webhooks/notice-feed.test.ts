@@ -1,126 +1,113 @@
 /** `service.subscribe()` where several processes share a database: each notice once, those of a transaction in order. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { assetsWith, MAINNET_STABLECOINS } from "../../../src/payments/assets/assets.ts";
 import type { NoticeRecord } from "../../../src/payments/records.ts";
-import type { PaymentStorage, TransactionView } from "../../../src/payments/payment-storage.ts";
+import type { TransactionView } from "../../../src/payments/payment-storage.ts";
 import type { Notice } from "../../../src/payments/webhooks/sending/notice-body.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import type { PaymentDatabase } from "../../kit/adapters.ts";
-import { sharedDatabases } from "../../kit/shared-databases.ts";
+import { sharedDatabaseTests } from "../../kit/shared-database-test.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { type ServiceFixture, serviceFixture } from "../../kit/service-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { range } from "../../contracts/storage/samples.ts";
 import { NoticeFeed } from "../../../src/payments/webhooks/notice-feed.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 
-describe.each(sampled(sharedDatabases, "notice feed"))("listeners on $name", ({ make }) => {
-  let database: PaymentDatabase;
-  let storages: PaymentStorage[];
-  let world: ServiceFixture;
-  let other: PaymentService;
-
-  beforeEach(async () => {
-    database = await make();
-    const mine = await database.open();
-    const theirs = await database.open();
-    storages = [mine, theirs];
-    world = await serviceFixture({ storage: mine });
-    other = world.another({ storage: theirs });
-  });
-  afterEach(async () => {
-    await other.stop();
-    await world.close();
-    for (const storage of storages) await storage.close();
-    await database.destroy();
-  });
+describe.each(sampled(sharedDatabaseTests, "notice feed"))("listeners on $name", ({ databaseTest }) => {
+  const listenerTest = databaseTest
+    .extend("other", async ({ world, handle }, { onCleanup }) => {
+      const other = world.another({ storage: await handle() });
+      onCleanup(() => other.stop());
+      return other;
+    })
+    .extend("send", async ({ world }) => {
+      const caller = await world.caller();
+      const from = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
+      const { address: to } = world.wallet("bob");
+      return async (amount: string) => (await world.send(caller, { from, to, amount })).transactionId;
+    })
+    .extend("second", ({ world, other }) => async () => {
+      world.clock.advance(1_000);
+      await other.settled();
+      await world.service.settled();
+    });
 
   const heardBy = (service: PaymentService): Notice[] => {
     const heard: Notice[] = [];
     service.subscribe({}, (notice) => void heard.push(notice));
     return heard;
   };
-  const second = async (): Promise<void> => {
-    world.clock.advance(1_000);
-    await other.settled();
-    await world.service.settled();
-  };
   const eventsOf = (heard: readonly Notice[], id: string): string[] =>
     heard.filter(({ transactionId }) => transactionId === id).map(({ event }) => event);
   const ALL = ["transaction.pending", "transaction.confirmed", "transaction.completed"];
 
-  test("each process tells of all notices, whoever commits them: each once, in the order of the steps", async () => {
-    await other.start();
-    const heard = [heardBy(world.service), heardBy(other)];
-    await second();
-    const caller = await world.caller();
-    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
-    const bob = world.wallet("bob", { lamports: 1_000_000_000n });
-    const ids: string[] = [];
-    for (const amount of ["1", "2", "3"]) {
-      ids.push((await world.send(caller, { from: alice, to: bob.address, amount })).transactionId);
-    }
-    for (const slots of [2, 2, 40, 40]) {
-      world.chain.advance(slots);
+  listenerTest(
+    "each process tells of all notices, whoever commits them: each once, in the order of the steps",
+    async ({ world, other, send, second }) => {
+      await other.start();
+      const heard = [heardBy(world.service), heardBy(other)];
       await second();
-    }
-    for (const id of ids) for (const each of heard) expect(eventsOf(each, id)).toEqual(ALL);
-    for (let round = 0; round < 12; round += 1) await second();
-    for (const each of heard) expect(each).toHaveLength(9);
-  });
+      const ids: string[] = [];
+      for (const amount of ["1", "2", "3"]) ids.push(await send(amount));
+      for (const slots of [2, 2, 40, 40]) {
+        world.chain.advance(slots);
+        await second();
+      }
+      for (const id of ids) for (const each of heard) expect(eventsOf(each, id)).toEqual(ALL);
+      for (let round = 0; round < 12; round += 1) await second();
+      for (const each of heard) expect(each).toHaveLength(9);
+    },
+  );
 
-  test("a process that has not started tells of its own, and of those of others once it runs", async () => {
-    const heard = heardBy(other);
-    const caller = await world.caller();
-    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
-    const { transactionId } = await world.send(caller, {
-      from: alice,
-      to: world.wallet("bob").address,
-      amount: "1",
-    });
-    await world.finalize();
-    await second();
-    expect(heard).toEqual([]);
-    await other.start();
-    await second();
-    const late = await world.send(caller, { from: alice, to: world.wallet("bob").address, amount: "2" });
-    await world.finalize();
-    await second();
-    expect(eventsOf(heard, transactionId)).toEqual([]);
-    expect(eventsOf(heard, late.transactionId)).toEqual(ALL);
-  });
+  listenerTest(
+    "a process that has not started tells of its own, and of those of others once it runs",
+    async ({ world, other, send, second }) => {
+      const heard = heardBy(other);
+      const early = await send("1");
+      await world.finalize();
+      await second();
+      expect(heard).toEqual([]);
+      await other.start();
+      await second();
+      const late = await send("2");
+      await world.finalize();
+      await second();
+      expect(eventsOf(heard, early)).toEqual([]);
+      expect(eventsOf(heard, late)).toEqual(ALL);
+    },
+  );
 
-  test("a listener that throws or rejects ends no process, and keeps no other from being told", async () => {
-    world.service.subscribe({}, () => {
-      throw new Error("thrown");
-    });
-    const rejecting = (): unknown => Promise.reject(new Error("rejected"));
-    world.service.subscribe({}, rejecting);
-    const heard = heardBy(world.service);
-    await second();
-    const caller = await world.caller();
-    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
-    const to = world.wallet("bob").address;
-    const { transactionId } = await world.send(caller, { from: alice, to, amount: "1" });
-    await world.finalize();
-    await second();
-    expect(eventsOf(heard, transactionId)).toEqual(ALL);
-  });
+  listenerTest(
+    "a listener that throws or rejects ends no process, and keeps no other from being told",
+    async ({ world, send, second }) => {
+      world.service.subscribe({}, () => {
+        throw new Error("thrown");
+      });
+      const rejecting = (): unknown => Promise.reject(new Error("rejected"));
+      world.service.subscribe({}, rejecting);
+      const heard = heardBy(world.service);
+      await second();
+      const transactionId = await send("1");
+      await world.finalize();
+      await second();
+      expect(eventsOf(heard, transactionId)).toEqual(ALL);
+    },
+  );
 
-  test("one who comes later is told of nothing that was before, and who has gone of nothing more", async () => {
-    await other.start();
-    const gone: Notice[] = [];
-    const leave = other.subscribe({}, (notice) => void gone.push(notice));
-    await second();
-    leave();
-    const caller = await world.caller();
-    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 90_000_000n });
-    await world.send(caller, { from: alice, to: world.wallet("bob").address, amount: "1" });
-    await world.finalize();
-    const heard = heardBy(other);
-    for (let round = 0; round < 3; round += 1) await second();
-    expect([heard, gone]).toEqual([[], []]);
-  });
+  listenerTest(
+    "one who comes later is told of nothing that was before, and who has gone of nothing more",
+    async ({ world, other, send, second }) => {
+      await other.start();
+      const gone: Notice[] = [];
+      const leave = other.subscribe({}, (notice) => void gone.push(notice));
+      await second();
+      leave();
+      await send("1");
+      await world.finalize();
+      const heard = heardBy(other);
+      for (let round = 0; round < 3; round += 1) await second();
+      expect([heard, gone]).toEqual([[], []]);
+    },
+  );
 });
 
 describe("rows that come up late, and rows that go", () => {
