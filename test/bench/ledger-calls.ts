@@ -7,7 +7,9 @@ import type { Figure } from "./figures.ts";
 /** One call of a node. */
 export interface NodeCall {
   readonly method: string;
-  /** The ledger's method; `watch` when it looks at many deposit addresses in turn. */
+  /** The HTTP request that held it, counted from 1: those of a batch have one. */
+  readonly request: number;
+  /** The ledger's method; `watch` when it looks at many deposit addresses in turn. In a batch that of its first call. */
   readonly question: string;
   /** When its answer was there, in milliseconds of `performance.now()`, and the CPU time used by then, in microseconds. */
   readonly at: number;
@@ -20,6 +22,11 @@ export interface LedgerCalls {
   readonly fetch: typeof fetch;
   watching(storage: PaymentStorage): PaymentStorage;
   asking(ledger: Ledger): Ledger;
+}
+
+/** A call as it is sent. */
+interface Asked {
+  readonly method: string;
 }
 
 /** The kinds of watches whose polls are `watch`. */
@@ -38,6 +45,7 @@ export function perPayment(calls: readonly NodeCall[], payments: number): Omit<F
   const count = (part: string): number => calls.filter((call) => partOf(call) === part).length / payments;
   return {
     "calls each": calls.length / payments,
+    "requests each": new Set(calls.map(({ request }) => request)).size / payments,
     watch: count("watch"),
     status: count("status"),
     rest: count("rest"),
@@ -66,6 +74,7 @@ export function ledgerCalls(node: typeof fetch): LedgerCalls {
   const calls: NodeCall[] = [];
   /** What each kind of watch looked at last: so full readings by its polls are told from settlements, which ask the same. */
   const polled = new Map<string, ReadonlySet<string>>();
+  let requests = 0;
   const isWatched = (address: string): boolean => [...polled.values()].some((keys) => keys.has(address));
   const isPoll = (method: string | symbol, asked: unknown): boolean =>
     method === "amountsIn" || (method === "funds" && (asked as readonly string[]).every(isWatched));
@@ -73,14 +82,12 @@ export function ledgerCalls(node: typeof fetch): LedgerCalls {
   return {
     calls,
     fetch: async (input, init) => {
-      const { method } = JSON.parse(init?.body as string) as { method: string };
+      const asked = JSON.parse(init?.body as string) as Asked | readonly Asked[];
+      const question = questions.getStore() ?? "none";
       const answer = await node(input, init);
-      calls.push({
-        method,
-        question: questions.getStore() ?? "none",
-        at: performance.now(),
-        cpu: cpuTime(),
-      });
+      requests += 1;
+      const common = { request: requests, question, at: performance.now(), cpu: cpuTime() };
+      calls.push(...[asked].flat().map(({ method }) => ({ ...common, method })));
       return answer;
     },
     watching: (storage) =>

@@ -41,9 +41,11 @@ const USDC_DECIMALS = 6;
 export async function privateWorld({
   slotMs,
   pollMs,
+  callsPerBatch = 1,
 }: {
   readonly slotMs: number;
   readonly pollMs: number;
+  readonly callsPerBatch?: number;
 }): Promise<PrivateWorld> {
   const folder = mkdtempSync(join(tmpdir(), "paystate-bench-"));
   const chain = await startChain({ slotMs });
@@ -51,7 +53,7 @@ export async function privateWorld({
   const { calls, fetch: counted, watching, asking } = ledgerCalls(fetch);
   const file = await sqliteStorage(join(folder, "private.db"));
   const storage = watching(file);
-  const nodes = solanaLedger({ endpoints: [{ url: chain.url, fetch: counted }] });
+  const nodes = solanaLedger({ endpoints: [{ url: chain.url, fetch: counted, callsPerBatch }] });
   const service = createPaymentService({
     storage,
     ledger: asking(nodes),

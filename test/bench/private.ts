@@ -10,6 +10,7 @@ const REAL_SLOT_SECONDS = 0.4;
 const SINGLE_SENDS = 3;
 const IN_FLIGHT = 1_000;
 const AT_ONCE = 32;
+const CALLS_PER_BATCH = 20;
 
 /** One send of one recipient who has a token account. */
 const take = ({ order, recipients }: PrivateWorld, index: number): Promise<TakenOrder> =>
@@ -79,7 +80,7 @@ async function oneAtATime(report: Report, world: PrivateWorld): Promise<void> {
   report({ name: "calls from deposit to completed", ...callList(paying, SINGLE_SENDS) });
 }
 
-async function manyAtOnce(report: Report, world: PrivateWorld): Promise<void> {
+async function manyAtOnce(report: Report, world: PrivateWorld, how = ""): Promise<void> {
   const orders: TakenOrder[] = [];
   await inParallel(IN_FLIGHT, AT_ONCE, async (index) => {
     orders.push(await take(world, index));
@@ -91,25 +92,39 @@ async function manyAtOnce(report: Report, world: PrivateWorld): Promise<void> {
     await world.deposit(orders);
     await done;
   });
-  const count = IN_FLIGHT.toLocaleString("en");
+  const count = `${IN_FLIGHT.toLocaleString("en")} in flight${how}`;
   report({
-    name: `private sends, ${count} in flight`,
+    name: `private sends, ${count}`,
     perSecond: IN_FLIGHT / seconds,
     "s to the last completed": seconds,
     "CPU ms/send": (cpuTime() - cpu) / 1_000 / IN_FLIGHT,
     ...perPayment(world.calls, IN_FLIGHT),
   });
-  report({ name: `calls, ${count} in flight`, ...callList(world.calls, IN_FLIGHT) });
 }
 
 /** From the deposit's landing until the payee is paid for good. The sweep comes an hour and a quarter later. */
 export async function benchPrivate(report: Report): Promise<void> {
-  for (const bench of [oneAtATime, manyAtOnce]) {
-    const world = await privateWorld({ slotMs: SLOT_MS, pollMs: POLL_MS });
-    try {
-      await bench(report, world);
-    } finally {
-      await world.close();
-    }
+  const speed = { slotMs: SLOT_MS, pollMs: POLL_MS };
+  const inBatches = { ...speed, callsPerBatch: CALLS_PER_BATCH };
+  await within(speed, (world) => oneAtATime(report, world));
+  await within(speed, async (world) => {
+    await manyAtOnce(report, world);
+    report({
+      name: `calls, ${IN_FLIGHT.toLocaleString("en")} in flight`,
+      ...callList(world.calls, IN_FLIGHT),
+    });
+  });
+  await within(inBatches, (world) => manyAtOnce(report, world, `, ${CALLS_PER_BATCH} calls a batch`));
+}
+
+async function within(
+  settings: Parameters<typeof privateWorld>[0],
+  bench: (world: PrivateWorld) => Promise<void>,
+): Promise<void> {
+  const world = await privateWorld(settings);
+  try {
+    await bench(world);
+  } finally {
+    await world.close();
   }
 }
