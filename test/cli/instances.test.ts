@@ -123,6 +123,19 @@ test("show tells what made each step, and at which attempt an effect ended, with
   ]);
 });
 
+test("show tells a timer that is due after the last time that a date can be", async () => {
+  const task = {
+    id: "bad:1:9",
+    instance: "bad",
+    workflow: "job@1",
+    name: "later",
+    payload: "{}",
+    lane: null,
+  };
+  await storage.commit([{ arms: [{ task: { ...task, kind: "timer", dueAt: 9e15 } }] }]);
+  expect((await paystate("show", "bad")).stdout).toMatch(/timer +later +due +never +bad:1:9/);
+});
+
 test("history gives the steps with what made each, page by page", async () => {
   const { stdout } = await paystate("history", "good");
   expect(stdout).toMatch(

@@ -27,7 +27,9 @@ function cell(text: string): string {
   return printable.length > MAX_CELL ? `${printable.slice(0, MAX_CELL - 1)}…` : printable;
 }
 
-const time = (at: number): string => new Date(at).toISOString();
+/** A stored time may lie beyond the last that a date can be. */
+const LAST_TIME = 8.64e15;
+const time = (at: number): string => (Math.abs(at) <= LAST_TIME ? new Date(at).toISOString() : "never");
 
 /** A state value as paths: `paying.card`, and one path for each parallel region. */
 function stateText(value: unknown): string {
