@@ -19,15 +19,17 @@ const MAX_GROUP = 128;
 /** How long is asked after a lost answer, in milliseconds. */
 const ASKING_MS = 30_000;
 
+/** What the writes of a group need: their statements, and what is locked before the first item. Left out where there is none. */
+interface Needs {
+  readonly statements?: readonly string[];
+  readonly names?: readonly string[];
+  readonly rows?: readonly object[];
+}
+
 /** A group as the functions of the database take it. */
 interface Group {
   readonly items: readonly PreparedItem[];
-  readonly statements: readonly string[];
-  /** What is locked before the first item: names, rows of the caller's tables, instances and tasks. */
-  readonly names: readonly string[];
-  readonly rows: readonly object[];
-  readonly instances?: readonly string[];
-  readonly tasks?: readonly string[];
+  readonly needs: Needs;
 }
 
 export class Commits {
@@ -47,7 +49,7 @@ export class Commits {
     const results: CommitResult[] = [];
     while (results.length < items.length) {
       const group = this.#prepared(items.slice(results.length, results.length + MAX_GROUP));
-      results.push(...((await this.#together(group)) ?? (await this.#carryOut(functionNames.commit, group))));
+      results.push(...((await this.#together(group)) ?? (await this.#oneByOne(group))));
     }
     return results;
   }
@@ -60,14 +62,20 @@ export class Commits {
   async #together(group: Group): Promise<CommitResult[] | null> {
     const merged = merge(group.items);
     if (merged === null) return null;
-    const { items, ...others } = group;
     try {
-      const answers = items.map(() => "ok");
-      return await this.#carryOut(functionNames.together, { ...others, ...merged, answers });
+      const answers = group.items.map(() => "ok");
+      return await this.#carryOut(functionNames.together, { ...group.needs, ...merged, answers });
     } catch (error) {
       if (isRefused(error)) return null;
       throw error;
     }
+  }
+
+  /** Item by item. Their instances and tasks are locked before the first. */
+  #oneByOne({ items, needs }: Group): Promise<CommitResult[]> {
+    const instances = items.flatMap(({ step }) => step?.id ?? []);
+    const tasks = items.flatMap(({ consumes }) => consumes?.task ?? []);
+    return this.#carryOut(functionNames.commit, { ...needs, items, instances, tasks });
   }
 
   /** Sends the group until it is known to have happened, and never twice. */
@@ -116,15 +124,15 @@ export class Commits {
   #prepared(items: readonly AnyCommit[]): Group {
     const writes = new GroupWrites(this.#tables);
     const prepared = items.map((item) => this.#item(item, writes));
-    const stepped = items.flatMap(({ step }) => (step === undefined ? [] : [step.id]));
-    const consumed = items.flatMap(({ consumes }) => (consumes === undefined ? [] : [consumes.task]));
+    const rows = writes.locks();
+    const { names, statements } = writes;
     return {
       items: prepared,
-      names: writes.names,
-      rows: writes.locks(),
-      ...(stepped.length > 1 ? { instances: stepped } : {}),
-      ...(consumed.length > 1 ? { tasks: consumed } : {}),
-      statements: writes.statements,
+      needs: {
+        ...(statements.length === 0 ? {} : { statements }),
+        ...(names.length === 0 ? {} : { names }),
+        ...(rows.length === 0 ? {} : { rows }),
+      },
     };
   }
 

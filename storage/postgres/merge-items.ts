@@ -2,6 +2,7 @@
  * The parts of a group's items put together by kind, so that each kind is one statement. Only where it comes to the same as
  * item by item: no item touches what another one does, other than by messages.
  */
+import { compareTexts } from "../compare-texts.ts";
 import type { AnyCommit } from "../storage.ts";
 import type { PreparedWrite } from "./prepare-writes.ts";
 
@@ -22,15 +23,20 @@ export interface PreparedItem extends Given {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What the items do, by kind, in their order; kinds that none does are left out. */
+/**
+ * What the items do, by kind, in their order; kinds that none does are left out. Rows that others may change at the same
+ * time come in the order of their ids, so that groups which meet do not end each other.
+ */
 type Merged = Readonly<Record<string, readonly unknown[]>>;
 
 /** Null where the items have to be carried out one after the other. */
 export function merge(items: readonly PreparedItem[]): Merged | null {
   if (items.some(isRare) || meet(items)) return null;
   const kinds: Merged = {
-    consumes: items.flatMap(({ consumes = [] }) => consumes),
-    steps: items.flatMap(({ step = [] }) => step),
+    consumes: items
+      .flatMap(({ consumes = [] }) => consumes)
+      .toSorted((one, other) => compareTexts(one.task, other.task)),
+    steps: items.flatMap(({ step = [] }) => step).toSorted((one, other) => compareTexts(one.id, other.id)),
     starts: items.flatMap(({ starts = [] }) => starts),
     writes: items.flatMap(({ writes = [] }) => writes),
     ends: items.flatMap(({ ends = [] }) => ends),

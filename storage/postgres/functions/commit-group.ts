@@ -4,23 +4,18 @@ import { GIVEN_UP, REFUSED } from "./states.ts";
 /** PostgreSQL keeps 64 subtransactions of a session where others can look them up quickly. */
 const SUBTRANSACTIONS = 48;
 
-/** What a group begins with: whatever its items touch is locked in one order. */
+/** What a group begins with: names and rows that its items touch are locked in one order. */
 export const lockGroup = `
-  perform paystate_lock_@(batch->'names');
-  if batch ? 'instances' then
-    perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
-      order by id for no key update;
-  end if;
-  if batch ? 'tasks' then
-    perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
-  end if;
-  for each in select * from jsonb_array_elements(batch->'rows') loop
-    execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
-  end loop;`;
+  if batch ? 'names' then perform paystate_lock_@(batch->'names'); end if;
+  if batch ? 'rows' then
+    for each in select * from jsonb_array_elements(batch->'rows') loop
+      execute statements->>(each->>'statement')::int using array(select jsonb_array_elements_text(each->'keys'));
+    end loop;
+  end if;`;
 
 /** What a group ends with. The row of the writer tells afterwards what became of the group, should its answer be lost. */
 export const endGroup = `
-  perform paystate_settle_@(armed, changed);
+  if cardinality(changed) > 0 then perform paystate_settle_@(armed, changed); end if;
   update "paystateWriters" set number = (batch->>'number')::bigint, results = answers::text,
       "usedAt" = floor(extract(epoch from clock_timestamp()) * 1000)::bigint
     where id = batch->>'writer' and number < (batch->>'number')::bigint;
@@ -43,6 +38,9 @@ declare
   armed jsonb := '[]';
 begin
   ${lockGroup}
+  perform 1 from tasks where id = any(array(select jsonb_array_elements_text(batch->'tasks'))) order by id for update;
+  perform 1 from instances where id = any(array(select jsonb_array_elements_text(batch->'instances')))
+    order by id for no key update;
   for item in select * from jsonb_array_elements(batch->'items') limit ${SUBTRANSACTIONS} loop
     begin
       select a.changed, a.armed into changed, armed from paystate_apply_@(item, statements, changed, armed) a;

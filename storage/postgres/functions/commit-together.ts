@@ -11,7 +11,8 @@ const eachOf = (part: string, fields: string): string =>
 
 /**
  * A group of commits whose parts are in nobody's way: each kind of change is one statement for all of them, which costs a
- * third of one for each. One refusal takes back all, and the group is sent item by item.
+ * third of one for each. One refusal takes back all, and the group is sent item by item. Tasks and instances come in the
+ * order of their ids, and are taken in it, so groups that meet wait for each other: to lock them first costs each row twice.
  *
  * Plans are kept for a session. One that was made while a table was small would scan it when it is large, so plans without
  * an index are given a price that is never paid; and without JIT, which compiles whatever has a high price, for 0.1 s each.
@@ -54,9 +55,11 @@ begin
     get diagnostics counted = row_count;
     ${refuseUnless("counted = jsonb_array_length(batch->'starts')")}
   end if;
-  for each in select * from jsonb_array_elements(batch->'writes') loop
-    ${refuseUnless("paystate_write_@(each, statements)")}
-  end loop;
+  if batch ? 'writes' then
+    for each in select * from jsonb_array_elements(batch->'writes') loop
+      ${refuseUnless("paystate_write_@(each, statements)")}
+    end loop;
+  end if;
   if batch ? 'ends' then
     with gone as (
       delete from tasks where instance = any(array(select jsonb_array_elements_text(batch->'ends')))
