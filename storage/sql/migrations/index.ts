@@ -46,7 +46,10 @@ export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<b
   return rows.length === Object.keys(migrations).length;
 }
 
-/** The tables and views there are. Kysely's list describes each column of them too, in every schema of the server. */
+/**
+ * The tables and views there are; none of a schema that the role may not look into. Kysely's list describes each column of
+ * them too, in every schema of the server.
+ */
 async function tablesIn(db: Kysely<unknown>, schema: string | undefined): Promise<readonly string[]> {
   const listed =
     schema === undefined
@@ -55,7 +58,7 @@ async function tablesIn(db: Kysely<unknown>, schema: string | undefined): Promis
       : sql<{
           name: string;
         }>`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-          where nspname = ${schema} and relkind in ('r', 'p', 'v')`;
+          where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`;
   const { rows } = await listed.execute(db);
   return rows.map(({ name }) => name);
 }

@@ -126,6 +126,6 @@ test("the example of an own provider runs to its end", { timeout: 60_000 }, asyn
   const [code] = (await once(child, "exit")) as [number | null];
   expect([code, said.split("\n").slice(-4)]).toEqual([
     0,
-    ["ended: completed", "alice has 39.96 USDT", "alice has 60 USDC", ""],
+    ["ended: completed", "alice has 60 USDC", "alice has 39.96 USDT", ""],
   ]);
 });
