@@ -35,8 +35,8 @@ function verdict(testimonies: readonly Testimony[], index: number, needed: numbe
   const dead = witnesses.filter(({ finding: { kind } }) => kind === "dead").length;
   const isDoubted = witnesses.some(({ finding: { kind } }) => kind === "unclear");
   if (isTraceless && !isDoubted && dead >= needed) return "dead";
-  if (witnesses.length >= needed && isSeenByAll(witnesses)) return "seen";
-  return witnesses.filter(isPast).length >= needed ? "unprovable" : "open";
+  if (witnesses.filter(isPast).length >= needed) return "unprovable";
+  return witnesses.length >= needed && isSeenByAll(witnesses) ? "seen" : "open";
 }
 
 function wordOf({ finding, isArchive }: Witness): Word {
@@ -47,7 +47,7 @@ function wordOf({ finding, isArchive }: Witness): Word {
   };
 }
 
-/** Those that all call it final, and differ in how it landed, are left in doubt. */
+/** Whether each endpoint shows it in a block, and one of them a block that is not final yet. */
 function isSeenByAll(witnesses: readonly Witness[]): boolean {
   const kinds = witnesses.map(({ finding: { kind } }) => kind);
   return kinds.includes("seen") && kinds.every((kind) => kind === "seen" || kind === "landed");

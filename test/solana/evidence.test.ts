@@ -67,6 +67,19 @@ async function fateOf(ledger: Ledger, attempt: Attempt): Promise<string | undefi
   return (await ledger.fates([attempt]))[0];
 }
 
+/** An endpoint whose chain has hardly begun, and which shows everything in a block of this slot that is not final. */
+function beginner(world: TwoNodes, slot: number): OddEndpoint["option"] {
+  const beginning = lyingAbout("getEpochInfo", (honest: object) => ({ ...honest, blockHeight: 1 }));
+  const processed = lyingAbout(
+    "getSignatureStatuses",
+    ({ context, value }: { context: object; value: unknown[] }) => ({
+      context,
+      value: value.map(() => ({ slot, confirmations: 0, err: null, confirmationStatus: "processed" })),
+    }),
+  );
+  return oddEndpoint(world.chain, "beginner", (request) => beginning(request) ?? processed(request)).option;
+}
+
 const noStatuses = lyingAbout(
   "getSignatureStatuses",
   ({ context, value }: { context: object; value: unknown[] }) => ({
@@ -230,6 +243,9 @@ describe("M6: one endpoint's word ends nothing", () => {
     expect(await fateOf(four, attempt)).toBe("open");
     expire(world, attempt);
     expect(await fateOf(four, attempt)).toBe("unprovable");
+    // A fifth that claims to see it in a young block hides no disagreement.
+    const young = ledgerOver(world, {}, [third, fourth, one.option, two.option, beginner(world, slot)]);
+    expect(await fateOf(young, attempt)).toBe("unprovable");
     expect(await fateOf(three, attempt)).toBe("landed");
     const strict = ledgerOver(world, { witnesses: 3 }, [third, one.option, two.option]);
     expect(await strict.landings([attempt])).toEqual([null]);
