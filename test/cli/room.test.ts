@@ -160,13 +160,17 @@ test("a host resolves and approves matters of its own service", { timeout: 60_00
     own,
     `const matter = { kind: "held", id: "held:A", transactionId: "tx_1", since: "2026-01-01T00:00:00.000Z",
       message: "deposit address A is held: screening", actions: ["release", "refundTo"] };
-    const told = (action, state) => async (id, ...rest) => {
+    const told = (resolution) => async (id, ...rest) => {
       process.stderr.write(JSON.stringify(rest) + "\\n");
-      return { id, action, state };
+      return { id, action: "refundTo", ...resolution };
     };
     export const service = {
       reconcile: async () => ({}), releaseDeposit: async () => ({}), returnTokens: async () => ({}),
-      operator: { attention: async () => [matter], resolve: told("refundTo", "awaits_approval"), approve: told("refundTo", "done") },
+      operator: {
+        attention: async () => [matter],
+        resolve: told({ state: "awaits_approval", address: "B" }),
+        approve: told({ state: "done" }),
+      },
     };`,
   );
   const on = (...args: string[]): Promise<Ended> => runCommand([...args, "--service", own]);

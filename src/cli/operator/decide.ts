@@ -37,7 +37,7 @@ export const resolve: Command = async (args, print) => {
   const by = actedBy(values);
   await withOperator(values, async (operator) => {
     const resolution = await operator.resolve(id, command, by);
-    print(shown(values.json, resolution, resolutionPage(resolution, values.address)));
+    print(shown(values.json, resolution, resolutionPage(resolution)));
   });
 };
 
@@ -78,6 +78,6 @@ export const approve: Command = async (args, print) => {
   const by = actedBy(values);
   await withOperator(values, async (operator) => {
     const resolution = await operator.approve(id, { address }, by);
-    print(shown(values.json, resolution, resolutionPage(resolution, address)));
+    print(shown(values.json, resolution, resolutionPage(resolution)));
   });
 };

@@ -21,8 +21,8 @@ export function attentionPage(matters: readonly Matter[]): string {
 }
 
 /** What came of a resolution, and how it goes on. */
-export function resolutionPage({ id, action, state }: Resolution, address = ""): string {
-  return state === "done"
+export function resolutionPage({ id, action, address }: Resolution): string {
+  return address === undefined
     ? `${id}: ${action} is decided. A service at work carries it out.`
     : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;
 }

@@ -22,7 +22,7 @@ export const recover: Command = async (args, print) => {
     if (!values.json) print(recoveryPage(addresses));
     const sent = to === undefined ? [] : await sendOn(operator, addresses, { to, by });
     if (values.json) print(JSON.stringify({ addresses, sent }));
-    else for (const resolution of sent) print(resolutionPage(resolution, to));
+    else for (const resolution of sent) print(resolutionPage(resolution));
   });
 };
 

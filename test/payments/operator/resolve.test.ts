@@ -195,7 +195,8 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     await expect(operator.approve(id, { address: room.dave.address }, BEA)).rejects.toThrow(
       `nothing of ${id} waits for an approval`,
     );
-    expect(await operator.resolve(id, command, BY)).toMatchObject({ state: "awaits_approval" });
+    const asked = await operator.resolve(id, command, BY);
+    expect(asked).toMatchObject({ state: "awaits_approval", address: room.dave.address });
     for (const actor of ["ann", " Ann ", "ANN"]) {
       await expect(
         operator.approve(id, { address: room.dave.address }, { actor, reason: "me again" }),

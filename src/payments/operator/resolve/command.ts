@@ -1,5 +1,6 @@
 /** What an operator decides about a matter, and what came of it. */
 import { z } from "zod";
+import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { ActedBy } from "../../acted-by.ts";
@@ -38,6 +39,8 @@ export interface Resolution {
   readonly action: MatterAction;
   /** `done`: decided; a service at work carries it out. `awaits_approval`: another actor has to confirm by `approve`. */
   readonly state: "done" | "awaits_approval";
+  /** Who gets the money, which the other actor has to name; of `awaits_approval` alone. */
+  readonly address?: Address;
   readonly transactionId?: string;
 }
 

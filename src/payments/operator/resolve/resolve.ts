@@ -79,8 +79,9 @@ export class MatterResolver implements Resolver {
     }
     const resolving: Resolving = { matter, by: acted, guard: this.#guard(id, before, null) };
     if (command.action === "refundTo" && approvals === 2) {
-      await this.#propose(matter, acted, await deposits.checkReceiver(resolving, command.address));
-      return resolutionOf(matter, action, "awaits_approval");
+      const address = await deposits.checkReceiver(resolving, command.address);
+      await this.#propose(matter, acted, address);
+      return { ...resolutionOf(matter, action, "awaits_approval"), address };
     }
     await this.#carryOut(resolving, command);
     return resolutionOf(matter, action, "done");
