@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { Kysely, SqliteDialect } from "kysely";
 import type { Definition } from "../install-plan.ts";
 import type { InstalledTable } from "../sql/schema.ts";
+import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import { codeOf, explained, isBusy } from "../sqlite/explain.ts";
 import { loadDriver, type SqliteDatabase } from "../sqlite/driver.ts";
@@ -34,7 +35,7 @@ export class HeldFile {
     try {
       hold(database, path);
       const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-      if (!(await isCurrent(db))) {
+      if (!(await isCurrent(db, sqliteSchema))) {
         throw new StorageUnusable("foreign_database", `${path} holds none of paystate's tables`);
       }
       return new HeldFile(path, database);

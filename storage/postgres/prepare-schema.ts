@@ -22,7 +22,7 @@ const VANISHING = { retries: 10, factor: 1.5, minTimeout: 5, maxTimeout: 200, ra
 export async function prepareSchema(database: Database, schema: string): Promise<void> {
   const isReady = await listing(database, async (ask) => {
     await assertServer(ask);
-    return (await isCurrent(over(ask), schema)) && (await hasFunctions(ask));
+    return (await isCurrent(over(ask), postgresSchema, schema)) && (await hasFunctions(ask));
   });
   if (isReady) return;
   await listing(database, async (ask) => {
@@ -49,7 +49,7 @@ export async function bringUp(ask: Ask, schema: string): Promise<void> {
   const [found = []] = await ask(`select 1 from pg_namespace where nspname = ${literal(schema)}`);
   if (found.length === 0) await ask(`create schema "${schema}"`);
   const db = over(ask);
-  if (!(await isCurrent(db, schema))) {
+  if (!(await isCurrent(db, postgresSchema, schema))) {
     await migrate(db, postgresSchema, schema);
     await ask(WRITERS);
   }

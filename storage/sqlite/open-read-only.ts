@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
+import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import { isCurrent } from "../sql/migrations/index.ts";
 import type { Schema } from "../sql/schema.ts";
 import { StorageUnusable } from "../storage-unusable.ts";
@@ -108,7 +109,7 @@ async function opened(file: string): Promise<Pick<ReadOnlyDatabase, "handle" | "
   try {
     const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: handle }) });
     const schema = db as unknown as Kysely<unknown>;
-    if (await inTurn(() => isCurrent(schema))) return { handle, db };
+    if (await inTurn(() => isCurrent(schema, sqliteSchema))) return { handle, db };
     throw new StorageUnusable("foreign_database", "this database holds none of paystate's tables");
   } catch (error) {
     handle.close();

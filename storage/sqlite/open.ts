@@ -52,7 +52,7 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<
   const schema = db as unknown as Kysely<unknown>;
   // Looked at before anything is changed: a database that is not ours, or has moved, keeps the mode of its journal. One of
   // an older schema may have moved as well: it must not be brought up and used.
-  const isReady = await inTurn(() => isCurrent(schema));
+  const isReady = await inTurn(() => isCurrent(schema, sqliteSchema));
   await inTurn(() => refuseMoved(database));
   await inTurn(() => database.pragma("journal_mode = WAL"));
   // A move may have begun meanwhile. In this mode none can while the file is open.
@@ -60,7 +60,7 @@ export async function prepareDatabase(database: SqliteDatabase): Promise<Kysely<
   if (isReady) return db;
   await inTurn(() => database.prepare("begin immediate").run());
   try {
-    if (!(await isCurrent(schema))) await migrate(schema, sqliteSchema);
+    if (!(await isCurrent(schema, sqliteSchema))) await migrate(schema, sqliteSchema);
     database.prepare("commit").run();
   } catch (error) {
     if (database.inTransaction) database.prepare("rollback").run();

@@ -1,5 +1,5 @@
-/** Where the databases differ in a schema: the types of columns and the options of tables. */
-import { type CreateTableBuilder, type Kysely, sql } from "kysely";
+/** Where the databases differ in a schema: the types of columns, the options of tables, and how tables are listed. */
+import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
 import { kindOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
 
@@ -20,6 +20,11 @@ export interface SchemaDialect {
   readonly table: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
   /** A table with a column `seq` that grows with every row, and a unique key. */
   readonly sequencedTable: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
+  /**
+   * The names of the tables and views there are, in one schema where the database has several. Kysely's own list describes
+   * every column of every schema: 1.6 ms for the tables of SQLite in place of 0.1.
+   */
+  readonly tableNames: (schema?: string) => RawBuilder<{ readonly name: string }>;
 }
 
 function withColumns(creation: Creation, columns: Columns, types: SchemaDialect["types"]): Creation {
@@ -54,6 +59,8 @@ export const sqliteSchema: SchemaDialect = {
       .addColumn("seq", "integer", (definition) => definition.primaryKey())
       .addUniqueConstraint(`${name}_key`, [...key])
       .modifyEnd(sql`strict`),
+  tableNames: () => sql`select name from sqlite_master
+    where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`,
 };
 
 const postgresTypes: SchemaDialect["types"] = {
@@ -82,4 +89,9 @@ export const postgresSchema: SchemaDialect = {
       .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity().primaryKey())
       .addUniqueConstraint(`${name}_key`, [...key])
       .modifyEnd(KEPT_SMALL),
+  // The catalogue also has tables of a schema that the role may not look into.
+  tableNames: (
+    schema,
+  ) => sql`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`,
 };

@@ -17,8 +17,13 @@ const MIGRATIONS_TABLE = "paystateMigrations";
  * @throws StorageUnusable `newer_schema` when it has one that this code does not know, `old_schema` when it is
  * of the time before callers brought their tables, `foreign_database` when it has tables but none of ours.
  */
-export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<boolean> {
-  const tables = await tablesIn(db, schema);
+export async function isCurrent(
+  db: Kysely<unknown>,
+  dialect: SchemaDialect,
+  schema?: string,
+): Promise<boolean> {
+  const { rows: found } = await dialect.tableNames(schema).execute(db);
+  const tables = found.map(({ name }) => name);
   if (!tables.includes(MIGRATIONS_TABLE)) {
     if (tables.length === 0) return false;
     throw new StorageUnusable(
@@ -44,23 +49,6 @@ export async function isCurrent(db: Kysely<unknown>, schema?: string): Promise<b
     );
   }
   return rows.length === Object.keys(migrations).length;
-}
-
-/**
- * The tables and views there are; none of a schema that the role may not look into. Kysely's list describes each column of
- * them too, in every schema of the server.
- */
-async function tablesIn(db: Kysely<unknown>, schema: string | undefined): Promise<readonly string[]> {
-  const listed =
-    schema === undefined
-      ? sql<{ name: string }>`select name from sqlite_master
-          where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'`
-      : sql<{
-          name: string;
-        }>`select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-          where nspname = ${schema} and relkind in ('r', 'p', 'v') and has_schema_privilege(nspname, 'USAGE')`;
-  const { rows } = await listed.execute(db);
-  return rows.map(({ name }) => name);
 }
 
 /** Applies the missing migrations. The caller holds the lock or transaction that keeps other processes out. */
