@@ -63,7 +63,7 @@ export interface WebhookCalled {
   readonly durationMs: number;
 }
 
-/** A node of the chain was asked, once. The calls of a batch are told one by one, each with the time of the batch. */
+/** One call to a node of the chain. Each call of a batch is published by itself, with the duration of the whole request. */
 export interface NodeAsked {
   /** Its host name. Paths and queries of providers carry keys, and are left out. */
   readonly endpoint: string;

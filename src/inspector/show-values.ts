@@ -6,27 +6,28 @@ export type { Redact } from "./clean-json.ts";
 
 /** A moment that has been, in UTC. The page's script adds how long ago it was. */
 export function moment(at: number): Html {
-  return html`<time datetime="${isoTime(at)}" data-at="${at}">${wordedTime(at)}</time>`;
+  return html`<time datetime="${isoDate(at) ?? ""}" data-at="${at}">${wordedTime(at)}</time>`;
 }
 
 /** A moment that something is due at. The page's script counts down to it. */
 export function dueMoment(at: number): Html {
-  return html`<time datetime="${isoTime(at)}" data-due="${at}">${wordedTime(at)}</time>`;
+  return html`<time datetime="${isoDate(at) ?? ""}" data-due="${at}">${wordedTime(at)}</time>`;
 }
 
-// The largest time that JavaScript knows; a stored number may be any.
+// The largest time that JavaScript knows.
 const LAST_TIME = 8.64e15;
 
-function isoTime(at: number): string {
-  return Math.abs(at) <= LAST_TIME ? new Date(at).toISOString() : "";
+/** A stored time in ISO 8601; null for a number beyond the last date, which a task may be due at. */
+export function isoDate(at: number): string | null {
+  return Math.abs(at) <= LAST_TIME ? new Date(at).toISOString() : null;
 }
 
 function wordedTime(at: number): string {
-  return Math.abs(at) <= LAST_TIME
-    ? isoTime(at)
-        .replace("T", " ")
-        .replace(/\.\d+Z$/, " UTC")
-    : "never";
+  return (
+    isoDate(at)
+      ?.replace("T", " ")
+      .replace(/\.\d+Z$/, " UTC") ?? "never"
+  );
 }
 
 /** A state value such as `{"paying":"charging"}` as `paying.charging`; parallel states are joined by `+`. */

@@ -8,7 +8,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { PROGRAM_ID } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { readMintDecimals, readUnspelled } from "./token-accounts.ts";
+import { readMintDecimals, readRawTokenAccount } from "./token-accounts.ts";
 import { readTokenSymbol } from "./token-symbol.ts";
 
 // Strangers make mints, and send of them: one can be megabytes. A symbol that stands further back is not shown.
@@ -79,7 +79,7 @@ async function sums(
   const ownerBytes = bs58.decode(owner);
   const amounts = new Map<string, bigint>();
   for (const { account } of accounts) {
-    const held = readUnspelled(account.data);
+    const held = readRawTokenAccount(account.data);
     if (held === null) continue;
     expectShape(held.owner.equals(ownerBytes), "token account of somebody else");
     if (held.amount === 0n) continue;

@@ -18,8 +18,8 @@ export function programOf(id: string): TokenProgram | null {
   return id === TOKEN_2022_PROGRAM ? "token-2022" : null;
 }
 
-/** The same with its addresses as bytes: to spell them takes longer than all else, where there are thousands of accounts. */
-export interface UnspelledTokenAccount {
+/** A token account whose addresses are bytes: base58 of thousands of them takes longer than all else. */
+export interface RawTokenAccount {
   readonly mint: Buffer;
   readonly owner: Buffer;
   readonly amount: bigint;
@@ -30,12 +30,12 @@ export interface UnspelledTokenAccount {
  * By hand, since spl-token's layout reads its integers through bigint-buffer (GHSA-3gc7-fjrx-p6mg).
  */
 export function readTokenAccount(data: Buffer): TokenAccount | null {
-  const read = readUnspelled(data);
+  const read = readRawTokenAccount(data);
   return read && { mint: addressOf(read.mint), owner: addressOf(read.owner), amount: read.amount };
 }
 
 /** See `readTokenAccount`. */
-export function readUnspelled(data: Buffer): UnspelledTokenAccount | null {
+export function readRawTokenAccount(data: Buffer): RawTokenAccount | null {
   const initialised = data.length >= TOKEN_ACCOUNT_BYTES && data[108] !== 0;
   if (!initialised) return null;
   return { mint: data.subarray(0, 32), owner: data.subarray(32, 64), amount: data.readBigUInt64LE(64) };

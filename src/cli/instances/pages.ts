@@ -9,6 +9,7 @@ import type {
 } from "../../engine/index.ts";
 import { MIGRATED } from "../../engine/chart.ts";
 import { causeSentence } from "../../inspector/cause-words.ts";
+import { isoDate } from "../../inspector/show-values.ts";
 import { table } from "../table.ts";
 import { plainJson } from "./plain-json.ts";
 
@@ -27,9 +28,7 @@ function cell(text: string): string {
   return printable.length > MAX_CELL ? `${printable.slice(0, MAX_CELL - 1)}…` : printable;
 }
 
-/** A stored time may lie beyond the last that a date can be. */
-const LAST_TIME = 8.64e15;
-const time = (at: number): string => (Math.abs(at) <= LAST_TIME ? new Date(at).toISOString() : "never");
+const time = (at: number): string => isoDate(at) ?? "never";
 
 /** A state value as paths: `paying.card`, and one path for each parallel region. */
 function stateText(value: unknown): string {

@@ -43,12 +43,19 @@ interface Shared {
   readonly sponsor: Address;
 }
 
-/** What stands between one operator's word and somebody else than the sender. */
+/** What is checked before tokens go to another owner than the sender. */
 interface Redirecting {
   /** Null when the host does not screen. */
   readonly screen: Screen | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
+}
+
+/** What ordering a return needs. */
+interface Returning extends Shared, Redirecting {
+  readonly engine: Engine<PaymentTables>;
+  readonly addresses: DepositAddressWorkflow;
+  readonly assets: Assets;
 }
 
 /**
@@ -61,19 +68,7 @@ interface Redirecting {
  * read, and `ReleaseRefused` with a sentence for everything else; then nothing is changed.
  */
 export async function orderReturn(
-  {
-    engine,
-    addresses,
-    assets,
-    screen,
-    approvals,
-    ...shared
-  }: Shared &
-    Redirecting & {
-      readonly engine: Engine<PaymentTables>;
-      readonly addresses: DepositAddressWorkflow;
-      readonly assets: Assets;
-    },
+  { engine, addresses, assets, screen, approvals, ...shared }: Returning,
   transactionId: string,
   order: ReturnOrder,
 ): Promise<OrderedReturn> {

@@ -1,4 +1,4 @@
-/** Reads a list of an owner's accounts in turns: strangers can make it long, and nothing else happens while it is read. */
+/** Parses an owner's accounts, some hundred in a turn of the event loop: strangers can make the list very long. */
 import { z } from "zod";
 import { expectShape } from "../endpoint-failure.ts";
 import { accountShape, addressShape } from "./account.ts";

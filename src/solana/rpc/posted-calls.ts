@@ -3,7 +3,7 @@ import { EndpointFailure, expectShape, isPassing } from "../endpoint-failure.ts"
 import type { Exchange } from "./bounded-fetch.ts";
 import { fulfilled, isObject, rejected, type Outcome, type Post, type WrittenCall } from "./rpc-call.ts";
 
-/** The way to the node at the other end of `exchange`, which throws HTTP errors. One call alone is written as no batch. */
+/** Posts calls through `exchange`, which throws HTTP errors: a single call as an object, several as an array. */
 export function postedCalls(exchange: Exchange): Post {
   return async (calls) => {
     const [only, ...others] = calls;
@@ -38,7 +38,7 @@ function isRefusal(failure: EndpointFailure): boolean {
   return !isPassing(failure) && failure.kind !== "timeout" && failure.facts.isTooLarge !== true;
 }
 
-/** Known by their ids, in whatever order. What answers no call is left out. */
+/** Finds the answer to each call by its id. Answers may come in any order; one to no call of the batch is ignored. */
 function answersTo(calls: readonly WrittenCall[], answers: readonly unknown[]): readonly Outcome[] {
   const known = new Map<unknown, unknown>();
   const doubled = new Set<unknown>();

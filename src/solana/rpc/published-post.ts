@@ -4,7 +4,7 @@ import type { Clock } from "../../runtime.ts";
 import { EndpointFailure } from "../endpoint-failure.ts";
 import type { Outcome, Post } from "./rpc-call.ts";
 
-/** The same way to a node, to the endpoint of this name. */
+/** Wraps `post`: each of its calls is published under the name of the endpoint. */
 export function publishedPost(post: Post, endpoint: string, clock: Clock): Post {
   return async (calls) => {
     const begunAt = clock.now();

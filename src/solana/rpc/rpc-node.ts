@@ -61,7 +61,7 @@ export interface AccountsReading {
   readonly accounts: readonly (Account | null)[];
 }
 
-/** What is told of the token accounts of an owner, as they were at the end of `slot`. */
+/** The token accounts of an owner, at the end of `slot`. */
 export interface OwnedAccountsReading {
   readonly slot: number;
   readonly accounts: readonly OwnedAccount[];

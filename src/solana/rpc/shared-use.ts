@@ -45,7 +45,7 @@ export class SharedUse {
     this.#others.clear();
   }
 
-  /** The same way to this endpoint, whose use is told. */
+  /** Wraps `post` of this endpoint: its calls are counted, and reported to the other processes. */
   postOf(endpoint: UsedEndpoint, post: Post): Post {
     this.#endpoints.set(keyOf(endpoint), endpoint);
     return async (calls) => {
@@ -93,7 +93,7 @@ export class SharedUse {
 
   #hear(told: readonly OthersUse[]): void {
     const now = this.#watch.clock.now();
-    // A rest is told every second until it is over, and many reports may be read at once: the last has what is left of it.
+    // Each report holds the rest that was left at its time. Of several reports of one process the last one is valid.
     const last = new Map(told.map((each) => [each.process, each] as const));
     for (const { process, at, calls, rests } of last.values()) {
       this.#others.set(process, { calls, at });
