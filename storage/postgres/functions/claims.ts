@@ -59,10 +59,12 @@ begin
   end loop;
   if cardinality(chosen) = 0 then return '{}'; end if;
   return array(
+    -- A lane with tasks of several workflows has a row for each, and is one lane.
     select r.lane from (
-      select l.lane, l."laneGroup", l."nextAt",
-          row_number() over (partition by l."laneGroup" order by l."nextAt", l.lane) as turn
+      select l.lane, l."laneGroup", min(l."nextAt") as "nextAt",
+          row_number() over (partition by l."laneGroup" order by min(l."nextAt"), l.lane) as turn
         from lanes l where l.lane = any(chosen) and l.workflow = any(knows) and l."nextAt" <= at
+        group by l.lane, l."laneGroup"
     ) r
     where r."laneGroup" = '' or r.turn <= ${mostOf('r."laneGroup"')}
     order by case when r."laneGroup" = '' then 0 else ${heldBy('r."laneGroup"')} + r.turn - 1 end, r."nextAt" limit laned

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { TaskRecord } from "../../../storage/storage.ts";
 import { promise, type StorageContractCase } from "./contract.ts";
-import { arm, claim, ids, inGroup, inLane, LEASE, put, range, WORKFLOW } from "./samples.ts";
+import { arm, claim, ids, inGroup, inLane, LEASE, put, range, taskOf, WORKFLOW } from "./samples.ts";
 
 /** As many lanes of a group with four tasks each, one after the other from `dueAt` on. */
 const lanesOf = (group: string, count: number, dueAt = 0): TaskRecord[] =>
@@ -126,6 +126,14 @@ export const groupCases: readonly StorageContractCase[] = [
     const groups = held({ g: 2 });
     assert.deepEqual(await claim(storage, LEASE, { laned: 4, groups }), []);
     assert.deepEqual(ids(await claim(storage, LEASE, { laned: 5, groups })), ["t"]);
+  }),
+  promise("a lane of several workflows takes the turn of one lane of its group", async ({ storage }) => {
+    const workflows = [WORKFLOW, "sample@2", "sample@3"];
+    const shared = { key: "shared", cap: 1, group: "a" };
+    await arm(storage, ...workflows.map((workflow) => taskOf(workflow, { lane: shared, workflow })));
+    await arm(storage, inGroup("other", { key: "other", group: "a" }, { dueAt: 500 }));
+    // Six places give the group two.
+    assert.deepEqual(ids(await claim(storage, 1_000, { laned: 6, workflows })), [WORKFLOW, "other"]);
   }),
   promise("a group without a name is refused", async ({ storage }) => {
     await assert.rejects(arm(storage, inGroup("t", { key: "k", group: "" })));
