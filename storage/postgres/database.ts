@@ -99,20 +99,23 @@ export class Database {
 
   /** One call of a function with a JSON value: a transaction of its own. Rejects as the driver does. */
   async call(name: string, request: object): Promise<unknown> {
-    const [rows = []] = await this.#send("", [`select ${name}(${jsonLiteral(request)}) as answer`]);
+    const [rows = []] = await this.#send(WRITING, [`select ${name}(${jsonLiteral(request)}) as answer`]);
     return (rows[0] as { readonly answer: unknown } | undefined)?.answer;
   }
 
   /** Statements that are one transaction. Rejects as the driver does. */
   write(...statements: readonly string[]): Promise<readonly Rows[]> {
-    return this.#send("", statements);
+    return this.#send(WRITING, statements);
   }
 
   /** A transaction of several messages; kept when `act` resolves, taken back when it rejects. */
   async transaction<A>(act: (ask: Ask) => Promise<A>): Promise<A> {
     const client = await this.#connect();
     try {
-      await this.#query(client, `begin;${this.#head}set local idle_in_transaction_session_timeout to 10000`);
+      await this.#query(
+        client,
+        `begin;${WRITING}${this.#head}set local idle_in_transaction_session_timeout to 10000`,
+      );
       const answer = await act((...statements) => this.#query(client, statements.join(";")));
       await this.#query(client, "commit");
       client.release();
@@ -188,7 +191,11 @@ export class Database {
   }
 }
 
-const READ_ONLY = "set transaction isolation level repeatable read, read only;";
+/** One state of the database, and bytes as they are read here: a role or a database may be set to another default. */
+const READ_ONLY = "set transaction isolation level repeatable read, read only;set local bytea_output to hex;";
+
+/** What was waited for is seen: at any other level a look behind a lock shows what was there before it. */
+const WRITING = "set transaction isolation level read committed;";
 
 /** A lost connection, with the sentence that tells what to do. */
 export function lost(error: unknown): unknown {
