@@ -3,7 +3,7 @@ import { kindOf } from "../row.ts";
 import type { Bound, GivenTable, GivenTables } from "../sql/given-table.ts";
 import type { SqlValue } from "../sql/schema.ts";
 import type { Statement } from "../sql/statement.ts";
-import type { AnyRow } from "../sql/table-statements.ts";
+import { type AnyRow, valueName } from "../sql/table-statements.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite } from "../storage.ts";
 import type { AnyTable, ColumnKind } from "../table.ts";
 import { assertText, withPlaces } from "./text.ts";
@@ -134,7 +134,10 @@ export class GroupWrites {
       );
     }
     this.#names.add(`group/${name}/${JSON.stringify(group.by.map((field) => row[field]))}`);
-    const values: AnyRow = { since: Number.MIN_SAFE_INTEGER, ...definedSince(atMost.since), ...row };
+    const values: AnyRow = {
+      ...row,
+      [valueName.since]: Math.max(atMost.since ?? -Infinity, Number.MIN_SAFE_INTEGER),
+    };
     const parameters = measure.parameters;
     const room = {
       values: parameters.map((parameter) => asText(values[parameter] ?? null)),
@@ -176,8 +179,6 @@ export class GroupWrites {
   }
 }
 
-const definedSince = (since: number | undefined): AnyRow => (since === undefined ? {} : { since });
-
 /** The statement over one array of texts, which holds the values of these names. */
 function inOrderOf(statement: Statement<AnyRow, unknown>, names: readonly string[], table: AnyTable): string {
   return withPlaces(statement, (name) => placeOf(names.indexOf(name), castOf(table, name)));
@@ -189,7 +190,7 @@ const placeOf = (index: number, type: string): string => `($1)[${index + 1}]::${
 function castOf(table: AnyTable, name: string): string {
   const column = table.columns[name];
   if (column !== undefined) return casts[kindOf(column).kind];
-  return name === "$version" || name === "since" ? "bigint" : "text";
+  return name === "$version" || name === valueName.since ? "bigint" : "text";
 }
 
 function asText(value: SqlValue): string | null {

@@ -46,7 +46,9 @@ function groupStatements(
       sql` and `,
     );
   const counted = (row: AnyRow) =>
-    "open" in group ? sql`${sql.ref(group.open)} is null` : sql`${sql.ref(group.since)} > ${row["since"]}`;
+    "open" in group
+      ? sql`${sql.ref(group.open)} is null`
+      : sql`${sql.ref(group.since)} > ${row[valueName.since]}`;
   const count = statement<AnyRow>()((row) =>
     db
       .selectFrom(name)
@@ -65,7 +67,9 @@ function groupStatements(
         );
   if ("open" in group) return { count, forget: null, parts };
   const forget = statement<AnyRow>()((row) =>
-    db.deleteFrom(name).where(sql<boolean>`${isMember(row)} and ${sql.ref(group.since)} <= ${row["since"]}`),
+    db
+      .deleteFrom(name)
+      .where(sql<boolean>`${isMember(row)} and ${sql.ref(group.since)} <= ${row[valueName.since]}`),
   );
   return { count, forget, parts };
 }
@@ -131,6 +135,8 @@ export interface Extent {
 
 /** The name that a value has in the statement of a read. */
 export const valueName = {
+  /** Rows that are as old have left the window. */
+  since: "$since",
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
   /** The key of the row that a read begins behind. */

@@ -7,7 +7,7 @@ import { type Bound, type GivenTable, GivenTables } from "../sql/given-table.ts"
 import { creation, installedStatements, migration } from "../sql/install-statements.ts";
 import { sqliteSchema } from "../sql/migrations/dialect.ts";
 import type { Schema } from "../sql/schema.ts";
-import type { AnyRow, AnySchema } from "../sql/table-statements.ts";
+import { type AnyRow, type AnySchema, valueName } from "../sql/table-statements.ts";
 import type { AnyExpectation, AnyInsert, AnyUpdate, AnyWrite, Tallied } from "../storage.ts";
 import type { AnyTable } from "../table.ts";
 import type { Connection, PreparedAll } from "./connection.ts";
@@ -108,7 +108,7 @@ export class Tables {
     atMost: NonNullable<AnyInsert["atMost"]>,
   ): boolean {
     const { since = -Infinity } = atMost;
-    const values = { since, ...row };
+    const values = { ...row, [valueName.since]: since };
     if (!("total" in atMost)) {
       if (count === null) throw new TypeError(`atMost: ${table.name} has no group`);
       if (forget !== null) this.#connection.prepared(forget).run(values);

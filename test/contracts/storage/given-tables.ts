@@ -31,6 +31,12 @@ const marks = defineTable("marks", {
   indexes: { ofList: ["list"], inTime: ["list", "at"] },
 });
 
+/** A window whose time has the name that a commit has for its beginning. */
+const stays = defineTable("stays", {
+  columns: { id: "text", guest: "text", since: "integer" },
+  group: { by: ["guest"], since: "since" },
+});
+
 type Order = NonNullable<typeof orders.row>;
 
 const orderOf = (number: string, changes: Partial<Order> = {}): Order => ({
@@ -197,6 +203,20 @@ const reads: readonly StorageContractCase[] = [
     assert.deepEqual(numbers(await storage.find({ table: orders, index: "gifts" })), ["3"]);
     await commits(storage, { table: "orders", id: "3", set: { shop: null } });
     assert.deepEqual(await storage.find({ table: orders, index: "gifts" }), []);
+  }),
+  given("a window counts by its field, whatever that is called", async ({ storage }) => {
+    await storage.install([stays]);
+    const begins = (id: string, since: number): Promise<boolean> =>
+      commits(storage, {
+        table: "stays",
+        insert: { id, guest: "ann", since },
+        atMost: { count: 2, since: 0 },
+      });
+    assert.deepEqual(
+      [await begins("a", 10), await begins("b", 20), await begins("c", 30)],
+      [true, true, false],
+    );
+    assert.deepEqual(idsOf(await storage.find({ table: stays })), ["a", "b"]);
   }),
   given(
     "rows are counted and their amounts summed, beyond any integer of a database",
