@@ -7,7 +7,7 @@ import { encodeValue } from "./codecs.ts";
 import type { SchemaDialect } from "./migrations/dialect.ts";
 import type { Schema } from "./schema.ts";
 import { statement } from "./statement.ts";
-import { indexConditions } from "./table-statements.ts";
+import { indexConditions, mayBeNull } from "./table-statements.ts";
 
 /** What is kept of every installed table. */
 export function installedStatements(db: Kysely<Schema>) {
@@ -28,7 +28,7 @@ export function installedStatements(db: Kysely<Schema>) {
 export function creation(db: Kysely<Schema>, table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, columns, key } = table;
   const create = dialect.sequencedTable(db as unknown as Kysely<unknown>, name, { columns, key: [key] });
-  return [create.compile().sql, ...indexing(db, table)];
+  return [create.compile().sql, ...indexing(db, table, dialect)];
 }
 
 /** What changes a table: the migrations, what it was before, and for which database. */
@@ -63,7 +63,7 @@ export function migration(
   return [
     ...indexes.map((index) => db.schema.dropIndex(index).compile().sql),
     ...changes,
-    ...indexing(db, table),
+    ...indexing(db, table, dialect),
   ];
 }
 
@@ -77,30 +77,31 @@ function adding(table: AnyTable, [name, value]: readonly [string, unknown], { ty
   return sql`alter table ${sql.table(table.name)} add column ${sql.ref(name)} ${sql.raw(types[field.kind])}${rule} default ${sql.lit(literal)}`;
 }
 
-function indexing(db: Kysely<Schema>, table: AnyTable): readonly string[] {
+function indexing(db: Kysely<Schema>, table: AnyTable, dialect: SchemaDialect): readonly string[] {
   const { name, indexes, unique } = table;
   return [
-    ...unique.map(
-      (field) => db.schema.createIndex(uniqueName(name, field)).unique().on(name).column(field).compile().sql,
-    ),
-    ...Object.entries(indexes).map(([index, parts]) => creationOf(db, table, { index, parts })),
+    ...unique.map((field) => {
+      const on = columnsOfIndex(table, { on: [field], where: {}, present: [] }, dialect);
+      return db.schema.createIndex(uniqueName(name, field)).unique().on(name).expression(on).compile().sql;
+    }),
+    ...Object.entries(indexes).map(([index, parts]) => {
+      const create = db.schema.createIndex(indexName(name, index)).on(name);
+      const columns = create.expression(columnsOfIndex(table, parts, dialect));
+      const conditions = indexConditions(table, parts);
+      if (conditions.length === 0) return columns.compile().sql;
+      return columns.where(sql<boolean>`${sql.join([...conditions], sql` and `)}`).compile().sql;
+    }),
   ];
 }
 
-/** An index of a table, by its name. */
-interface NamedIndex {
-  readonly index: string;
-  readonly parts: Index;
-}
-
-function creationOf(db: Kysely<Schema>, table: AnyTable, { index, parts }: NamedIndex): string {
-  const create = db.schema
-    .createIndex(indexName(table.name, index))
-    .on(table.name)
-    .columns([...parts.on]);
-  const conditions = indexConditions(table, parts);
-  if (conditions.length === 0) return create.compile().sql;
-  return create.where(sql<boolean>`${sql.join([...conditions], sql` and `)}`).compile().sql;
+/** In the order of reads, where null stands before all values. */
+function columnsOfIndex(table: AnyTable, index: Index, { nullsFirst }: SchemaDialect) {
+  return sql.join(
+    index.on.map((name) => {
+      const order = mayBeNull(fieldNamed(table, name), index) ? nullsFirst : sql``;
+      return sql`${sql.ref(name)}${order}`;
+    }),
+  );
 }
 
 /** PostgreSQL cuts names off here, and two that begin alike would be one. */

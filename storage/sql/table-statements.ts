@@ -1,7 +1,7 @@
 /** The statements on the caller's tables, made from the description of each table. */
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import { fieldNamed, isTotal, type Selection } from "../query.ts";
-import { columnsOf } from "../row.ts";
+import { columnsOf, type Field } from "../row.ts";
 import type { AnyTable, Index } from "../table.ts";
 import { encodeValue } from "./codecs.ts";
 import type { SqlValue } from "./schema.ts";
@@ -133,7 +133,7 @@ export interface Extent {
   readonly beyond: boolean;
 }
 
-/** The name that a value has in the statement of a read. */
+/** The name that a value has in a statement where it is not the one of its field. No field can be called so. */
 export const valueName = {
   /** Rows that are as old have left the window. */
   since: "$since",
@@ -143,11 +143,27 @@ export const valueName = {
   beyond: "beyond",
 };
 
+/** A field that orders rows. */
+interface PlaceField {
+  readonly name: string;
+  /** What stands for a value where the field has none; null where each row has a value. */
+  readonly empty: "" | 0 | null;
+}
+
 /** The fields that tell apart all rows of a selection, in their order. */
-const placeFields = (table: AnyTable, selection: Selection): readonly string[] => {
-  const fields = selection.order.map(({ name }) => name);
-  return isTotal(table, selection) ? fields : [...fields, SEQ];
+const placeFields = (table: AnyTable, selection: Selection): readonly PlaceField[] => {
+  const { index, order } = selection;
+  const fields = order.map((field): PlaceField => {
+    const { name, kind } = field;
+    if (!mayBeNull(field, index)) return { name, empty: null };
+    return { name, empty: kind === "text" ? "" : 0 };
+  });
+  return isTotal(table, selection) ? fields : [...fields, { name: SEQ, empty: null }];
 };
+
+/** Whether rows of an index may have no value in this field. */
+export const mayBeNull = ({ name, nullable }: Field, { where, present }: Index): boolean =>
+  nullable && !present.includes(name) && (where[name] ?? null) === null;
 
 /** Which rows are read, and how far. */
 export interface SelectedRows {
@@ -165,7 +181,11 @@ export function findStatement(
   const place = placeFields(table, selection);
   const after = beyond ? [] : selection.after.map(([{ name }]) => name);
   const way = sql.raw(order);
-  const ordered = sql.join(place.map((field) => sql`${sql.ref(field)} ${way}`));
+  // Null stands before all values, which databases see differently.
+  const nulls = sql.raw(order === "asc" ? " nulls first" : " nulls last");
+  const ordered = sql.join(
+    place.map(({ name, empty }) => sql`${sql.ref(name)} ${way}${empty === null ? sql`` : nulls}`),
+  );
   return statement<AnyRow>()((given) => {
     const conditions = isSelected(table, selection, given);
     const all = [
@@ -232,15 +252,21 @@ function isBeyond(
     place,
     order,
     among,
-  }: { readonly place: readonly string[]; readonly order: Extent["order"]; readonly among: Conditions },
+  }: { readonly place: readonly PlaceField[]; readonly order: Extent["order"]; readonly among: Conditions },
   given: AnyRow,
 ): RawBuilder<unknown> {
   const sign = sql.raw(order === "asc" ? ">" : "<");
-  const columns = sql.join(place.map((field) => sql.ref(field)));
+  const columns = sql.join(place.map(compared));
   const isIt = sql.join([sql`${sql.ref(key)} = ${given[valueName.beyond]}`, ...among], sql` and `);
   const row = sql`(select ${columns} from ${sql.table(name)} where ${isIt})`;
   return place.length === 1 ? sql`${columns} ${sign} ${row}` : sql`(${columns}) ${sign} ${row}`;
 }
+
+/** As part of a tuple. What is null compares with nothing, so whether there is a value comes before the value. */
+const compared = ({ name, empty }: PlaceField): RawBuilder<unknown> =>
+  empty === null
+    ? sql.ref(name)
+    : sql`${sql.ref(name)} is not null, coalesce(${sql.ref(name)}, ${sql.lit(empty)})`;
 
 type Conditions = readonly RawBuilder<unknown>[];
 

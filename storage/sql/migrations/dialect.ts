@@ -1,4 +1,4 @@
-/** Where the databases differ in a schema: the types of columns, the options of tables, and how tables are listed. */
+/** Where the databases differ in a schema: the types of columns, where null stands in an index, the options of tables, and how tables are listed. */
 import { type CreateTableBuilder, type Kysely, type RawBuilder, sql } from "kysely";
 import { kindOf } from "../../row.ts";
 import type { Column, ColumnKind } from "../../table.ts";
@@ -17,6 +17,8 @@ export interface TableParts {
 export interface SchemaDialect {
   /** The type of a column of each kind. */
   readonly types: { readonly [K in ColumnKind]: string };
+  /** What an index says of a column in which null stands before all values. */
+  readonly nullsFirst: RawBuilder<unknown>;
   readonly table: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
   /** A table with a column `seq` that grows with every row, and a unique key. */
   readonly sequencedTable: (db: Kysely<unknown>, name: string, parts: TableParts) => Creation;
@@ -50,6 +52,7 @@ const sqliteTypes: SchemaDialect["types"] = {
 /** Strict, so that SQLite holds to the types; clustered by their key where it is not a single id. */
 export const sqliteSchema: SchemaDialect = {
   types: sqliteTypes,
+  nullsFirst: sql``,
   table: (db, name, { columns, key }) =>
     withColumns(db.schema.createTable(name), columns, sqliteTypes)
       .addPrimaryKeyConstraint(`${name}_key`, [...key])
@@ -80,6 +83,7 @@ const KEPT_SMALL = sql`with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0
 
 export const postgresSchema: SchemaDialect = {
   types: postgresTypes,
+  nullsFirst: sql` nulls first`,
   table: (db, name, { columns, key }) =>
     withColumns(db.schema.createTable(name), columns, postgresTypes)
       .addPrimaryKeyConstraint(`${name}_key`, [...key])

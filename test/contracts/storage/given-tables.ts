@@ -31,6 +31,12 @@ const marks = defineTable("marks", {
   indexes: { ofList: ["list"], inTime: ["list", "at"] },
 });
 
+const visits = defineTable("visits", {
+  columns: { id: "text", page: "text?", since: "integer?", isNew: "boolean?" },
+  indexes: { ofPage: ["page"], inTime: ["page", "since"], whetherNew: ["isNew", "id"] },
+  unique: ["since"],
+});
+
 /** A window whose time has the name that a commit has for its beginning. */
 const stays = defineTable("stays", {
   columns: { id: "text", guest: "text", since: "integer" },
@@ -204,6 +210,31 @@ const reads: readonly StorageContractCase[] = [
     await commits(storage, { table: "orders", id: "3", set: { shop: null } });
     assert.deepEqual(await storage.find({ table: orders, index: "gifts" }), []);
   }),
+  given(
+    "null stands before all values in every order, and one who reads on beyond each row misses none",
+    async ({ storage }) => {
+      await storage.install([visits]);
+      const visit = (id: string, changes: Partial<NonNullable<typeof visits.row>>): AnyWrite => ({
+        table: "visits",
+        insert: { id, page: null, since: null, isNew: null, ...changes },
+      });
+      await commits(storage, visit("1", { isNew: true }), visit("2", { page: "x", since: 5 }));
+      await commits(storage, visit("3", { since: 3, isNew: false }), visit("4", { page: "" }));
+      await commits(storage, visit("5", { page: "x", isNew: true }), visit("6", { page: "x", since: 0 }));
+      const expected = { ofPage: "134256", inTime: "134562", whetherNew: "246315", since: "145632" };
+      for (const [index, ids] of Object.entries(expected)) {
+        const ascending = idsOf(await storage.find({ table: visits, index }));
+        assert.equal(ascending.join(""), ids, index);
+        for (const order of ["asc", "desc"] as const) {
+          const all = order === "asc" ? ascending : ascending.toReversed();
+          const one = { table: visits, index, order, limit: 1 } as const;
+          const read = idsOf(await storage.find(one));
+          for (const beyond of all) read.push(...idsOf(await storage.find({ ...one, beyond })));
+          assert.deepEqual(read, all, `${index} ${order}`);
+        }
+      }
+    },
+  ),
   given("a window counts by its field, whatever that is called", async ({ storage }) => {
     await storage.install([stays]);
     const begins = (id: string, since: number): Promise<boolean> =>
