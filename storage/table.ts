@@ -140,8 +140,12 @@ export interface Table<R> extends AnyTable {
 /** Tables by their names. */
 export type TableSet<W> = { readonly [T in keyof W]: Table<W[T]> };
 
-/** Names that the engine's own tables have, or that databases keep to themselves. */
-const RESERVED = /^(instances|tasks|lanes|watches|watchShards|history|paystate.*|sqlite_.*|pg_.*)$/i;
+/** Names that the engine's own tables and their indexes have, or that databases keep to themselves. */
+const RESERVED =
+  /^((instances|tasks|lanes|narrowedLanes|watches|watchShards|history)(_.*)?|paystate.*|sqlite_.*|pg_.*)$/i;
+
+/** Columns that PostgreSQL gives each table, and the one that the storage adds. */
+const OWN_COLUMN = /^(seq|ctid|tableoid|[cx]m(in|ax))$/;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,47}$/;
 
@@ -240,7 +244,8 @@ function checkTable(table: AnyTable): void {
   const refuse = (problem: string): never => refuseTable(name, problem);
   if (!NAME.test(name)) refuse("a name is a letter, then up to 47 letters, digits and _");
   for (const [field, column] of Object.entries(columns)) {
-    if (!NAME.test(field) || field === "seq") refuse(`no column can be called ${JSON.stringify(field)}`);
+    const isTaken = OWN_COLUMN.test(field);
+    if (isTaken || !NAME.test(field)) refuse(`no column can be called ${JSON.stringify(field)}`);
     if (!/^(text|integer|amount|boolean|bytes|json)\??$/.test(column)) {
       refuse(`column ${field} must be text, integer, amount, boolean, bytes or json, not ${column}`);
     }

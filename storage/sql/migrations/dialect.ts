@@ -90,8 +90,10 @@ export const postgresSchema: SchemaDialect = {
       .modifyEnd(KEPT_SMALL),
   sequencedTable: (db, name, { columns, key }) =>
     withColumns(db.schema.createTable(name), columns, postgresTypes)
-      .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity().primaryKey())
-      .addUniqueConstraint(`${name}_key`, [...key])
+      .addColumn("seq", "bigint", (definition) => definition.generatedAlwaysAsIdentity())
+      // Their indexes are called as they are, and no table can begin with _.
+      .addPrimaryKeyConstraint(`_${name}_seq`, ["seq"])
+      .addUniqueConstraint(`_${name}_key`, [...key])
       .modifyEnd(KEPT_SMALL),
   // The catalogue also has tables of a schema that the role may not look into.
   tableNames: (

@@ -235,6 +235,13 @@ const reads: readonly StorageContractCase[] = [
       }
     },
   ),
+  given("a table may be called as another one with an ending", async ({ storage }) => {
+    const names = ["keys", "keys_key", "keys_pkey", "keys_seq"];
+    const tables = names.map((name) => defineTable(name, { columns: { id: "text" } }));
+    await storage.install(tables);
+    assert.ok(await commits(storage, ...names.map((table) => ({ table, insert: { id: table } }))));
+    for (const table of tables) assert.deepEqual(idsOf(await storage.find({ table })), [table.name]);
+  }),
   given("a window counts by its field, whatever that is called", async ({ storage }) => {
     await storage.install([stays]);
     const begins = (id: string, since: number): Promise<boolean> =>
