@@ -34,6 +34,7 @@ export interface PostgresPool {
   readonly options: object;
   connect(): Promise<PostgresClient>;
   on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "connect", listener: (client: PostgresClient) => void): unknown;
   end(): Promise<void>;
 }
 

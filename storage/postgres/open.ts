@@ -25,6 +25,12 @@ const ignored = (): void => {};
 /** Pools that were given, whose errors have a listener: without one they would end the process. */
 const heard = new WeakSet<PostgresPool>();
 
+/** A connection may end with the very piece of the stream that makes it: before its pool has handed it to anyone. */
+function hear(pool: PostgresPool): void {
+  pool.on("error", ignored);
+  pool.on("connect", (client) => client.on("error", ignored));
+}
+
 /** @throws StorageUnusable when pg is missing, or what was given is no URL of PostgreSQL. */
 export async function openConnections(
   urlOrPool: string | PostgresPool,
@@ -33,14 +39,14 @@ export async function openConnections(
   const { Pool, Client } = await loadDriver();
   const direct = typeof listen === "string" ? optionsFrom(listen) : null;
   if (typeof urlOrPool !== "string") {
-    if (!heard.has(urlOrPool)) urlOrPool.on("error", ignored);
+    if (!heard.has(urlOrPool)) hear(urlOrPool);
     heard.add(urlOrPool);
     const options = direct ?? urlOrPool.options;
     return { pool: urlOrPool, listener: async () => new Client(options), close: async () => {} };
   }
   const options = optionsFrom(urlOrPool);
   const pool = new Pool({ ...options, max: connections, allowExitOnIdle: true });
-  pool.on("error", ignored);
+  hear(pool);
   return { pool, listener: async () => new Client(direct ?? options), close: () => pool.end() };
 }
 

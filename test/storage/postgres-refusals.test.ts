@@ -49,6 +49,22 @@ test("a server that nobody has started does not answer", async () => {
   });
 });
 
+test("a server that takes a connection and ends it in the same moment ends no process", async () => {
+  // Authentication is over, it is ready, and an administrator ends it: one piece of the stream holds all three.
+  const fatal = Buffer.from("SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0");
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(fatal.length + 4);
+  const ready = Buffer.from("5200000008000000005a0000000549", "hex");
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.end(Buffer.concat([ready, Buffer.from("E"), length, fatal])));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await expect(postgresStorage(`postgres://u@127.0.0.1:${port}/db`)).rejects.toThrow(/not queryable/);
+  await new Promise((resolve) => server.close(resolve));
+});
+
 test("a server older than 13 is refused before anything is made", async () => {
   const asked: string[] = [];
   const client = {
