@@ -34,7 +34,7 @@ export const isLost = (error: unknown): boolean =>
   !(error instanceof StorageUnusable) &&
   !(error instanceof TypeError) &&
   !NO_TURN.test(error.message) &&
-  (!isAnswer(error) || /^(08...|57P0[123])$/.test(codeOf(error)));
+  (!isAnswer(error) || /^(08...|57P0[1235])$/.test(codeOf(error)));
 
 interface Explanation {
   readonly of: RegExp;
