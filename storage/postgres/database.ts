@@ -67,8 +67,8 @@ export class Database {
    * where the connection is lost.
    */
   read<Values extends object, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
-    const text = bound(statement, values);
     return new Promise<Rows>((resolve, reject) => {
+      const text = bound(statement, values);
       if (this.#reads.length === 0) setImmediate(() => void this.#flush());
       this.#reads.push({ text, resolve, reject });
     }) as Promise<unknown> as Promise<Row[]>;

@@ -310,6 +310,8 @@ describe.skipIf(!HAS_POSTGRES)("a server that answers", () => {
       storage.commit([{ writes: [{ table: "facts", insert: { id, value } }] }]);
     await expect(fact("a", "x\u0000y")).rejects.toThrow("PostgreSQL keeps no text with a NUL character");
     await expect(storage.commit([{ starts: [startOf("a\u0000")] }])).rejects.toThrow("NUL");
+    const asked = storage.history("a\u0000", { after: 0, limit: 1 });
+    await expect(asked, "a read rejects, it does not throw").rejects.toThrow("NUL");
     const odd = `$json$ \\u0000 \\ ' " $1 %s \ud83d`;
     expect(await fact("b", odd)).toEqual([ok]);
     expect(await storage.fact("b")).toBe(`${odd.slice(0, -1)}\ufffd`);
