@@ -37,12 +37,18 @@ export function tableStatements(db: Kysely<AnySchema>, table: AnyTable): TableSt
 
 function groupStatements(
   db: Kysely<AnySchema>,
-  { name, group }: AnyTable,
+  table: AnyTable,
 ): Pick<TableStatements, "count" | "forget" | "parts"> {
+  const { name, group } = table;
   if (group === null) return { count: null, forget: null, parts: null };
   const isMember = (row: AnyRow) =>
     sql.join(
-      group.by.map((field) => sql`${sql.ref(field)} = ${row[field]}`),
+      group.by.map((field) =>
+        // What is null equals nothing, and is one value to a group.
+        fieldNamed(table, field).nullable
+          ? sql`${sql.ref(field)} is not distinct from ${row[field]}`
+          : sql`${sql.ref(field)} = ${row[field]}`,
+      ),
       sql` and `,
     );
   const counted = (row: AnyRow) =>

@@ -39,7 +39,7 @@ const visits = defineTable("visits", {
 
 /** A window whose time has the name that a commit has for its beginning. */
 const stays = defineTable("stays", {
-  columns: { id: "text", guest: "text", since: "integer" },
+  columns: { id: "text", guest: "text?", since: "integer" },
   group: { by: ["guest"], since: "since" },
 });
 
@@ -244,10 +244,10 @@ const reads: readonly StorageContractCase[] = [
   }),
   given("a window counts by its field, whatever that is called", async ({ storage }) => {
     await storage.install([stays]);
-    const begins = (id: string, since: number): Promise<boolean> =>
+    const begins = (id: string, since: number, guest: string | null = "ann"): Promise<boolean> =>
       commits(storage, {
         table: "stays",
-        insert: { id, guest: "ann", since },
+        insert: { id, guest, since },
         atMost: { count: 2, since: 0 },
       });
     assert.deepEqual(
@@ -255,6 +255,9 @@ const reads: readonly StorageContractCase[] = [
       [true, true, false],
     );
     assert.deepEqual(idsOf(await storage.find({ table: stays })), ["a", "b"]);
+    const nobodys: boolean[] = [];
+    for (const id of ["d", "e", "f"]) nobodys.push(await begins(id, 10, null));
+    assert.deepEqual(nobodys, [true, true, false], "rows without a value are one group");
   }),
   given(
     "rows are counted and their amounts summed, beyond any integer of a database",
