@@ -1,18 +1,16 @@
 /** An SQLite database that moves into PostgreSQL: everything keeps its place, and file and target can never be used both. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm, writeFile } from "node:fs/promises";
 import Database from "better-sqlite3";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, vi } from "vitest";
 import { HeldFile } from "../../storage/move/held-file.ts";
 import { defineTable } from "../../storage/table.ts";
-import { moveToPostgres, postgresStorage, type PostgresStorage } from "../../storage/postgres.ts";
+import { moveToPostgres } from "../../storage/postgres.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
 import type { EngineStorage } from "../../storage/storage.ts";
 import { inLane, range, startOf, stepOf, taskOf, watchOf, WORKFLOW } from "../contracts/storage/samples.ts";
-import { type PostgresProxy, postgresProxy } from "../kit/postgres-proxy.ts";
-import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { moveTest } from "../kit/move-test.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
 
 /** One column of each kind, null and not. */
@@ -119,63 +117,31 @@ async function shownBy(storage: EngineStorage): Promise<unknown> {
   };
 }
 
-let schemas = 0;
-
-describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
-  let folder: string;
-  let from: string;
-  let to: string;
-  let schema: string;
-  let proxy: PostgresProxy;
-  let opened: (EngineStorage | PostgresStorage)[];
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "paystate-"));
-    from = join(folder, "payments.db");
-    to = await postgresUrl();
-    schemas += 1;
-    schema = `moved_${process.pid}_${schemas}`;
-    proxy = await postgresProxy(to);
-    opened = [];
-  });
-  afterEach(async () => {
-    for (const storage of opened) await storage.close();
-    await proxy.stop();
-    await asked(`drop schema if exists "${schema}" cascade`);
-    await rm(folder, { recursive: true });
-  });
-
-  const asked = async (text: string): Promise<readonly object[]> => {
-    const client = new pg.Client({ connectionString: to });
-    await client.connect();
-    try {
-      return (await client.query<object>(text)).rows;
-    } finally {
-      await client.end();
-    }
-  };
-  const atTarget = async (): Promise<PostgresStorage> => {
-    const storage = await postgresStorage(to, { schema, clock: "caller" });
-    opened.push(storage);
-    return storage;
-  };
-  const tablesAtTarget = () => asked(`select 1 from pg_tables where schemaname = '${schema}'`);
-  const source = async (): Promise<EngineStorage> => {
+const test = moveTest.extend("source", ({ move: { from } }) => {
+  const filled = async (): Promise<EngineStorage> => {
     const storage = await sqliteStorage(from);
     await fill(storage);
     return storage;
   };
-  const closedSource = async (): Promise<unknown> => {
-    const storage = await source();
+  /** What it showed before it was closed. */
+  const closed = async (): Promise<unknown> => {
+    const storage = await filled();
     const shown = await shownBy(storage);
     await storage.close();
     return shown;
   };
+  return { filled, closed };
+});
 
-  test("D10: all that the port shows is the same in the target, to the row, its order and its lease", async () => {
-    const before = await closedSource();
-    const { tables, leftBehind, wasThere } = await moveToPostgres({ from, to, schema });
-    expect(await shownBy(await atTarget())).toEqual(before);
+describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
+  test("D10: all that the port shows is the same in the target, to the row, its order and its lease", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const before = await source.closed();
+    const { tables, leftBehind, wasThere } = await moveToPostgres(move);
+    expect(await shownBy(await target.open())).toEqual(before);
     expect([leftBehind, wasThere]).toEqual([[], false]);
     const sum = range(600).reduce((total, index) => total + LARGEST - BigInt(index), 0n);
     const paid = range(300).reduce((total, index) => total + BigInt(index * 2 + 1), 0n);
@@ -187,255 +153,294 @@ describe.skipIf(!HAS_POSTGRES)("a database that moves", () => {
     expect(tables.find(({ table }) => table === "history")).toMatchObject({ rows: 700, sums: {} });
   });
 
-  test("G4: tokens go on growing, a result from before is refused, and rows that come now stand behind all", async () => {
-    const storage = await source();
+  test("G4: tokens go on growing, a result from before is refused, and rows that come now stand behind all", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const storage = await source.filled();
     const held = await claimOf(storage, 50_000, "old");
     expect(held.length).toBeGreaterThan(0);
     await storage.close();
-    await moveToPostgres({ from, to, schema });
-    const target = await atTarget();
-    await target.install([things]);
+    await moveToPostgres(move);
+    const moved = await target.open();
+    await moved.install([things]);
     const tokens = new Map(held.map(({ id, token }) => [id, token]));
     const seen = new Set<string>();
     for (let now = 60_000; now < 90_000; now += 2_000) {
-      for (const task of await claimOf(target, now, "new")) {
+      for (const task of await claimOf(moved, now, "new")) {
         expect(task.token).toBeGreaterThan(tokens.get(task.id) ?? 0);
         const late = { task: task.id, token: tokens.get(task.id) ?? 0 };
-        expect(await target.commit([{ consumes: late }])).toEqual([{ ok: false, conflict: "token" }]);
+        expect(await moved.commit([{ consumes: late }])).toEqual([{ ok: false, conflict: "token" }]);
         seen.add(task.id);
-        expect(await target.commit([{ consumes: { task: task.id, token: task.token } }])).toEqual([
+        expect(await moved.commit([{ consumes: { task: task.id, token: task.token } }])).toEqual([
           { ok: true },
         ]);
       }
     }
     for (const id of tokens.keys()) expect(seen).toContain(id);
-    await target.commit([{ writes: [{ table: "things", insert: { ...thing(600), id: "new" } }] }]);
-    const rows = await target.find({ table: things });
+    await moved.commit([{ writes: [{ table: "things", insert: { ...thing(600), id: "new" } }] }]);
+    const rows = await moved.find({ table: things });
     expect(rows.at(-1)?.id).toBe("new");
     expect(rows).toHaveLength(601);
   });
 
-  test("a file that is moved is refused by every storage, with the place of its data, and the same move is over", async () => {
-    await closedSource();
-    await moveToPostgres({ from, to: to.replace("paystate@", "paystate:hunter2@"), schema });
-    const { code, message } = await refusal(sqliteStorage(from));
+  test("a file that is moved is refused by every storage, with the place of its data, and the same move is over", async ({
+    move,
+    source,
+  }) => {
+    await source.closed();
+    await moveToPostgres({ ...move, to: move.to.replace("paystate@", "paystate:hunter2@") });
+    const { code, message } = await refusal(sqliteStorage(move.from));
     expect(code).toBe("moved");
     expect(message).toContain(
-      `was moved to postgres://127.0.0.1:${new URL(to).port}/postgres, schema ${schema}`,
+      `was moved to postgres://127.0.0.1:${new URL(move.to).port}/postgres, schema ${move.schema}`,
     );
     expect(message).not.toContain("hunter2");
-    const handle = new Database(from);
+    const handle = new Database(move.from);
     expect((await refusal(sqliteStorage(handle))).code).toBe("moved");
     handle.close();
-    expect(await moveToPostgres({ from, to, schema })).toMatchObject({ wasThere: true, tables: [] });
-    const elsewhere = await refusal(moveToPostgres({ from, to, schema: `${schema}_b` }));
+    expect(await moveToPostgres(move)).toMatchObject({ wasThere: true, tables: [] });
+    const elsewhere = await refusal(moveToPostgres({ ...move, schema: `${move.schema}_b` }));
     expect([elsewhere.code, elsewhere.message]).toEqual(["moved", expect.stringContaining("is old by now")]);
   });
 
-  test("a target that lost what it had is not filled from the old file", async () => {
-    await closedSource();
-    await moveToPostgres({ from, to, schema });
-    await asked(`drop schema "${schema}" cascade`);
-    const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+  test("a target that lost what it had is not filled from the old file", async ({ move, source, target }) => {
+    await source.closed();
+    await moveToPostgres(move);
+    await target.asked(`drop schema "${move.schema}" cascade`);
+    const { code, message } = await refusal(moveToPostgres(move));
     expect([code, message]).toEqual(["moved", expect.stringContaining("restore a backup of that database")]);
-    expect(await tablesAtTarget()).toEqual([]);
+    expect(await target.tables()).toEqual([]);
   });
 
-  test.each(["an idle connection", "a reader", "a writer"])(
+  test.for(["an idle connection", "a reader", "a writer"])(
     "%s keeps the file from being moved",
-    async (what) => {
-      await closedSource();
-      const other = new Database(from);
+    async (what, { move, source, target }) => {
+      await source.closed();
+      const other = new Database(move.from);
       other.prepare("select count(*) from instances").get();
       if (what === "a reader") other.exec("begin; select * from instances");
       if (what === "a writer") other.exec("begin immediate");
-      const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
-      expect([code, message]).toEqual(["in_use", expect.stringContaining(`a process has ${from} open`)]);
-      expect(await tablesAtTarget()).toEqual([]);
+      const { code, message } = await refusal(moveToPostgres(move));
+      expect([code, message]).toEqual(["in_use", expect.stringContaining(`a process has ${move.from} open`)]);
+      expect(await target.tables()).toEqual([]);
       other.close();
-      expect((await moveToPostgres({ from, to, schema })).wasThere).toBe(false);
+      expect((await moveToPostgres(move)).wasThere).toBe(false);
     },
   );
 
-  test("what begins while the file is moved is refused, also to read", async () => {
-    await closedSource();
+  test("what begins while the file is moved is refused, also to read", async ({ move, source, proxy }) => {
+    await source.closed();
     proxy.plan({ text: "analyze", moment: "silent" });
-    const moving = moveToPostgres({ from, to: proxy.url, schema }).catch((error: unknown) => error);
+    const moving = moveToPostgres({ ...move, to: proxy.url }).catch((error: unknown) => error);
     while (proxy.happened() === 0) await new Promise((resolve) => setImmediate(resolve));
-    const other = new Database(from, { timeout: 0 });
+    const other = new Database(move.from, { timeout: 0 });
     expect(() => other.prepare("select count(*) from instances").get()).toThrow("database is locked");
     other.close();
     await proxy.stop();
-    proxy = await postgresProxy(to);
     expect(await moving).toBeInstanceOf(Error);
-    await (await sqliteStorage(from)).close();
+    await (await sqliteStorage(move.from)).close();
   });
 
-  test("a target with tables of any kind is not touched", async () => {
-    await closedSource();
-    await asked(`create schema "${schema}"; create table "${schema}".mine (id int)`);
-    const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+  test("a target with tables of any kind is not touched", async ({ move, source, target }) => {
+    await source.closed();
+    await target.asked(`create schema "${move.schema}"; create table "${move.schema}".mine (id int)`);
+    const { code, message } = await refusal(moveToPostgres(move));
     expect([code, message]).toEqual([
       "target_exists",
-      expect.stringContaining(`the schema ${schema} of this database has tables`),
+      expect.stringContaining(`the schema ${move.schema} of this database has tables`),
     ]);
-    expect(await tablesAtTarget()).toHaveLength(1);
-    await (await sqliteStorage(from)).close();
+    expect(await target.tables()).toHaveLength(1);
+    await (await sqliteStorage(move.from)).close();
   });
 
-  test("files that are none, of others, of another version or absent are refused, and so is what is no server", async () => {
-    const code = async (move: Promise<unknown>) => (await refusal(move)).code;
-    expect(await code(moveToPostgres({ from, to, schema }))).toBe("cannot_open");
-    await writeFile(from, "");
-    expect(await code(moveToPostgres({ from, to, schema }))).toBe("foreign_database");
+  test("files that are none, of others, of another version or absent are refused, and so is what is no server", async ({
+    move,
+    source,
+  }) => {
+    const code = async (moved: Promise<unknown>) => (await refusal(moved)).code;
+    expect(await code(moveToPostgres(move))).toBe("cannot_open");
+    await writeFile(move.from, "");
+    expect(await code(moveToPostgres(move))).toBe("foreign_database");
     await writeFile(
-      from,
+      move.from,
       "not a database at all, but a text that is long enough for a header of one hundred bytes, or so it says",
     );
-    expect(await code(moveToPostgres({ from, to, schema }))).toBe("not_a_database");
-    await rm(from);
-    await closedSource();
-    const database = new Database(from);
+    expect(await code(moveToPostgres(move))).toBe("not_a_database");
+    await rm(move.from);
+    await source.closed();
+    const database = new Database(move.from);
     database.exec(`insert into paystateMigrations values ('9999-future', 'now')`);
     database.close();
-    expect(await code(moveToPostgres({ from, to, schema }))).toBe("newer_schema");
-    const again = new Database(from);
+    expect(await code(moveToPostgres(move))).toBe("newer_schema");
+    const again = new Database(move.from);
     again.exec(`delete from paystateMigrations where name = '9999-future'`);
     again.close();
-    expect(await code(moveToPostgres({ from, to: from }))).toBe("not_a_database");
-    expect(await code(moveToPostgres({ from, to: "postgres://paystate@127.0.0.1:1/x" }))).toBe("cannot_open");
-    await (await sqliteStorage(from)).close();
+    expect(await code(moveToPostgres({ from: move.from, to: move.from }))).toBe("not_a_database");
+    expect(await code(moveToPostgres({ ...move, to: "postgres://paystate@127.0.0.1:1/x" }))).toBe(
+      "cannot_open",
+    );
+    await (await sqliteStorage(move.from)).close();
   });
 
-  test("D1: a COMMIT that never arrived leaves the file as it was, and one whose answer was lost is found out", async () => {
-    const before = await closedSource();
+  test("D1: a COMMIT that never arrived leaves the file as it was, and one whose answer was lost is found out", async ({
+    move,
+    source,
+    target,
+    proxy,
+  }) => {
+    const before = await source.closed();
     proxy.plan({ text: "commit\0", moment: "before" });
-    await expect(moveToPostgres({ from, to: proxy.url, schema })).rejects.toThrow(
+    await expect(moveToPostgres({ ...move, to: proxy.url })).rejects.toThrow(
       "the connection to PostgreSQL was lost",
     );
-    expect([proxy.happened(), await tablesAtTarget()]).toEqual([1, []]);
-    const storage = await sqliteStorage(from);
+    expect([proxy.happened(), await target.tables()]).toEqual([1, []]);
+    const storage = await sqliteStorage(move.from);
     expect(await shownBy(storage)).toEqual(before);
     await storage.close();
     proxy.plan({ text: "commit\0", moment: "after" });
-    const { tables } = await moveToPostgres({ from, to: proxy.url, schema });
+    const { tables } = await moveToPostgres({ ...move, to: proxy.url });
     expect([proxy.happened(), tables.length > 5]).toEqual([2, true]);
-    expect((await refusal(sqliteStorage(from))).code).toBe("moved");
-    expect(await shownBy(await atTarget())).toEqual(before);
+    expect((await refusal(sqliteStorage(move.from))).code).toBe("moved");
+    expect(await shownBy(await target.open())).toEqual(before);
   });
 
-  test("a file that cannot be marked is said to be so, and stays as it was beside an empty target", async () => {
-    const before = await closedSource();
+  test("a file that cannot be marked is said to be so, and stays as it was beside an empty target", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const before = await source.closed();
     const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
     const marking = vi.spyOn(HeldFile.prototype, "setMark").mockImplementation(() => {
       throw full;
     });
     onTestFinished(() => marking.mockRestore());
-    await expect(moveToPostgres({ from, to, schema })).rejects.toMatchObject({ cause: full });
-    expect(await tablesAtTarget()).toEqual([]);
-    const storage = await sqliteStorage(from);
+    await expect(moveToPostgres(move)).rejects.toMatchObject({ cause: full });
+    expect(await target.tables()).toEqual([]);
+    const storage = await sqliteStorage(move.from);
     expect(await shownBy(storage)).toEqual(before);
     await storage.close();
   });
 
-  test("a move that died between the mark and the commit leaves neither to be used, until it is run again", async () => {
-    const before = await closedSource();
+  test("a move that died between the mark and the commit leaves neither to be used, until it is run again", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const before = await source.closed();
     // As the process left it: the mark is durable, and the target has taken its transaction back.
-    const database = new Database(from);
-    const place = `postgres://127.0.0.1:${new URL(to).port}/postgres, schema ${schema}`;
+    const database = new Database(move.from);
+    const place = `postgres://127.0.0.1:${new URL(move.to).port}/postgres, schema ${move.schema}`;
     database.exec(`
       create table paystateMoves (id integer primary key, "copy" text not null, place text not null, state text not null) strict;
       insert into paystateMoves values (1, 'lost', '${place}', 'moving')`);
     database.close();
-    const refused = await refusal(sqliteStorage(from));
+    const refused = await refusal(sqliteStorage(move.from));
     expect([refused.code, refused.message]).toEqual([
       "moved",
       expect.stringContaining("run the same `paystate migrate` again"),
     ]);
-    const elsewhere = await refusal(moveToPostgres({ from, to, schema: `${schema}_b` }));
+    const elsewhere = await refusal(moveToPostgres({ ...move, schema: `${move.schema}_b` }));
     expect([elsewhere.code, elsewhere.message]).toEqual([
       "moved",
       expect.stringContaining("name the same target again"),
     ]);
-    expect((await moveToPostgres({ from, to, schema })).wasThere).toBe(false);
-    expect(await shownBy(await atTarget())).toEqual(before);
+    expect((await moveToPostgres(move)).wasThere).toBe(false);
+    expect(await shownBy(await target.open())).toEqual(before);
   });
 
-  test("a server that is named behind the question mark of the URL is not taken for the one before it", async () => {
-    await closedSource();
+  test("a server that is named behind the question mark of the URL is not taken for the one before it", async ({
+    move,
+    source,
+    target,
+  }) => {
+    await source.closed();
     // A move to one server was cut off in its last moment: the copy may be there.
-    const database = new Database(from);
+    const database = new Database(move.from);
     database.exec(`
       create table paystateMoves (id integer primary key, "copy" text not null, place text not null, state text not null) strict;
-      insert into paystateMoves values (1, 'there', 'postgres://127.0.0.1:1/postgres, schema ${schema}', 'moving')`);
+      insert into paystateMoves values (1, 'there', 'postgres://127.0.0.1:1/postgres, schema ${move.schema}', 'moving')`);
     database.close();
-    const other = new URL(to);
+    const other = new URL(move.to);
     const { port } = other;
     other.port = "1";
     other.searchParams.set("port", port);
-    const { code, message } = await refusal(moveToPostgres({ from, to: other.href, schema }));
+    const { code, message } = await refusal(moveToPostgres({ ...move, to: other.href }));
     expect([code, message]).toEqual(["moved", expect.stringContaining("name the same target again")]);
-    expect(await tablesAtTarget()).toEqual([]);
+    expect(await target.tables()).toEqual([]);
   });
 
-  test("a task that failed with a NUL in its error does not keep the file from being moved", async () => {
-    const storage = await source();
+  test("a task that failed with a NUL in its error does not keep the file from being moved", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const storage = await source.filled();
     await storage.commit([{ starts: [startOf("n")], arms: [{ task: taskOf("n", { instance: "n" }) }] }]);
     const task = (await claimOf(storage, 90_000)).find(({ id }) => id === "n");
     await storage.release({ id: "n", token: task?.token ?? 0, dueAt: 99_000, error: "what \0 it said" });
     await storage.close();
-    await moveToPostgres({ from, to, schema });
-    const { tasks } = await (await atTarget()).pending("n", 9);
+    await moveToPostgres(move);
+    const { tasks } = await (await target.open()).pending("n", 9);
     expect(tasks[0]?.lastError).toBe("what  it said");
   });
 
-  test("a row that is not read back as it lies in the file takes all of it back", async () => {
-    await closedSource();
-    const spoiling = new pg.Client({ connectionString: to });
+  test("a row that is not read back as it lies in the file takes all of it back", async ({
+    move,
+    source,
+    target,
+  }) => {
+    const { schema } = move;
+    await source.closed();
+    const spoiling = new pg.Client({ connectionString: move.to });
     await spoiling.connect();
     // A rule of the target's that changes what it is given.
-    await spoiling.query(`create or replace function public.spoil_${schemas}() returns event_trigger language plpgsql as $$
+    await spoiling.query(`create or replace function public.spoil_${schema}() returns event_trigger language plpgsql as $$
       declare each record; begin
         for each in select * from pg_event_trigger_ddl_commands() where object_identity = '${schema}.things' loop
           execute 'create function ${schema}.spoil() returns trigger language plpgsql as ''begin new.amount := new.amount - 1; return new; end''';
           execute 'create trigger spoil before insert on ${schema}.things for each row execute function ${schema}.spoil()';
         end loop;
       end $$;
-      create event trigger spoil_${schemas} on ddl_command_end when tag in ('CREATE TABLE') execute function public.spoil_${schemas}()`);
+      create event trigger spoil_${schema} on ddl_command_end when tag in ('CREATE TABLE') execute function public.spoil_${schema}()`);
     try {
-      const { code, message } = await refusal(moveToPostgres({ from, to, schema }));
+      const { code, message } = await refusal(moveToPostgres(move));
       expect([code, message]).toEqual(["copy_differs", expect.stringContaining("things: the row 1 ")]);
     } finally {
-      await spoiling.query(`drop event trigger spoil_${schemas}; drop function public.spoil_${schemas}`);
+      await spoiling.query(`drop event trigger spoil_${schema}; drop function public.spoil_${schema}`);
       await spoiling.end();
     }
-    expect(await tablesAtTarget()).toEqual([]);
-    await (await sqliteStorage(from)).close();
+    expect(await target.tables()).toEqual([]);
+    await (await sqliteStorage(move.from)).close();
   });
 
-  test("a name in the file is a name in the target whatever it says, and no part of it is carried out", async () => {
-    const stranger = `stranger_of_${schema}`;
+  test("a name in the file is a name in the target whatever it says, and no part of it is carried out", async ({
+    move,
+  }) => {
+    const stranger = `stranger_of_${move.schema}`;
     const command = `commit; drop table ${stranger}; commit; begin`;
     const columns = `id text primary key, "note"") select 'a', 'b' where false; ${command}; --" text`;
-    const storage = await sqliteStorage(from);
+    const storage = await sqliteStorage(move.from);
     await storage.install([defineTable("odd", { key: "id", columns: { id: "text", note: "text" } })]);
     await storage.close();
-    const file = new Database(from);
+    const file = new Database(move.from);
     file.exec(`drop table odd; create table odd (${columns}); insert into odd values ('1', '2')`);
     file.close();
-    const client = new pg.Client(to);
+    const client = new pg.Client(move.to);
     await client.connect();
     onTestFinished(() => client.end());
     await client.query(`create table ${stranger} (id text)`);
-    await expect(moveToPostgres({ from, to, schema })).rejects.toThrow("does not exist");
+    await expect(moveToPostgres(move)).rejects.toThrow("does not exist");
     await client.query(`drop table ${stranger}`);
   });
 
-  test("tables that are not paystate's are named and left behind", async () => {
-    await closedSource();
-    const database = new Database(from);
+  test("tables that are not paystate's are named and left behind", async ({ move, source }) => {
+    await source.closed();
+    const database = new Database(move.from);
     database.exec("create table own (id text)");
     database.close();
-    expect((await moveToPostgres({ from, to, schema })).leftBehind).toEqual(["own"]);
+    expect((await moveToPostgres(move)).leftBehind).toEqual(["own"]);
   });
 });
