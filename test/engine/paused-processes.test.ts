@@ -2,9 +2,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { PostgresStorage } from "../../storage/postgres.ts";
-import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
+import { describe, expect, vi } from "vitest";
+import type { PostgresDatabase } from "../kit/postgres-database.ts";
+import { postgresTest } from "../kit/postgres-test.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { program } from "../programs/programs.ts";
 import { job } from "./job.ts";
@@ -50,37 +50,33 @@ class Runner {
 const IDS = Array.from({ length: 8 }, (_, index) => `job-${index}`);
 const workflow = job(async () => undefined).key;
 
-describe.skipIf(!HAS_POSTGRES)("a process that is paused on PostgreSQL", () => {
-  let database: PostgresDatabase;
-  let storage: PostgresStorage;
-  let runners: Runner[];
-
-  beforeEach(async () => {
-    database = await postgresDatabase();
-    storage = await database.open();
-    runners = [];
-  });
-  afterEach(async () => {
-    await Promise.all(runners.map((runner) => runner.end()));
-    await storage.close();
-    await database.destroy();
-  });
-
-  const run = (name: string, waits: "waits" | "no"): Runner => {
-    const runner = new Runner(database, name, waits);
-    runners.push(runner);
-    return runner;
-  };
-
-  const ended = async (): Promise<readonly string[]> => {
+const test = postgresTest
+  .extend("storage", async ({ database }, { onCleanup }) => {
+    const storage = await database.open();
+    onCleanup(() => storage.close());
+    return storage;
+  })
+  .extend("run", ({ database }, { onCleanup }) => {
+    const runners: Runner[] = [];
+    onCleanup(async () => {
+      await Promise.all(runners.map((runner) => runner.end()));
+    });
+    return (name: string, waits: "waits" | "no") => {
+      const runner = new Runner(database, name, waits);
+      runners.push(runner);
+      return runner;
+    };
+  })
+  .extend("ended", ({ storage }) => async () => {
     const found = await storage.instances({ workflow, status: "done", after: "", limit: 100 });
     return found.map(({ id }) => id).toSorted();
-  };
+  });
 
+describe.skipIf(!HAS_POSTGRES)("a process that is paused on PostgreSQL", () => {
   test(
     "E11: paused for longer than its leases and woken, its late results are refused, nothing happens twice, and it goes on",
     { timeout: 90_000 },
-    async () => {
+    async ({ storage, run, ended }) => {
       const paused = run("paused", "waits");
       for (const id of IDS) paused.order(`start ${id}`);
       await paused.saysAll(IDS.map((id) => `begins ${id}`));

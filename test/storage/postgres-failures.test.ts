@@ -1,7 +1,7 @@
 /** PostgreSQL when things go wrong: what was acknowledged is there, what is unknown is looked up, and nothing is done twice. */
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { paymentStorage } from "../../src/payments/reads.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { postgresStorage, type PostgresOptions, type PostgresStorage } from "../../storage/postgres.ts";
@@ -14,21 +14,20 @@ import {
   stepOf,
   taskOf,
 } from "../contracts/storage/samples.ts";
-import { postgresDatabase, type PostgresDatabase } from "../kit/postgres-database.ts";
-import { type PostgresProxy, postgresProxy } from "../kit/postgres-proxy.ts";
 import { startPostgres } from "../kit/postgres-server.ts";
-import { HAS_POSTGRES, postgresUrl } from "../programs/ask-postgres.ts";
+import { postgresTest } from "../kit/postgres-test.ts";
+import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { refusal } from "./refusal.ts";
 
 const fact = (id: string): PaymentCommit => ({ writes: [{ table: "facts", insert: { id, value: id } }] });
 
-describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
-  let database: PostgresDatabase;
-  let proxy: PostgresProxy;
+/** `through` opens a storage that reaches the database through the proxy. */
+const test = postgresTest.extend("through", async ({ database, proxy }, { onCleanup }) => {
   const opened: PostgresStorage[] = [];
-
-  /** A storage that reaches the database through the proxy. */
-  const through = async (options: PostgresOptions = {}): Promise<PaymentStorage> => {
+  onCleanup(async () => {
+    for (const storage of opened) await storage.close();
+  });
+  return async (options: PostgresOptions = {}): Promise<PaymentStorage> => {
     const storage = await postgresStorage(proxy.url, {
       schema: database.schema,
       clock: "caller",
@@ -39,20 +38,12 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await payments.fact("");
     return payments;
   };
+});
 
-  beforeEach(async () => {
-    database = await postgresDatabase();
-    proxy = await postgresProxy(await postgresUrl());
-  });
-  afterEach(async () => {
-    for (const storage of opened.splice(0)) await storage.close();
-    await proxy.stop();
-    await database.destroy();
-  });
-
-  test.each(["before", "after"] as const)(
+describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
+  test.for(["before", "after"] as const)(
     "D1: of a group whose connection is lost %s its commit each item is done once and answered truthfully",
-    async (moment) => {
+    async (moment, { proxy, through }) => {
       const storage = await through();
       await storage.commit([{ starts: [startOf("i")] }, fact("taken")]);
       proxy.plan({ text: "paystate_commit", moment });
@@ -66,7 +57,10 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     },
   );
 
-  test("a step whose answer is lost is answered as it ended, and makes one version", async () => {
+  test("a step whose answer is lost is answered as it ended, and makes one version", async ({
+    proxy,
+    through,
+  }) => {
     const storage = await through();
     await storage.commit([{ starts: [startOf("i")] }]);
     for (const version of range(6)) {
@@ -77,14 +71,17 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     expect(proxy.happened()).toBe(6);
   });
 
-  test("a connection that is half open ends with the time that a statement may take", async () => {
+  test("a connection that is half open ends with the time that a statement may take", async ({
+    proxy,
+    through,
+  }) => {
     const storage = await through({ statementTimeoutMs: 100 });
     proxy.plan({ text: "paystate_commit", moment: "silent" });
     expect(await storage.commit([fact("f")])).toEqual([ok]);
     expect(await storage.fact("f")).toBe("f");
   });
 
-  test("a claim whose answer is lost rejects, and its leases end", async () => {
+  test("a claim whose answer is lost rejects, and its leases end", async ({ proxy, through }) => {
     const storage = await through();
     await storage.commit([{ arms: [{ task: taskOf("t") }] }]);
     proxy.plan({ text: "paystate_claim", moment: "after" });
@@ -93,7 +90,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     expect((await claim(storage, 1_000))[0]).toMatchObject({ id: "t", token: 2, crashes: 1 });
   });
 
-  test("reads are asked again when their connection is lost", async () => {
+  test("reads are asked again when their connection is lost", async ({ proxy, through }) => {
     const storage = await through();
     await storage.commit([fact("f")]);
     proxy.plan({ text: "select", moment: "after" });
@@ -102,7 +99,10 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     expect(proxy.happened()).toBe(2);
   });
 
-  test("a lock that a stranger holds is waited for so long and no longer, and then named", async () => {
+  test("a lock that a stranger holds is waited for so long and no longer, and then named", async ({
+    database,
+    through,
+  }) => {
     const storage = await through({ lockTimeoutMs: 50 });
     await storage.commit([{ starts: [startOf("i")] }]);
     const stranger = new pg.Client({ connectionString: database.url });
@@ -118,7 +118,9 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await stranger.end();
   });
 
-  test("a pool whose connections are all in use says so, and goes on when one comes free", async () => {
+  test("a pool whose connections are all in use says so, and goes on when one comes free", async ({
+    database,
+  }) => {
     const pool = new pg.Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 50 });
     const storage = await postgresStorage(pool, { schema: database.schema, clock: "caller" });
     const taken = await pool.connect();
@@ -131,7 +133,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
     await pool.end();
   });
 
-  test("transactions that meet in opposite orders all end, each once", async () => {
+  test("transactions that meet in opposite orders all end, each once", async ({ through }) => {
     const storages = [await through(), await through()];
     const ids = range(20).map((index) => `i${index}`);
     await storages[0]?.commit(ids.map((id) => ({ starts: [startOf(id)] })));
@@ -178,13 +180,7 @@ describe.skipIf(!HAS_POSTGRES)("PostgreSQL that fails", () => {
 });
 
 describe.skipIf(!HAS_POSTGRES)("hints", () => {
-  let database: PostgresDatabase;
-  beforeEach(async () => {
-    database = await postgresDatabase();
-  });
-  afterEach(() => database.destroy());
-
-  test("D5: what one process arms wakes another, and what it arms itself does not", async () => {
+  test("D5: what one process arms wakes another, and what it arms itself does not", async ({ database }) => {
     const [storage, other] = [await database.open(), await database.open()];
     for (const each of [other, storage]) expect(await each.hintsArrive()).toBe(true);
     let own = 0;
@@ -197,8 +193,10 @@ describe.skipIf(!HAS_POSTGRES)("hints", () => {
     await other.close();
   });
 
-  test("behind a pooler that swallows notifications the self-test says so, and polling finds the work", async () => {
-    const proxy = await postgresProxy(database.url);
+  test("behind a pooler that swallows notifications the self-test says so, and polling finds the work", async ({
+    database,
+    proxy,
+  }) => {
     proxy.swallowNotifications();
     const storage = await postgresStorage(proxy.url, { schema: database.schema, clock: "caller" });
     expect(await storage.hintsArrive()).toBe(false);
@@ -207,6 +205,5 @@ describe.skipIf(!HAS_POSTGRES)("hints", () => {
     const polling = await postgresStorage(proxy.url, { schema: database.schema, listen: false });
     expect(await polling.hintsArrive()).toBe(false);
     for (const each of [storage, past, polling]) await each.close();
-    await proxy.stop();
   });
 });
