@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test as vitestTest } from "vitest";
 
 const main = fileURLToPath(new URL("../../examples/order/main.ts", import.meta.url));
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -57,14 +57,15 @@ function startProgram(file: string): Program {
   };
 }
 
-let folder = "";
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-order-"));
+const test = vitestTest.extend("file", async ({}, { onCleanup }) => {
+  const folder = await mkdtemp(join(tmpdir(), "paystate-order-"));
+  onCleanup(() => rm(folder, { recursive: true }));
+  return join(folder, "orders.db");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
-test("E5: killed between order and reminder, it goes on where it was: one reminder, one end", async () => {
-  const file = join(folder, "orders.db");
+test("E5: killed between order and reminder, it goes on where it was: one reminder, one end", async ({
+  file,
+}) => {
   const first = startProgram(file);
   await first.says("order-1 is placed");
   first.kill();
