@@ -8,10 +8,39 @@ import { type Running, startCommand } from "./command.ts";
 /** A running `paystate dev`. */
 export interface DevSession extends Running, DevReady {}
 
+/** How it is started. */
+interface DevOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A data folder and the `paystate dev` on it, of which another is started when one has ended. */
+export class DevHome {
+  readonly folder: string;
+  readonly #usual: DevOptions;
+  #dev: DevSession | null = null;
+
+  constructor(folder: string, usual: DevOptions = {}) {
+    this.folder = folder;
+    this.#usual = usual;
+  }
+
+  /** The newest. */
+  get dev(): DevSession {
+    if (this.#dev === null) throw new Error("none was started");
+    return this.#dev;
+  }
+
+  async start(options = this.#usual): Promise<this> {
+    this.#dev = await startDev(this.folder, options);
+    return this;
+  }
+}
+
 /** Starts `paystate dev --json` on a folder, on any free ports, and reads its line. */
 export async function startDev(
   folder: string,
-  { args = [], env = {} }: { args?: readonly string[]; env?: Readonly<Record<string, string>> } = {},
+  { args = [], env = {} }: DevOptions = {},
 ): Promise<DevSession> {
   const ports = ["--port", "0", "--rpc-port", "0"];
   const process = startCommand(["dev", "--json", "--data", folder, ...ports, ...args], env);

@@ -1,49 +1,27 @@
 /** `paystate trigger`: one sample notice, to a URL or to a registered webhook. */
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { rm, writeFile } from "node:fs/promises";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, expect } from "vitest";
 import { verifyWebhook } from "../../src/receiver/index.ts";
 import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
 import { leaveNothing, newDataFolder, runCommand } from "./command.ts";
+import { type Received, receiverTest as test } from "./receiver-test.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-let status = 200;
-let received: { readonly headers: IncomingHttpHeaders; readonly body: string }[];
-let server: ReturnType<typeof createServer>;
-let url: string;
-
-beforeEach(async () => {
-  status = 200;
-  received = [];
-  server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
-      response.writeHead(status, { location: "/elsewhere" }).end();
-    });
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-});
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
 afterAll(leaveNothing);
 
-test("a URL gets one notice of the event, which its secret verifies", async () => {
-  const ended = await runCommand(["trigger", "transaction.completed", "--to", url, "--secret", SECRET]);
+test("a URL gets one notice of the event, which its secret verifies", async ({
+  receiver: { url, received },
+}) => {
+  const ended = await runCommand(["trigger", "transaction.completed", "--to", url.href, "--secret", SECRET]);
   expect(ended).toEqual({
     code: 0,
     signal: null,
     stderr: "",
-    stdout: `transaction.completed was sent to ${url}, which answered 200: taken.\n`,
+    stdout: `transaction.completed was sent to ${url.href}, which answered 200: taken.\n`,
   });
   expect(received).toHaveLength(1);
-  const [{ headers, body }] = received as [(typeof received)[0]];
+  const [{ headers, body }] = received as [Received];
   expect(JSON.parse(body)).toMatchObject({
     event: "transaction.completed",
     transactionId: expect.stringMatching(/^tx_test_/) as string,
@@ -52,27 +30,30 @@ test("a URL gets one notice of the event, which its secret verifies", async () =
   expect(await verifyWebhook(body, headers, SECRET)).toMatchObject({ event: "transaction.completed" });
 });
 
-test("without a secret nothing is signed; what is not 200 is not taken, and no redirect is followed", async () => {
-  for (status of [302, 500]) {
-    const ended = await runCommand(["trigger", "transaction.pending", "--to", url]);
+test("without a secret nothing is signed; what is not 200 is not taken, and no redirect is followed", async ({
+  receiver,
+}) => {
+  const { url, received } = receiver;
+  for (const status of [302, 500]) {
+    receiver.answer((_, response) => void response.writeHead(status, { location: "/elsewhere" }).end());
+    const ended = await runCommand(["trigger", "transaction.pending", "--to", url.href]);
     expect(ended).toMatchObject({
       code: 1,
       stderr: "",
-      stdout: `transaction.pending was sent to ${url}, which answered ${status}: not taken, 200 is expected.\n`,
+      stdout: `transaction.pending was sent to ${url.href}, which answered ${status}: not taken, 200 is expected.\n`,
     });
   }
   expect(received).toHaveLength(2);
   expect(received[0]?.headers).not.toHaveProperty("x-service-signature");
 });
 
-test("a receiver that is not there is said in a sentence", async () => {
-  await new Promise((resolve) => server.close(resolve));
-  const { code, stdout, stderr } = await runCommand(["trigger", "transaction.failed", "--to", url]);
-  const origin = new URL(url).origin;
+test("a receiver that is not there is said in a sentence", async ({ receiver: { url, close } }) => {
+  await close();
+  const { code, stdout, stderr } = await runCommand(["trigger", "transaction.failed", "--to", url.href]);
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: "",
-    stderr: `paystate: ${origin} did not answer (ECONNREFUSED): is the receiver running?\n`,
+    stderr: `paystate: ${url.origin} did not answer (ECONNREFUSED): is the receiver running?\n`,
   });
 });
 
