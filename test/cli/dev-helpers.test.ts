@@ -1,61 +1,49 @@
 /** The requests below `/_dev`: each does to the chain what it says, and none is answered to a stranger. */
-import { createServer, request, type Server } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { request } from "node:http";
+import { expect } from "vitest";
 import { withDevHelpers } from "../../src/cli/dev-helpers.ts";
 import { createHttpHandler } from "../../src/http/create-http-handler.ts";
-import type { Caller } from "../../src/payments/accounts/caller.ts";
 import type { Tier } from "../../src/payments/records.ts";
-import { privateFixture, type PrivateFixture } from "../kit/private-fixture.ts";
+import { listening } from "../http/ways.ts";
+import { privateTest } from "../kit/private-test.ts";
 
 const SLOT_MS = 400;
 const TIERS = ["free", "pro", "enterprise"] as const;
-
-let world: PrivateFixture;
-let caller: Caller;
-let server: Server;
-let baseUrl: string;
-
-beforeEach(async () => {
-  world = await privateFixture();
-  const { chain, ledger, service } = world;
-  const keys = await Promise.all(
-    TIERS.map(async (tier) => {
-      const { accountId } = await service.createAccount({ name: tier, tier });
-      return [tier, (await service.issueKey({ accountId, environment: "test" })).key] as const;
-    }),
-  );
-  const apiKeys = Object.fromEntries(keys) as Record<Tier, string>;
-  caller = await service.authenticate(`Bearer ${apiKeys.pro}`);
-  const payer = chain.createWallet("alice", { lamports: 1_000_000_000n, usdc: 100_000_000n });
-  chain.advance(35);
-  const api = createHttpHandler({ service, clock: world.clock });
-  const answer = withDevHelpers({ chain, slotMs: SLOT_MS, ledger, service, apiKeys, payer }, api.node);
-  server = createServer((incoming, response) => void answer(incoming, response));
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-
-afterEach(async () => {
-  server.closeAllConnections();
-  server.close();
-  await world.service.stop();
-  await world.chain.close();
-});
 
 interface Answered {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function post(act: string, body: unknown): Promise<Answered> {
-  const answered = await fetch(`${baseUrl}/_dev/${act}`, { method: "POST", body: JSON.stringify(body) });
-  return { status: answered.status, body: (await answered.json()) as Answered["body"] };
-}
+/** `customer` is the account of the key `pro`; `baseUrl` is where the helpers are, and `post` asks one of them. */
+const test = privateTest
+  .extend("apiKeys", async ({ world: { service } }) => {
+    const keys = TIERS.map(async (tier) => {
+      const { accountId } = await service.createAccount({ name: tier, tier });
+      return [tier, (await service.issueKey({ accountId, environment: "test" })).key] as const;
+    });
+    return Object.fromEntries(await Promise.all(keys)) as Record<Tier, string>;
+  })
+  .extend("customer", ({ world, apiKeys }) => world.service.authenticate(`Bearer ${apiKeys.pro}`))
+  .extend("baseUrl", async ({ world, apiKeys }, { onCleanup }) => {
+    const { chain, ledger, service } = world;
+    const payer = chain.createWallet("alice", { lamports: 1_000_000_000n, usdc: 100_000_000n });
+    chain.advance(35);
+    const api = createHttpHandler({ service, clock: world.clock });
+    const answer = withDevHelpers({ chain, slotMs: SLOT_MS, ledger, service, apiKeys, payer }, api.node);
+    const { origin, close } = await listening(answer);
+    onCleanup(close);
+    return origin;
+  })
+  .extend("post", ({ baseUrl }) => async (act: string, body: unknown): Promise<Answered> => {
+    const answered = await fetch(`${baseUrl}/_dev/${act}`, { method: "POST", body: JSON.stringify(body) });
+    return { status: answered.status, body: (await answered.json()) as Answered["body"] };
+  });
 
-test("fund gives exactly the amount, and refuses what is no amount, asset or address", async () => {
+test("fund gives exactly the amount, and refuses what is no amount, asset or address", async ({
+  world,
+  post,
+}) => {
   const { address } = world.chain.faucet;
   const held = async (): Promise<readonly bigint[]> => {
     world.chain.advance(35);
@@ -87,10 +75,14 @@ test("fund gives exactly the amount, and refuses what is no amount, asset or add
   expect((await held())[1]).toBe(after[1]);
 });
 
-test("deposit pays what a private order of any account waits for, and the order completes", async () => {
+test("deposit pays what a private order of any account waits for, and the order completes", async ({
+  world,
+  customer,
+  post,
+}) => {
   const bob = world.chain.createWallet("bob", { lamports: 1_000_000_000n }).address;
   const sender = world.wallet("carol", { lamports: 1_000_000_000n });
-  const { body } = await world.order(caller, {
+  const { body } = await world.order(customer, {
     sender,
     to: [{ address: bob, amount: "25" }],
   });
@@ -100,7 +92,7 @@ test("deposit pays what a private order of any account waits for, and the order 
     body: { asset: "USDC", amount: depositAmount, to },
   });
   await world.settle(8);
-  expect(await world.service.transaction(caller, transactionId)).toMatchObject({ status: "completed" });
+  expect(await world.service.transaction(customer, transactionId)).toMatchObject({ status: "completed" });
   expect((await world.held(bob))[1]).toBe(25_000_000n);
 
   const again = await post("deposit", { transactionId });
@@ -114,7 +106,10 @@ test("deposit pays what a private order of any account waits for, and the order 
   });
 });
 
-test("clock lets the slots of so many seconds pass, and no part of a slot is left out", async () => {
+test("clock lets the slots of so many seconds pass, and no part of a slot is left out", async ({
+  world,
+  post,
+}) => {
   const slot = world.chain.slot();
   const { body } = await post("clock", { seconds: 1 });
   expect(body).toEqual({ slots: 3, slot: slot + 3, blockHeight: world.chain.blockHeight() });
@@ -125,7 +120,7 @@ test("clock lets the slots of so many seconds pass, and no part of a slot is lef
   expect(world.chain.slot()).toBe(slot + 3);
 });
 
-test("fail makes exactly the next calls of the chain fail, and 0 ends that", async () => {
+test("fail makes exactly the next calls of the chain fail, and 0 ends that", async ({ world, post }) => {
   const ask = async (): Promise<number> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "getSlot" });
     return (await world.chain.fetch("http://local", { method: "POST", body })).status;
@@ -141,7 +136,7 @@ test("fail makes exactly the next calls of the chain fail, and 0 ends that", asy
   expect(await ask()).toBe(200);
 });
 
-test("what is no helper is named, and what is no POST of JSON is refused", async () => {
+test("what is no helper is named, and what is no POST of JSON is refused", async ({ baseUrl }) => {
   const known = "expected /_dev/fund, /_dev/deposit, /_dev/clock, /_dev/fail";
   for (const path of ["/_dev", "/_dev/", "/_dev/expire", "/_dev/constructor", "/_dev?x"]) {
     const answered = await fetch(`${baseUrl}${path}`);
@@ -156,7 +151,7 @@ test("what is no helper is named, and what is no POST of JSON is refused", async
 });
 
 /** Asks with headers that `fetch` does not let a program choose. */
-function statusFor(headers: Readonly<Record<string, string>>): Promise<number | undefined> {
+function statusFor(baseUrl: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const asking = request(`${baseUrl}/_dev/clock`, { method: "POST", headers }, (response) => {
       response.resume();
@@ -166,18 +161,18 @@ function statusFor(headers: Readonly<Record<string, string>>): Promise<number | 
   });
 }
 
-test.each([
+test.for([
   ["under a name of a stranger's", { host: "pay.example" }],
   ["from a page of another site", { "sec-fetch-site": "cross-site" }],
   ["through a proxy", { "x-forwarded-for": "203.0.113.7" }],
-])("a request %s is refused and changes nothing", async (_, headers) => {
+] as const)("a request %s is refused and changes nothing", async ([, headers], { world, baseUrl }) => {
   const slot = world.chain.slot();
-  expect(await statusFor(headers)).toBe(403);
+  expect(await statusFor(baseUrl, headers)).toBe(403);
   expect(world.chain.slot()).toBe(slot);
-  expect(await statusFor({ host: "localhost", "sec-fetch-site": "same-origin" })).toBe(200);
+  expect(await statusFor(baseUrl, { host: "localhost", "sec-fetch-site": "same-origin" })).toBe(200);
 });
 
-test("a handler of the API alone has none of the helpers", async () => {
+test("a handler of the API alone has none of the helpers", async ({ world }) => {
   const { service, clock } = world;
   const { fetch: ask } = createHttpHandler({ service, inspector: true, clock });
   const answered = await ask(new Request("http://127.0.0.1/_dev/clock", { method: "POST", body: "{}" }));

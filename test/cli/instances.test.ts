@@ -1,16 +1,15 @@
 /** `paystate ps`, `show`, `history`, `retry`, `drop`, `stop` and `remove` on a database file, while an engine runs on it and after it. */
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { createEngine, type Engine } from "paystate/engine";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test as vitestTest } from "vitest";
+import { createEngine } from "paystate/engine";
 import { silentLogger } from "../../src/runtime.ts";
 import { sqliteStorage } from "../../storage/sqlite.ts";
-import type { EngineStorage } from "../../storage/storage.ts";
 import { job } from "../engine/job.ts";
 import { passTime } from "../kit/pass-time.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
-import { leaveNothing, runCommand, startCommand, type Ended } from "./command.ts";
+import { leaveNothing, runCommand, startCommand } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
 
 afterAll(leaveNothing);
@@ -20,42 +19,41 @@ const jobs = job(async ({ id }, { failures }) => {
   return { event: { type: "DONE", by: "me" } };
 });
 
-let folder: string;
-let file: string;
-let storage: EngineStorage;
-let engine: Engine<unknown>;
-let pass: (ms: number) => Promise<void>;
+/** An engine at work on a file: one job done, one that fails again and again. */
+const test = vitestTest
+  .extend("file", async ({}, { onCleanup }) => {
+    const folder = await mkdtemp(join(tmpdir(), "paystate-"));
+    onCleanup(() => rm(folder, { recursive: true }));
+    return join(folder, "jobs.db");
+  })
+  .extend("storage", async ({ file }, { onCleanup }) => {
+    const storage = await sqliteStorage(file);
+    onCleanup(() => storage.close());
+    return storage;
+  })
+  .extend("clock", ({}) => virtualClock())
+  // It is at work also while a test looks from outside alone.
+  .extend("engine", { auto: true }, async ({ storage, clock }, { onCleanup }) => {
+    const engine = createEngine({ storage, workflows: [jobs], clock, logger: silentLogger });
+    onCleanup(() => engine.stop());
+    engine.run();
+    for (const id of ["good", "bad"]) await engine.start(jobs, { id, input: { id } });
+    await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
+    return engine;
+  })
+  .extend("paystate", ({ file }) => {
+    return (...args: string[]) => runCommand([...args, "--database", file]);
+  })
+  .extend("json", ({ paystate }) => async (...args: string[]) => {
+    const { code, stdout, stderr } = await paystate(...args, "--json");
+    expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 });
+    return JSON.parse(stdout) as unknown;
+  });
 
-/** An engine at work on the file: one job done, one that fails again and again. */
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "paystate-"));
-  file = join(folder, "jobs.db");
-  storage = await sqliteStorage(file);
-  const clock = virtualClock();
-  engine = createEngine({ storage, workflows: [jobs], clock, logger: silentLogger });
-  engine.run();
-  for (const id of ["good", "bad"]) await engine.start(jobs, { id, input: { id } });
-  pass = async (ms) => {
-    await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + ms);
-  };
-  await pass(60_000);
-});
-
-afterEach(async () => {
-  await engine.stop();
-  await storage.close();
-  await rm(folder, { recursive: true });
-});
-
-const paystate = (...args: string[]): Promise<Ended> => runCommand([...args, "--database", file]);
-
-async function json(...args: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await paystate(...args, "--json");
-  expect({ code, stderr, lines: stdout.split("\n").length }).toEqual({ code: 0, stderr: "", lines: 2 });
-  return JSON.parse(stdout) as unknown;
-}
-
-test("ps lists what is active with what fails of it, and by choice what has ended", async () => {
+test("ps lists what is active with what fails of it, and by choice what has ended", async ({
+  paystate,
+  json,
+}) => {
   const { code, stdout, stderr } = await paystate("ps");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const [headings, bad, ...more] = stdout.trimEnd().split("\n");
@@ -75,7 +73,11 @@ test("ps lists what is active with what fails of it, and by choice what has ende
   expect((await paystate("ps", "--state", "done")).stdout).toBe("No such instance here.\n");
 });
 
-test("ps --watch prints the list once, and again when it has changed, until it is ended", async () => {
+test("ps --watch prints the list once, and again when it has changed, until it is ended", async ({
+  file,
+  engine,
+  paystate,
+}) => {
   const watch = startCommand(["ps", "--watch", "--database", file]);
   await watch.said(/^bad /m);
   await engine.start(jobs, { id: "fresh", input: { id: "fresh" } });
@@ -97,7 +99,7 @@ test("ps --watch prints the list once, and again when it has changed, until it i
   });
 });
 
-test("show tells the state, and what an instance waits for", async () => {
+test("show tells the state, and what an instance waits for", async ({ paystate, json }) => {
   const { code, stdout } = await paystate("show", "bad");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^id {8}bad\nworkflow {2}job@1\nstate {5}working\n/);
@@ -106,9 +108,15 @@ test("show tells the state, and what an instance waits for", async () => {
   expect(await json("show", "good")).toMatchObject({ instance: { status: "done" }, pending: { tasks: [] } });
 });
 
-test("show tells what made each step, and at which attempt an effect ended, with what it had said", async () => {
+test("show tells what made each step, and at which attempt an effect ended, with what it had said", async ({
+  storage,
+  engine,
+  clock,
+  paystate,
+  json,
+}) => {
   await engine.start(jobs, { id: "late", input: { id: "late" } });
-  await pass(60_000);
+  await passTime({ clock, engine, storage, workflows: [jobs] }, clock.now() + 60_000);
   const { stdout } = await paystate("show", "late");
   expect(stdout).toMatch(/^ +1 {2}\S+Z {2}started → working \(by a caller\)$/m);
   expect(stdout).toMatch(/^ {8}work ended at attempt 3, .*it had failed with “no \?\[31mpaper”$/m);
@@ -123,7 +131,10 @@ test("show tells what made each step, and at which attempt an effect ended, with
   ]);
 });
 
-test("show tells a timer that is due after the last time that a date can be", async () => {
+test("show tells a timer that is due after the last time that a date can be", async ({
+  storage,
+  paystate,
+}) => {
   const task = {
     id: "bad:1:9",
     instance: "bad",
@@ -136,7 +147,7 @@ test("show tells a timer that is due after the last time that a date can be", as
   expect((await paystate("show", "bad")).stdout).toMatch(/timer +later +due +never +bad:1:9/);
 });
 
-test("history gives the steps with what made each, page by page", async () => {
+test("history gives the steps with what made each, page by page", async ({ paystate, json }) => {
   const { stdout } = await paystate("history", "good");
   expect(stdout).toMatch(
     /^step +at +event +state +cause +data\n1 +\S+ +\$started +working +by a caller +\{"input":\{"id":"good"\}\}\n2 +\S+ +DONE +done +by its effect work of step 1 +\{"by":"me"\}\n$/,
@@ -147,7 +158,7 @@ test("history gives the steps with what made each, page by page", async () => {
   expect((await paystate("history", "good", "--limit", "1")).stdout).toMatch(/\n\nGoes on with --after 1\n$/);
 });
 
-test("retry makes what has failed due now, and says so when nothing has", async () => {
+test("retry makes what has failed due now, and says so when nothing has", async ({ engine, paystate }) => {
   const before = (await engine.pending("bad")).tasks[0];
   expect((await paystate("retry", "bad")).stdout).toBe("Due now: bad:1:0. A process at work does it.\n");
   const { tasks } = await engine.pending("bad");
@@ -158,7 +169,11 @@ test("retry makes what has failed due now, and says so when nothing has", async 
   );
 });
 
-test("stop ends an instance by a process at work, and remove takes away what has ended", async () => {
+test("stop ends an instance by a process at work, and remove takes away what has ended", async ({
+  storage,
+  engine,
+  paystate,
+}) => {
   expect((await paystate("remove", "bad")).stderr).toBe("paystate: bad has not ended: stop it first\n");
   const said = "A process that has job@1 ends bad and its children.\n";
   await engine.stop();
@@ -178,7 +193,12 @@ test("stop ends an instance by a process at work, and remove takes away what has
   expect(await engine.history("good")).toEqual([]);
 });
 
-test("drop removes what was set aside, and nothing that is tried again", async () => {
+test("drop removes what was set aside, and nothing that is tried again", async ({
+  storage,
+  engine,
+  paystate,
+  json,
+}) => {
   expect((await paystate("drop", "bad")).stdout).toBe("Nothing of bad is set aside.\n");
   await engine.stop();
   const limits = { holder: "gone", leaseMs: 1_000, workflows: ["job@1"], steps: 9, free: 9, laned: 9 };
@@ -192,7 +212,11 @@ test("drop removes what was set aside, and nothing that is tried again", async (
   expect(await engine.pending("bad")).toMatchObject({ tasks: [] });
 });
 
-test("an instance whose chart no process has is counted, listed with that, and shown", async () => {
+test("an instance whose chart no process has is counted, listed with that, and shown", async ({
+  storage,
+  engine,
+  paystate,
+}) => {
   await engine.stop();
   await engine.retry("bad:1:0");
   const strange = createEngine({ storage, workflows: [] });
@@ -209,9 +233,9 @@ test("an instance whose chart no process has is counted, listed with that, and s
   expect((await paystate("show", "waits")).code).toBe(0);
 });
 
-test.each(["drop", "stop", "remove"])(
+test.for(["drop", "stop", "remove"])(
   "%s leaves the instances of the payment service alone",
-  async (command) => {
+  async (command, { storage, paystate }) => {
     const transfer = {
       id: "t",
       workflow: "wallet-transfer@1",
@@ -229,7 +253,7 @@ test.each(["drop", "stop", "remove"])(
   },
 );
 
-test.each([
+vitestTest.each([
   [["show"], "show expects the id of an instance"],
   [["retry", "a", "b"], 'retry takes one id, and no "b"'],
   [["ps", "x"], 'ps takes no argument "x"'],
@@ -240,7 +264,11 @@ test.each([
   expect(await wrongCall(args)).toBe(sentence);
 });
 
-test("an unknown id, a file that is not there, an empty one and a foreign one are refused, and no file is made", async () => {
+test("an unknown id, a file that is not there, an empty one and a foreign one are refused, and no file is made", async ({
+  file,
+  paystate,
+}) => {
+  const folder = dirname(file);
   for (const command of ["show", "history", "retry", "drop", "stop", "remove"]) {
     const { code, stderr } = await paystate(command, "none");
     expect({ code, stderr }).toEqual({

@@ -11,26 +11,34 @@ import {
   getMintLen,
   TOKEN_2022_PROGRAM_ID,
 } from "@solana/spl-token";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test as vitestTest, vi } from "vitest";
 import { leaveNothing, newDataFolder, runCommand, type Ended } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
-import { call, connection, type DevSession, startDev, untilFinal } from "./dev-session.ts";
-
-const FAST_SLOTS = ["--slot-ms", "50"];
-
-let folder: string;
-let dev: DevSession;
-let transactionId: string;
-let address: string;
-
-beforeAll(async () => {
-  folder = await newDataFolder();
-  dev = await startDev(folder, { args: FAST_SLOTS });
-}, 60_000);
+import { call, connection, DevHome, type DevSession, untilFinal } from "./dev-session.ts";
 
 afterAll(leaveNothing);
 
-const reconcile = (...args: string[]): Promise<Ended> => runCommand(["reconcile", "--data", folder, ...args]);
+/** The one private order of this file. */
+interface Order {
+  readonly transactionId: string;
+  readonly address: string;
+  /** In lamports. */
+  readonly due: number;
+}
+
+/** `order` makes the one order when it is first asked for. */
+const test = vitestTest
+  .extend("folder", { scope: "file" }, ({}) => newDataFolder())
+  .extend("home", { scope: "file" }, ({ folder }) => {
+    return new DevHome(folder, { args: ["--slot-ms", "50"] }).start();
+  })
+  .extend("reconcile", ({ folder }) => {
+    return (...args: string[]) => runCommand(["reconcile", "--data", folder, ...args]);
+  })
+  .extend("order", { scope: "file" }, ({ home }) => {
+    let placed: Promise<Order> | null = null;
+    return () => (placed ??= placeOrder(home.dev));
+  });
 
 interface Reconciled {
   readonly isExplained: boolean;
@@ -39,29 +47,31 @@ interface Reconciled {
   readonly findings: readonly { transactionId: string; findings: readonly Record<string, unknown>[] }[];
 }
 
-/** Orders a private send of half a SOL, whose address and due amount it remembers. */
-async function order(): Promise<{ readonly due: number }> {
+/** Orders a private send of half a SOL. */
+async function placeOrder(dev: DevSession): Promise<Order> {
   const [alice, bob] = dev.wallets;
   const recipients = [{ address: bob?.address, amount: "0.5" }];
   const priced = { inputAsset: "SOL", outputAsset: "SOL", amount: "0.5", mode: "private", recipients };
   const { body: quote } = await call(dev, "/quotes", priced);
-  const created = await call(dev, "/transactions", {
+  const { status, body } = await call(dev, "/transactions", {
     type: "send",
     mode: "private",
     quoteId: quote["quoteId"],
     sender: alice?.address,
     recipients,
   });
-  expect(created.status).toBe(201);
-  transactionId = String(created.body["transactionId"]);
-  address = String(created.body["ephemeralAddress"]);
-  return { due: Math.round(Number(created.body["depositAmount"]) * 1e9) };
+  expect(status).toBe(201);
+  return {
+    transactionId: String(body["transactionId"]),
+    address: String(body["ephemeralAddress"]),
+    due: Math.round(Number(body["depositAmount"]) * 1e9),
+  };
 }
 
 /** Pays from the first wallet, as any wallet would. */
-async function pay(lamports: number): Promise<void> {
+async function pay(dev: DevSession, { address, due }: Order): Promise<void> {
   const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
-  const to = { fromPubkey: alice.publicKey, toPubkey: new PublicKey(address), lamports };
+  const to = { fromPubkey: alice.publicKey, toPubkey: new PublicKey(address), lamports: due };
   await sendAndConfirmTransaction(connection(dev), new Transaction().add(SystemProgram.transfer(to)), [
     alice,
   ]);
@@ -70,18 +80,18 @@ async function pay(lamports: number): Promise<void> {
 test(
   "beside a running paystate dev everything is explained, before, during and after a private send",
   { timeout: 120_000 },
-  async () => {
+  async ({ folder, home, reconcile, order }) => {
     const empty = await reconcile();
     expect(empty).toMatchObject({ code: 0, stderr: "" });
     expect(empty.stdout).toContain("0 deposit addresses: every base unit is explained.\n");
-    const { due } = await order();
+    const ordered = await order();
     // As a backup that was made before anything came.
-    await dev.end("SIGTERM");
+    await home.dev.end("SIGTERM");
     await copyFile(join(folder, "payments.db"), join(folder, "backup.db"));
-    dev = await startDev(folder, { args: FAST_SLOTS });
-    await pay(due);
+    await home.start();
+    await pay(home.dev, ordered);
     expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
-    expect(await untilFinal(dev, transactionId)).toMatchObject({ status: "completed" });
+    expect(await untilFinal(home.dev, ordered.transactionId)).toMatchObject({ status: "completed" });
     const done = await reconcile("--json");
     expect(done).toMatchObject({ code: 0, stderr: "" });
     expect(done.stdout).toMatch(/^\{[^\n]*\}\n$/);
@@ -89,7 +99,7 @@ test(
     expect({ isExplained, addresses, findings }).toEqual({ isExplained: true, addresses: 1, findings: [] });
     expect(assets[0]).toMatchObject({
       asset: "SOL",
-      deposits: String(due / 1e9),
+      deposits: String(ordered.due / 1e9),
       payouts: "0.5",
       missing: "0",
     });
@@ -102,7 +112,8 @@ test(
 test(
   "release has an address settled, and refuses what is no private transaction in a sentence",
   { timeout: 60_000 },
-  async () => {
+  async ({ folder, order }) => {
+    const { transactionId, address } = await order();
     const released = await runCommand(["release", transactionId, "--data", folder]);
     expect(released).toMatchObject({ code: 0, stderr: "" });
     expect(released.stdout).toBe(
@@ -118,7 +129,9 @@ test(
 test(
   "P11: release sends tokens of another mint on, to the sender or to whom the operator names, and says in a sentence why not",
   { timeout: 120_000 },
-  async () => {
+  async ({ folder, home, reconcile, order }) => {
+    const { dev } = home;
+    const { transactionId, address } = await order();
     const alice = Keypair.fromSecretKey(bs58.decode(dev.wallets[0]?.secretKey ?? ""));
     const confirmed = connection(dev);
     const program = TOKEN_2022_PROGRAM_ID;
@@ -176,15 +189,16 @@ test(
   },
 );
 
-test("a stopped setup is asked without being started", { timeout: 60_000 }, async () => {
-  await dev.end("SIGTERM");
+test("a stopped setup is asked without being started", { timeout: 60_000 }, async ({ home, reconcile }) => {
+  await home.dev.end("SIGTERM");
   expect(await reconcile("--json")).toMatchObject({ code: 0, stderr: "" });
 });
 
 test(
   "E17: on a database restored from before the payout it ends with 1, names the signature, and the address is frozen",
   { timeout: 60_000 },
-  async () => {
+  async ({ folder, reconcile, order }) => {
+    const { transactionId, address } = await order();
     for (const suffix of ["-wal", "-shm"]) await rm(join(folder, `payments.db${suffix}`), { force: true });
     await copyFile(join(folder, "backup.db"), join(folder, "payments.db"));
     const found = await reconcile("--json");
@@ -204,7 +218,7 @@ test(
 );
 
 test("a host asks its own service by the module that exports it", { timeout: 60_000 }, async () => {
-  const own = `${folder}-service.mjs`;
+  const own = `${await newDataFolder()}.mjs`;
   await writeFile(
     own,
     `export const service = {

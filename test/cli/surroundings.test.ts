@@ -1,41 +1,37 @@
 /** Surroundings in which `paystate dev` cannot work: a sentence that says what to do, exit code 1, no stack. */
 import { once } from "node:events";
 import { appendFile, chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer, type AddressInfo, type Server } from "node:net";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { DevReady } from "../../src/cli/dev-ready.ts";
+import { afterAll, expect, test as vitestTest, vi } from "vitest";
 import { leaveNothing, newDataFolder, runCommand, withBrokenBinary, withoutPackage } from "./command.ts";
 import { call, startDev } from "./dev-session.ts";
 
 // Each of them starts a process, and several do so at once.
 vi.setConfig({ testTimeout: 60_000 });
 
-let used: string;
-let ready: DevReady;
-let occupant: Server;
+afterAll(leaveNothing);
 
-beforeAll(async () => {
-  used = await newDataFolder();
-  const dev = await startDev(used);
-  ready = dev;
-  await dev.end("SIGTERM");
-  occupant = createServer().listen(0, "127.0.0.1");
-  await once(occupant, "listening");
-});
-
-afterAll(async () => {
-  await leaveNothing();
-  occupant.close();
-});
-
-/** The data folder of an earlier start, to be spoiled. */
-async function copyOfUsed(): Promise<string> {
-  const folder = await newDataFolder();
-  await cp(used, folder, { recursive: true });
-  return folder;
-}
+/** `used` is what an earlier start left and said, `copyOfUsed` a copy of its folder to be spoiled, `port` one in use. */
+const test = vitestTest
+  .extend("used", { scope: "file" }, async ({}) => {
+    const folder = await newDataFolder();
+    const ready = await startDev(folder);
+    await ready.end("SIGTERM");
+    return { folder, ready };
+  })
+  .extend("copyOfUsed", ({ used }) => async () => {
+    const folder = await newDataFolder();
+    await cp(used.folder, folder, { recursive: true });
+    return folder;
+  })
+  .extend("port", { scope: "file" }, async ({}, { onCleanup }) => {
+    const occupant = createServer().listen(0, "127.0.0.1");
+    await once(occupant, "listening");
+    onCleanup(() => void occupant.close());
+    return (occupant.address() as AddressInfo).port;
+  });
 
 interface Surroundings {
   readonly folder?: string;
@@ -54,15 +50,13 @@ async function refusal({ folder, args = [], env = {} }: Surroundings): Promise<s
   return sentence;
 }
 
-test.concurrent.each(["--port", "--rpc-port"])("a port in use, and %s is named", async (option) => {
-  const { port } = occupant.address() as AddressInfo;
+test.concurrent.for(["--port", "--rpc-port"])("a port in use, and %s is named", async (option, { port }) => {
   expect(await refusal({ args: [option, String(port)] })).toBe(
     `port ${port} is in use: choose another one with ${option}, or 0 for any free one`,
   );
 });
 
-test.concurrent("with --debug the whole chain of causes is shown", async () => {
-  const { port } = occupant.address() as AddressInfo;
+test.concurrent("with --debug the whole chain of causes is shown", async ({ port }) => {
   const args = ["dev", "--debug", "--data", await newDataFolder(), "--port", "0", "--rpc-port", String(port)];
   const { code, stderr } = await runCommand(args);
   expect(code).toBe(1);
@@ -91,7 +85,7 @@ test.concurrent("a data folder that may only be read", async () => {
   );
 });
 
-test.concurrent("a database of a newer paystate", async () => {
+test.concurrent("a database of a newer paystate", async ({ copyOfUsed }) => {
   const folder = await copyOfUsed();
   const database = new Database(join(folder, "payments.db"));
   database.prepare(`insert into paystateMigrations values ('9999-future', 'now')`).run();
@@ -101,13 +95,13 @@ test.concurrent("a database of a newer paystate", async () => {
   );
 });
 
-test.concurrent("a database that is none", async () => {
+test.concurrent("a database that is none", async ({ copyOfUsed }) => {
   const folder = await copyOfUsed();
   await writeFile(join(folder, "payments.db"), "this is a text and no database\n".repeat(50));
   expect(await refusal({ folder })).toMatch(/^this is no SQLite database: give paystate a path of its own/);
 });
 
-test.concurrent("E14: a database of another chain, or of another secret", async () => {
+test.concurrent("E14: a database of another chain, or of another secret", async ({ copyOfUsed }) => {
   const begun = await copyOfUsed();
   await rm(join(begun, "chain.jsonl"));
   expect(await refusal({ folder: begun })).toMatch(
@@ -122,7 +116,7 @@ test.concurrent("E14: a database of another chain, or of another secret", async 
   );
 });
 
-test.concurrent("a damaged setup", async () => {
+test.concurrent("a damaged setup", async ({ copyOfUsed }) => {
   const folder = await copyOfUsed();
   const file = join(folder, "dev.json");
   for (const text of ["{", '{ "masterSecret": "short" }']) {
@@ -131,7 +125,7 @@ test.concurrent("a damaged setup", async () => {
   }
 });
 
-test.concurrent("a damaged journal", async () => {
+test.concurrent("a damaged journal", async ({ copyOfUsed }) => {
   const folder = await copyOfUsed();
   const journal = join(folder, "chain.jsonl");
   const lines = (await readFile(journal, "utf8")).split("\n").length;
@@ -141,27 +135,33 @@ test.concurrent("a damaged journal", async () => {
   );
 });
 
-test.concurrent("killed during its very first start, it begins again with the same secret", async () => {
-  const folder = await copyOfUsed();
-  const file = join(folder, "dev.json");
-  const { masterSecret } = JSON.parse(await readFile(file, "utf8")) as { masterSecret: string };
-  await writeFile(file, JSON.stringify({ masterSecret }));
-  // The last line of the journal is half written, too.
-  await appendFile(join(folder, "chain.jsonl"), '{"kind":"transac');
-  const dev = await startDev(folder);
-  expect(dev.wallets).toEqual(ready.wallets);
-  expect((await call(dev, "/webhooks")).status).toBe(200);
-  await dev.end("SIGTERM");
-});
+test.concurrent(
+  "killed during its very first start, it begins again with the same secret",
+  async ({ used, copyOfUsed }) => {
+    const folder = await copyOfUsed();
+    const file = join(folder, "dev.json");
+    const { masterSecret } = JSON.parse(await readFile(file, "utf8")) as { masterSecret: string };
+    await writeFile(file, JSON.stringify({ masterSecret }));
+    // The last line of the journal is half written, too.
+    await appendFile(join(folder, "chain.jsonl"), '{"kind":"transac');
+    const dev = await startDev(folder);
+    expect(dev.wallets).toEqual(used.ready.wallets);
+    expect((await call(dev, "/webhooks")).status).toBe(200);
+    await dev.end("SIGTERM");
+  },
+);
 
-test.concurrent("without its database it begins a new one, with keys that open it", async () => {
-  const folder = await copyOfUsed();
-  await rm(join(folder, "payments.db"));
-  const dev = await startDev(folder);
-  expect(dev.apiKeys.pro).not.toBe(ready.apiKeys.pro);
-  expect((await call(dev, "/webhooks", undefined, "pro")).status).toBe(200);
-  await dev.end("SIGTERM");
-});
+test.concurrent(
+  "without its database it begins a new one, with keys that open it",
+  async ({ used, copyOfUsed }) => {
+    const folder = await copyOfUsed();
+    await rm(join(folder, "payments.db"));
+    const dev = await startDev(folder);
+    expect(dev.apiKeys.pro).not.toBe(used.ready.apiKeys.pro);
+    expect((await call(dev, "/webhooks", undefined, "pro")).status).toBe(200);
+    await dev.end("SIGTERM");
+  },
+);
 
 test.concurrent("litesvm's native package is missing", async () => {
   expect(await refusal({ env: withoutPackage("litesvm-") })).toMatch(
