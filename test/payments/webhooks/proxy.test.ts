@@ -1,54 +1,54 @@
 /** Deliveries through an egress proxy: real sockets, TLS verified end to end, and what the guard still refuses. */
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test as vitestTest, vi } from "vitest";
 import { createDelivery, type DeliveryOptions } from "../../../src/payments/webhooks/sending/attempt.ts";
-import { type ConnectProxy, startConnectProxy } from "../../kit/connect-proxy.ts";
-import { type HttpsReceiver, startHttpsReceiver } from "../../kit/https-receiver.ts";
-import {
-  issueLoopbackCertificate,
-  type LoopbackCertificate,
-  sharedCertificate,
-} from "../../kit/loopback-certificate.ts";
+import { startConnectProxy } from "../../kit/connect-proxy.ts";
+import { startHttpsReceiver } from "../../kit/https-receiver.ts";
+import { issueLoopbackCertificate, sharedCertificate } from "../../kit/loopback-certificate.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { webhookWorld } from "./webhook-world.ts";
 
 const PUBLIC = "93.184.216.34";
 
-let certificate: LoopbackCertificate;
-let receiver: HttpsReceiver;
-let proxy: ConnectProxy;
-
-beforeAll(async () => void (certificate = await sharedCertificate()));
-beforeEach(async () => {
-  receiver = await startHttpsReceiver({ certificate });
-  proxy = await startConnectProxy();
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await receiver.close();
-  await proxy.close();
-});
-
 const clock = virtualClock();
+afterEach(() => void vi.unstubAllEnvs());
 
-/** Its name is looked up as a public address, where nothing is ever connected to. */
-const delivery = (options: Partial<DeliveryOptions> = {}) =>
-  createDelivery({
-    clock,
-    // Takes a name of one label; no address is opened.
-    allowAddress: () => false,
-    lookup: async () => [PUBLIC],
-    ca: certificate.ca,
-    proxy: new URL(proxy.url),
-    ...options,
-  });
-const attempt = (options: Partial<DeliveryOptions> = {}, host = "localhost") =>
-  delivery(options).attempt({
-    url: `https://${host}:${receiver.port}/hook`,
-    body: '{"secret":"canary"}',
-    headers: {},
+/** `delivery` has the name of the receiver looked up as a public address, where nothing is ever connected to. */
+const test = vitestTest
+  .extend("receiver", async ({}, { onCleanup }) => {
+    const receiver = await startHttpsReceiver({ certificate: await sharedCertificate() });
+    onCleanup(() => receiver.close());
+    return receiver;
+  })
+  .extend("proxy", async ({}, { onCleanup }) => {
+    const proxy = await startConnectProxy();
+    onCleanup(() => proxy.close());
+    return proxy;
+  })
+  .extend("delivery", ({ receiver, proxy }) => (options: Partial<DeliveryOptions> = {}) => {
+    return createDelivery({
+      clock,
+      // Takes a name of one label; no address is opened.
+      allowAddress: () => false,
+      lookup: async () => [PUBLIC],
+      ca: receiver.ca,
+      proxy: new URL(proxy.url),
+      ...options,
+    });
+  })
+  .extend("attempt", ({ receiver, delivery }) => {
+    return (options: Partial<DeliveryOptions> = {}, host = "localhost") =>
+      delivery(options).attempt({
+        url: `https://${host}:${receiver.port}/hook`,
+        body: '{"secret":"canary"}',
+        headers: {},
+      });
   });
 
-test("a delivery goes through the proxy, which is told the name and sees no byte of the notice", async () => {
+test("a delivery goes through the proxy, which is told the name and sees no byte of the notice", async ({
+  receiver,
+  proxy,
+  delivery,
+}) => {
   const through = delivery({ proxy: new URL(proxy.url.replace("//", "//us%40er:pass@")) });
   const request = {
     url: `https://localhost:${receiver.port}/hook`,
@@ -69,7 +69,10 @@ test("a delivery goes through the proxy, which is told the name and sees no byte
   await through.endIdle();
 });
 
-test("the receiver is verified through the proxy, whatever the environment says", async () => {
+test("the receiver is verified through the proxy, whatever the environment says", async ({
+  receiver,
+  attempt,
+}) => {
   vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
   const other = await issueLoopbackCertificate();
   expect(await attempt({ ca: other.ca })).toMatchObject({ ok: false, error: "tls" });
@@ -78,7 +81,7 @@ test("the receiver is verified through the proxy, whatever the environment says"
 });
 
 describe("the guard asks the proxy for nothing that it refuses", () => {
-  test.each([
+  test.for<[string, string, Partial<DeliveryOptions>]>([
     ["a private address in the URL", "10.0.0.1", {}],
     [
       "a name that is looked up here as a private address",
@@ -86,7 +89,7 @@ describe("the guard asks the proxy for nothing that it refuses", () => {
       { lookup: async () => [PUBLIC, "10.0.0.1"] },
     ],
     ["a name that is not found here", "localhost", { lookup: async () => [] }],
-  ])("%s", async (_, host, options) => {
+  ])("%s", async ([, host, options], { proxy, attempt }) => {
     const { error, ok } = await attempt(options, host);
     expect(ok).toBe(false);
     expect(["blocked_address", "dns"]).toContain(error);
@@ -94,22 +97,28 @@ describe("the guard asks the proxy for nothing that it refuses", () => {
   });
 });
 
-test.each(["refuses", "resets"] as const)(
+test.for(["refuses", "resets"] as const)(
   "a proxy that %s fails the attempt with connect",
-  async (manner) => {
+  async (manner, { proxy, attempt }) => {
     proxy.behave(manner);
     expect(await attempt()).toMatchObject({ ok: false, httpStatus: null, error: "connect" });
   },
 );
 
-test("a proxy that is not there fails the attempt with connect, and reaches nothing", async () => {
+test("a proxy that is not there fails the attempt with connect, and reaches nothing", async ({
+  receiver,
+  attempt,
+}) => {
   const gone = await startConnectProxy();
   await gone.close();
   expect(await attempt({ proxy: new URL(gone.url) })).toMatchObject({ ok: false, error: "connect" });
   expect(receiver.connections()).toBe(0);
 });
 
-test("a proxy that never answers fails the attempt with connect after five seconds", async () => {
+test("a proxy that never answers fails the attempt with connect after five seconds", async ({
+  proxy,
+  attempt,
+}) => {
   proxy.behave("hangs");
   const own = virtualClock();
   const ended = attempt({ clock: own });
@@ -120,7 +129,10 @@ test("a proxy that never answers fails the attempt with connect after five secon
   expect(await ended).toMatchObject({ ok: false, error: "connect", durationMs: 5_000 });
 });
 
-test("through a proxy a receiver that never answers is still a timeout after ten seconds", async () => {
+test("through a proxy a receiver that never answers is still a timeout after ten seconds", async ({
+  receiver,
+  attempt,
+}) => {
   receiver.answer(() => {});
   const arrived = receiver.nextRequest();
   const own = virtualClock();
@@ -135,9 +147,9 @@ test("through a proxy a receiver that never answers is still a timeout after ten
 test(
   "while the proxy is away nothing is lost: the notice comes through once it is back",
   { timeout: 30_000 },
-  async () => {
+  async ({ receiver, proxy }) => {
     const webhooks = {
-      ca: certificate.ca,
+      ca: receiver.ca,
       allowAddress: (ip: string) => ip === "127.0.0.1",
       proxy: proxy.url,
     };
