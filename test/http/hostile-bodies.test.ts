@@ -1,10 +1,10 @@
 /** H21: bodies of up to 64 KiB that mean harm. None holds the event loop for long, and none is answered at length. */
 import { createHash } from "node:crypto";
 import bs58 from "bs58";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Wallet } from "../kit/chain-fixture.ts";
+import { describe, expect, test } from "vitest";
 import { sampled } from "../kit/thorough.ts";
-import { httpFixture, type Client, type HttpFixture, type Told } from "./http-fixture.ts";
+import { httpFixture, type Told } from "./http-fixture.ts";
+import { httpTest } from "./http-test.ts";
 import { longestBlock } from "./longest-block.ts";
 import { HOSTED_WAYS, WAYS } from "./ways.ts";
 
@@ -58,85 +58,90 @@ const VALUES: Readonly<Record<string, string>> = {
 };
 
 describe.each(sampled(WAYS, "ways of hostile bodies"))("$name", (way) => {
-  let http: HttpFixture;
-  let client: Client;
-  let sender: Wallet;
-  beforeAll(async () => {
-    const many = { free: 100_000, pro: 100_000, enterprise: 100_000 };
-    http = await httpFixture(way, { handler: { limits: { quotes: many, creates: many } } });
-    client = await http.client();
-    sender = http.wallet("rich", { lamports: 10_000_000_000n, usdc: 10_000_000_000n });
-  });
-  afterAll(() => http.close());
+  const wayTest = httpTest
+    .extend("http", ({ httpOf }) => {
+      const many = { free: 100_000, pro: 100_000, enterprise: 100_000 };
+      return httpOf(way, { handler: { limits: { quotes: many, creates: many } } });
+    })
+    .extend("client", ({ http }) => http.client())
+    .extend("sender", ({ http }) => http.wallet("rich", { lamports: 10_000_000_000n, usdc: 10_000_000_000n }))
+    .extend("expectHarmless", ({ client }) => async (path: string, body: string) => {
+      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BODY_BYTES);
+      const blocks: number[] = [];
+      let answer = await client.post(path, body);
+      do {
+        blocks.push(
+          await longestBlock(async () => {
+            answer = await client.post(path, body);
+          }),
+        );
+      } while (blocks.length < MAX_TRIES && Math.min(...blocks) > MAX_BLOCK_MS);
+      expect(Math.min(...blocks)).toBeLessThanOrEqual(MAX_BLOCK_MS);
+      expect(answer.text.length).toBeLessThan(8_192);
+      return answer;
+    });
 
-  const expectHarmless = async (path: string, body: string): Promise<Told> => {
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(MAX_BODY_BYTES);
-    const blocks: number[] = [];
-    let answer = await client.post(path, body);
-    do {
-      blocks.push(
-        await longestBlock(async () => {
-          answer = await client.post(path, body);
-        }),
-      );
-    } while (blocks.length < MAX_TRIES && Math.min(...blocks) > MAX_BLOCK_MS);
-    expect(Math.min(...blocks)).toBeLessThanOrEqual(MAX_BLOCK_MS);
-    expect(answer.text.length).toBeLessThan(8_192);
-    return answer;
-  };
-
-  test.each(Object.entries(SHAPES))("H21: %s", async (_name, body) => {
+  wayTest.for(Object.entries(SHAPES))("H21: %s", async ([, body], { expectHarmless }) => {
     for (const path of ["/v1/quotes", "/v1/transactions"]) {
       expect((await expectHarmless(path, body)).code).toBe("VALIDATION_ERROR");
     }
     expect(Object.prototype).not.toHaveProperty("a");
   });
 
-  test.each(Object.entries(VALUES))("H21: %s", async (_name, body) => {
+  wayTest.for(Object.entries(VALUES))("H21: %s", async ([, body], { expectHarmless }) => {
     expect((await expectHarmless("/v1/quotes", body)).code).toBe("VALIDATION_ERROR");
   });
 
-  test("H21: signed bytes of 64 KiB, as base64 and as what only looks like it", async () => {
-    const { body } = await client.prepareSend();
-    for (const unit of ["z", "AAAA", "=", "+/", "💸"]) {
-      const start = JSON.stringify({ ...body, signedTransaction: "" }).slice(0, -2);
-      const refused = await expectHarmless("/v1/transactions", filled(start, unit, '"}'));
-      expect(refused.code).toBe("INVALID_SIGNATURE");
-    }
-  });
+  wayTest(
+    "H21: signed bytes of 64 KiB, as base64 and as what only looks like it",
+    async ({ client, expectHarmless }) => {
+      const { body } = await client.prepareSend();
+      for (const unit of ["z", "AAAA", "=", "+/", "💸"]) {
+        const start = JSON.stringify({ ...body, signedTransaction: "" }).slice(0, -2);
+        const refused = await expectHarmless("/v1/transactions", filled(start, unit, '"}'));
+        expect(refused.code).toBe("INVALID_SIGNATURE");
+      }
+    },
+  );
 
-  test("H21: 500 recipients that are all well formed, quoted with and without a sender, and posted", async () => {
-    // Deriving a token account takes a quarter of a millisecond, which 500 times is far too much.
-    const recipients = Array.from({ length: 500 }, (_, index) => ({
-      address: bs58.encode(createHash("sha256").update(String(index)).digest()),
-      amount: "1",
-    }));
-    const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "500" };
-    for (const fields of [{ recipients }, { recipients, sender: sender.address }]) {
-      const refused = await expectHarmless("/v1/quotes", JSON.stringify({ ...asked, ...fields }));
-      expect(refused.code).toBe("VALIDATION_ERROR");
-    }
-    const open = await client.post("/v1/quotes", asked);
-    const { body } = await http.prepareSend(client.caller, {
-      from: sender,
-      to: http.wallet("somebody").address,
-      amount: "1",
-    });
-    const declared = { ...body, type: "payroll", quoteId: open.body["quoteId"], recipients };
-    const refused = await expectHarmless("/v1/transactions", JSON.stringify(declared));
-    expect(refused.details["reason"]).toBe("content_mismatch");
-  });
+  wayTest(
+    "H21: 500 recipients that are all well formed, quoted with and without a sender, and posted",
+    async ({ http, client, sender, expectHarmless }) => {
+      // Deriving a token account takes a quarter of a millisecond, which 500 times is far too much.
+      const recipients = Array.from({ length: 500 }, (_, index) => ({
+        address: bs58.encode(createHash("sha256").update(String(index)).digest()),
+        amount: "1",
+      }));
+      const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "500" };
+      for (const fields of [{ recipients }, { recipients, sender: sender.address }]) {
+        const refused = await expectHarmless("/v1/quotes", JSON.stringify({ ...asked, ...fields }));
+        expect(refused.code).toBe("VALIDATION_ERROR");
+      }
+      const open = await client.post("/v1/quotes", asked);
+      const { body } = await http.prepareSend(client.caller, {
+        from: sender,
+        to: http.wallet("somebody").address,
+        amount: "1",
+      });
+      const declared = { ...body, type: "payroll", quoteId: open.body["quoteId"], recipients };
+      const refused = await expectHarmless("/v1/transactions", JSON.stringify(declared));
+      expect(refused.details["reason"]).toBe("content_mismatch");
+    },
+  );
 
-  test("H21: as many recipients as a transaction could ever hold are priced in time", async () => {
-    const recipients = Array.from({ length: 38 }, (_, index) => ({
-      address: bs58.encode(createHash("sha256").update(`few ${index}`).digest()),
-      amount: "1",
-    }));
-    const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "38", recipients };
-    expect((await expectHarmless("/v1/quotes", JSON.stringify(asked))).status).toBe(201);
-  });
+  wayTest(
+    "H21: as many recipients as a transaction could ever hold are priced in time",
+    async ({ expectHarmless }) => {
+      const recipients = Array.from({ length: 38 }, (_, index) => ({
+        address: bs58.encode(createHash("sha256").update(`few ${index}`).digest()),
+        amount: "1",
+      }));
+      const asked = { inputAsset: "USDC", outputAsset: "USDC", amount: "38", recipients };
+      expect((await expectHarmless("/v1/quotes", JSON.stringify(asked))).status).toBe(201);
+    },
+  );
 
-  test("H21: webhooks whose URL or events fill the body", async () => {
+  wayTest("H21: webhooks whose URL or events fill the body", async ({ http }) => {
     const bodies = {
       INVALID_URL: filled('{"events":[],"url":"https://', "a.", '"}'),
       INVALID_EVENTS: JSON.stringify({

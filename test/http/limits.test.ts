@@ -1,6 +1,6 @@
 /** Limits that are counted in the process: per account, per group, per minute, on the injected clock. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type HttpHandlerOptions, createHttpHandler } from "../../src/http/create-http-handler.ts";
 import { RateWindow } from "../../src/http/rate-window.ts";
 import { sha256Hex } from "../../src/payments/ids.ts";
@@ -8,7 +8,8 @@ import { memoryStorage } from "../kit/storages.ts";
 import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { sampled } from "../kit/thorough.ts";
-import { httpFixture, type HttpFixture, type Told } from "./http-fixture.ts";
+import { httpFixture, type Told } from "./http-fixture.ts";
+import { httpTest } from "./http-test.ts";
 import { WAYS } from "./ways.ts";
 
 const limits = {
@@ -18,49 +19,53 @@ const limits = {
 };
 
 describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
-  let http: HttpFixture;
-  beforeAll(async () => {
+  const wayTest = httpTest.extend("http", ({ httpOf }) => {
     const clientAddress: HttpHandlerOptions["clientAddress"] = ({ headers }) => headers.get("x-client");
-    http = await httpFixture(way, { handler: { limits, clientAddress } });
-  });
-  afterAll(() => http.close());
-
-  test("the request after the last allowed one is 429 and says when to come back; the window slides", async () => {
-    const client = await http.client();
-    for (const left of [2, 1, 0]) {
-      const answer = await client.get("/v1/tokens");
-      expect(answer.headers.get("ratelimit-policy")).toBe('"reads";q=3;w=60');
-      expect(answer.headers.get("ratelimit")).toMatch(`"reads";r=${left};t=`);
-      http.clock.advance(10_000);
-    }
-    const refused = await client.get("/v1/tokens");
-    expect(refused).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
-    expect(refused.details).toEqual({
-      scope: "reads",
-      limit: 3,
-      windowSeconds: 60,
-      retryAfter: 30,
-      tier: "free",
-      requestId: refused.headers.get("x-request-id"),
-    });
-    expect(refused.headers.get("retry-after")).toBe("30");
-    expect(refused.headers.get("ratelimit")).toBe('"reads";r=0;t=30');
-    http.clock.advance(30_000);
-    expect((await client.get("/v1/tokens")).status).toBe(200);
-    expect((await client.get("/v1/tokens")).status).toBe(429);
+    return httpOf(way, { handler: { limits, clientAddress } });
   });
 
-  test("what is refused counts: wrong scopes, unknown paths and methods, and bad addresses", async () => {
-    const client = await http.client({ scopes: ["balances:read"] });
-    expect((await client.get("/v1/tokens")).status).toBe(403);
-    expect((await client.get("/v1/nothing")).status).toBe(404);
-    expect((await client.get("/v1/balances/0")).status).toBe(400);
-    expect((await client.get("/v1/balances/0")).status).toBe(429);
-    // The scope is looked at first.
-    expect((await client.get("/v1/tokens")).status).toBe(403);
-  });
+  wayTest(
+    "the request after the last allowed one is 429 and says when to come back; the window slides",
+    async ({ http }) => {
+      const client = await http.client();
+      for (const left of [2, 1, 0]) {
+        const answer = await client.get("/v1/tokens");
+        expect(answer.headers.get("ratelimit-policy")).toBe('"reads";q=3;w=60');
+        expect(answer.headers.get("ratelimit")).toMatch(`"reads";r=${left};t=`);
+        http.clock.advance(10_000);
+      }
+      const refused = await client.get("/v1/tokens");
+      expect(refused).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
+      expect(refused.details).toEqual({
+        scope: "reads",
+        limit: 3,
+        windowSeconds: 60,
+        retryAfter: 30,
+        tier: "free",
+        requestId: refused.headers.get("x-request-id"),
+      });
+      expect(refused.headers.get("retry-after")).toBe("30");
+      expect(refused.headers.get("ratelimit")).toBe('"reads";r=0;t=30');
+      http.clock.advance(30_000);
+      expect((await client.get("/v1/tokens")).status).toBe(200);
+      expect((await client.get("/v1/tokens")).status).toBe(429);
+    },
+  );
 
-  test("limits are per account, not per key, and each tier and group has its own", async () => {
+  wayTest(
+    "what is refused counts: wrong scopes, unknown paths and methods, and bad addresses",
+    async ({ http }) => {
+      const client = await http.client({ scopes: ["balances:read"] });
+      expect((await client.get("/v1/tokens")).status).toBe(403);
+      expect((await client.get("/v1/nothing")).status).toBe(404);
+      expect((await client.get("/v1/balances/0")).status).toBe(400);
+      expect((await client.get("/v1/balances/0")).status).toBe(429);
+      // The scope is looked at first.
+      expect((await client.get("/v1/tokens")).status).toBe(403);
+    },
+  );
+
+  wayTest("limits are per account, not per key, and each tier and group has its own", async ({ http }) => {
     const client = await http.client({ tier: "pro" });
     const { caller } = client;
     const colleague = await http.client({ caller });
@@ -70,7 +75,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     expect((await (await http.client()).get("/v1/tokens")).status).toBe(200);
   });
 
-  test("a replay takes nothing of the limit, with a key and without", async () => {
+  wayTest("a replay takes nothing of the limit, with a key and without", async ({ http }) => {
     const client = await http.client();
     const { body } = await client.prepareSend();
     for (let n = 0; n < 5; n++) {
@@ -82,97 +87,110 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     expect([again.status, again.headers.get("ratelimit")?.slice(0, 14)]).toEqual([201, '"creates";r=1;']);
   });
 
-  test("H26: a replay is answered with a full window, ten times as often as the limit, and says how the account stands", async () => {
-    const client = await http.client();
-    const { body } = await client.prepareSend();
-    const post = (key: string): Promise<Told> =>
-      client.post("/v1/transactions", body, { "idempotency-key": key });
-    const first = await post("k");
-    await client.delete("/v1/webhooks/wh_0");
-    // The window is full now: what is new is refused, and moves nothing.
-    const other = await client.post("/v1/transactions", (await client.prepareSend()).body, {
-      "idempotency-key": "n",
-    });
-    expect(other).toMatchObject({ status: 429, details: { scope: "creates", limit: 2 } });
-    // The refusal has asked for a replay, too: there might have been one.
-    for (let n = 1; n < 20; n++) {
-      const again = await post("k");
-      expect([again.status, again.text]).toEqual([201, first.text]);
-      expect(again.headers.get("idempotent-replayed")).toBe("true");
-      expect(again.headers.get("ratelimit")).toMatch('"creates";r=0;');
-      expect(again.headers.get("ratelimit-policy")).toBe('"creates";q=2;w=60');
-    }
-    const worn = await post("k");
-    expect(worn).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
-    expect(worn.details).toMatchObject({ scope: "replays", limit: 20, windowSeconds: 60 });
-    expect(worn.headers.get("ratelimit-policy")).toBe('"replays";q=20;w=60');
-    http.clock.advance(60_000);
-    expect((await post("k")).text).toBe(first.text);
-  });
+  wayTest(
+    "H26: a replay is answered with a full window, ten times as often as the limit, and says how the account stands",
+    async ({ http }) => {
+      const client = await http.client();
+      const { body } = await client.prepareSend();
+      const post = (key: string): Promise<Told> =>
+        client.post("/v1/transactions", body, { "idempotency-key": key });
+      const first = await post("k");
+      await client.delete("/v1/webhooks/wh_0");
+      // The window is full now: what is new is refused, and moves nothing.
+      const other = await client.post("/v1/transactions", (await client.prepareSend()).body, {
+        "idempotency-key": "n",
+      });
+      expect(other).toMatchObject({ status: 429, details: { scope: "creates", limit: 2 } });
+      // The refusal has asked for a replay, too: there might have been one.
+      for (let n = 1; n < 20; n++) {
+        const again = await post("k");
+        expect([again.status, again.text]).toEqual([201, first.text]);
+        expect(again.headers.get("idempotent-replayed")).toBe("true");
+        expect(again.headers.get("ratelimit")).toMatch('"creates";r=0;');
+        expect(again.headers.get("ratelimit-policy")).toBe('"creates";q=2;w=60');
+      }
+      const worn = await post("k");
+      expect(worn).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
+      expect(worn.details).toMatchObject({ scope: "replays", limit: 20, windowSeconds: 60 });
+      expect(worn.headers.get("ratelimit-policy")).toBe('"replays";q=20;w=60');
+      http.clock.advance(60_000);
+      expect((await post("k")).text).toBe(first.text);
+    },
+  );
 
-  test("H26: the window of replays is an account's own, and another body under the key is no replay", async () => {
-    const client = await http.client();
-    const { body } = await client.prepareSend();
-    await client.post("/v1/transactions", body, { "idempotency-key": "k" });
-    await client.delete("/v1/webhooks/wh_0");
-    const reused = await client.post(
-      "/v1/transactions",
-      { ...body, reference: "x" },
-      { "idempotency-key": "k" },
-    );
-    expect(reused).toMatchObject({ status: 429, details: { scope: "creates" } });
-    const stranger = await http.client();
-    const theirs = await stranger.post("/v1/transactions", body, { "idempotency-key": "k" });
-    expect(theirs).toMatchObject({ status: 422, code: "INVALID_QUOTE", details: { reason: "not_found" } });
-    expect(theirs.headers.get("ratelimit")).toMatch('"creates";r=1;');
-  });
+  wayTest(
+    "H26: the window of replays is an account's own, and another body under the key is no replay",
+    async ({ http }) => {
+      const client = await http.client();
+      const { body } = await client.prepareSend();
+      await client.post("/v1/transactions", body, { "idempotency-key": "k" });
+      await client.delete("/v1/webhooks/wh_0");
+      const reused = await client.post(
+        "/v1/transactions",
+        { ...body, reference: "x" },
+        { "idempotency-key": "k" },
+      );
+      expect(reused).toMatchObject({ status: 429, details: { scope: "creates" } });
+      const stranger = await http.client();
+      const theirs = await stranger.post("/v1/transactions", body, { "idempotency-key": "k" });
+      expect(theirs).toMatchObject({ status: 422, code: "INVALID_QUOTE", details: { reason: "not_found" } });
+      expect(theirs.headers.get("ratelimit")).toMatch('"creates";r=1;');
+    },
+  );
 
-  test("a keyed request that is refused counts once: for its body, its scope, its key or its fields", async () => {
-    const client = await http.client();
-    const colleague = await http.client({ caller: client.caller, scopes: ["tokens:read"] });
-    const left = async (told: Promise<Told>): Promise<string | null> => (await told).headers.get("ratelimit");
-    const key = { "idempotency-key": "k" };
-    expect(await left(client.post("/v1/transactions", "{", key))).toBe('"creates";r=1;t=60');
-    expect(await left(colleague.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
-    const full = await client.post("/v1/transactions", "{", key);
-    expect(full).toMatchObject({ status: 429, details: { scope: "creates" } });
-    const other = await http.client();
-    expect(await left(other.post("/v1/transactions", {}, { "idempotency-key": "a b" }))).toBe(
-      '"creates";r=1;t=60',
-    );
-    expect(await left(other.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
-  });
+  wayTest(
+    "a keyed request that is refused counts once: for its body, its scope, its key or its fields",
+    async ({ http }) => {
+      const client = await http.client();
+      const colleague = await http.client({ caller: client.caller, scopes: ["tokens:read"] });
+      const left = async (told: Promise<Told>): Promise<string | null> =>
+        (await told).headers.get("ratelimit");
+      const key = { "idempotency-key": "k" };
+      expect(await left(client.post("/v1/transactions", "{", key))).toBe('"creates";r=1;t=60');
+      expect(await left(colleague.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
+      const full = await client.post("/v1/transactions", "{", key);
+      expect(full).toMatchObject({ status: 429, details: { scope: "creates" } });
+      const other = await http.client();
+      expect(await left(other.post("/v1/transactions", {}, { "idempotency-key": "a b" }))).toBe(
+        '"creates";r=1;t=60',
+      );
+      expect(await left(other.post("/v1/transactions", {}, key))).toBe('"creates";r=0;t=60');
+    },
+  );
 
-  test("failed authentications are limited by client address; a good key is never refused for its neighbours", async () => {
-    const stranger = (address: string) => http.stranger("/v1/tokens", { headers: { "x-client": address } });
-    for (const left of [3, 2, 1, 0]) {
-      const failed = await stranger("203.0.113.7");
-      expect(failed.status).toBe(401);
-      expect(failed.headers.get("ratelimit")).toBe(`"authentication";r=${left};t=60`);
-    }
-    const refused = await stranger("203.0.113.7");
-    expect(refused).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
-    expect(refused.details).toMatchObject({ scope: "authentication", limit: 4, tier: "none" });
-    expect(refused.headers.get("retry-after")).toBe("60");
-    // The same address in another notation, and another one.
-    expect((await stranger("::ffff:203.0.113.7")).status).toBe(429);
-    expect((await stranger("203.0.113.8")).status).toBe(401);
-    // One client has a whole IPv6 network.
-    for (let n = 0; n < 4; n++) await stranger(`2001:db8::${n}`);
-    expect((await stranger("2001:db8::ffff")).status).toBe(429);
-    expect((await stranger("2001:db8:0:1::1")).status).toBe(401);
-    // A key that was in use goes on; one that nobody has seen yet might as well be made up.
-    const client = await http.client();
-    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
-    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.8" })).status).toBe(200);
-    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(200);
-    await http.service.revokeKey(client.key.split("_")[2] ?? "");
-    expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
-    // Nobody knows who this is, so nobody is limited.
-    for (let n = 0; n < 9; n++) expect((await http.stranger("/v1/tokens")).status).toBe(401);
-  });
+  wayTest(
+    "failed authentications are limited by client address; a good key is never refused for its neighbours",
+    async ({ http }) => {
+      const stranger = (address: string) => http.stranger("/v1/tokens", { headers: { "x-client": address } });
+      for (const left of [3, 2, 1, 0]) {
+        const failed = await stranger("203.0.113.7");
+        expect(failed.status).toBe(401);
+        expect(failed.headers.get("ratelimit")).toBe(`"authentication";r=${left};t=60`);
+      }
+      const refused = await stranger("203.0.113.7");
+      expect(refused).toMatchObject({ status: 429, code: "RATE_LIMIT_EXCEEDED" });
+      expect(refused.details).toMatchObject({ scope: "authentication", limit: 4, tier: "none" });
+      expect(refused.headers.get("retry-after")).toBe("60");
+      // The same address in another notation, and another one.
+      expect((await stranger("::ffff:203.0.113.7")).status).toBe(429);
+      expect((await stranger("203.0.113.8")).status).toBe(401);
+      // One client has a whole IPv6 network.
+      for (let n = 0; n < 4; n++) await stranger(`2001:db8::${n}`);
+      expect((await stranger("2001:db8::ffff")).status).toBe(429);
+      expect((await stranger("2001:db8:0:1::1")).status).toBe(401);
+      // A key that was in use goes on; one that nobody has seen yet might as well be made up.
+      const client = await http.client();
+      expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
+      expect((await client.get("/v1/tokens", { "x-client": "203.0.113.8" })).status).toBe(200);
+      expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(200);
+      await http.service.revokeKey(client.key.split("_")[2] ?? "");
+      expect((await client.get("/v1/tokens", { "x-client": "203.0.113.7" })).status).toBe(429);
+      // Nobody knows who this is, so nobody is limited.
+      for (let n = 0; n < 9; n++) expect((await http.stranger("/v1/tokens")).status).toBe(401);
+    },
+  );
 
-  test("a host that reads the body to authenticate reads a clone", async () => {
+  wayTest("a host that reads the body to authenticate reads a clone", async ({ http }) => {
     const caller = await http.caller();
     const authenticate: HttpHandlerOptions["authenticate"] = async (request) =>
       (await request.clone().text()).includes("SOL") ? caller : null;
@@ -184,7 +202,7 @@ describe.each(sampled(WAYS, "ways to limits"))("$name", (way) => {
     await close();
   });
 
-  test("a host's own authentication stands in for keys: null is 401, an error 500", async () => {
+  wayTest("a host's own authentication stands in for keys: null is 401, an error 500", async ({ http }) => {
     const caller = await http.caller();
     const authenticate: HttpHandlerOptions["authenticate"] = async ({ headers }) => {
       if (headers.get("cookie") === "broken") throw new Error("the session store is down");

@@ -1,46 +1,41 @@
 /** Trying a webhook out over HTTP. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, vi } from "vitest";
 import { Webhook } from "standardwebhooks";
 import { verifyServiceSignature } from "../../src/payments/webhooks/sending/signature.ts";
-import { answerWith, cutConnection, startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { answerWith, cutConnection } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";
-import { httpFixture, type Client, type HttpFixture } from "./http-fixture.ts";
+import { httpTest } from "./http-test.ts";
 import { WAYS } from "./ways.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const EVENTS = ["pending", "confirmed", "completed", "failed"].map((name) => `transaction.${name}`);
 
+/** `guard` tells whether an address may be connected to. */
+const guardedTest = httpTest.extend("guard", { scope: "file" }, ({}) => ({ isOpen: true }));
+
 describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name", (way) => {
-  let http: HttpFixture;
-  let receiver: HttpsReceiver;
-  let client: Client;
-  let webhookId: string;
-  let path: string;
-  let isOpen = true;
-  beforeEach(async () => {
-    isOpen = true;
-    receiver.answer(answerWith(200));
-    client = await http.client();
-    const registration = { url: receiver.url, events: ["transaction.completed"], secret: SECRET };
-    webhookId = String((await client.post("/v1/webhooks", registration)).body["webhookId"]);
-    path = `/v1/webhooks/${webhookId}/test`;
-  });
-  beforeAll(async () => {
-    receiver = await startHttpsReceiver();
-    http = await httpFixture(way, {
-      service: { webhooks: { allowAddress: () => isOpen, ca: receiver.ca } },
-    });
-  });
-  afterAll(async () => {
-    await http.close();
-    await receiver.close();
-  });
+  const test = guardedTest
+    .extend("http", ({ receiver, guard, httpOf }) => {
+      return httpOf(way, { service: { webhooks: { allowAddress: () => guard.isOpen, ca: receiver.ca } } });
+    })
+    .extend("client", ({ http }) => http.client())
+    .extend("webhookId", async ({ receiver, guard, client }) => {
+      guard.isOpen = true;
+      receiver.answer(answerWith(200));
+      const registration = { url: receiver.url, events: ["transaction.completed"], secret: SECRET };
+      return String((await client.post("/v1/webhooks", registration)).body["webhookId"]);
+    })
+    .extend("path", ({ webhookId }) => `/v1/webhooks/${webhookId}/test`)
+    .extend(
+      "posts",
+      ({ receiver }) =>
+        () =>
+          receiver.requests.filter(({ method }) => method === "POST"),
+    );
 
-  const posts = (): HttpsReceiver["requests"] => receiver.requests.filter(({ method }) => method === "POST");
-
-  test.each(EVENTS)(
+  test.for(EVENTS)(
     "H29: a sample of %s is delivered once, with every field, signed like a real one",
-    async (event) => {
+    async (event, { http, client, webhookId, path, posts }) => {
       const before = posts().length;
       const tested = await client.post(path, { event });
       expect(tested.status).toBe(200);
@@ -82,7 +77,13 @@ describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name
     },
   );
 
-  test("H29: of a webhook that answers 500 the test says so, and is never repeated", async () => {
+  test("H29: of a webhook that answers 500 the test says so, and is never repeated", async ({
+    http,
+    receiver,
+    client,
+    path,
+    posts,
+  }) => {
     receiver.answer(answerWith(500));
     const before = posts().length;
     const tested = await client.post(path, { event: "transaction.failed" });
@@ -97,20 +98,32 @@ describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name
     expect(cut.body).toMatchObject({ delivered: false, httpStatus: null, error: "reset" });
   });
 
-  test("H10: an address that is refused is never connected to, and its owner reads dns", async () => {
-    isOpen = false;
+  test("H10: an address that is refused is never connected to, and its owner reads dns", async ({
+    receiver,
+    guard,
+    client,
+    path,
+  }) => {
+    guard.isOpen = false;
     const before = receiver.connections();
     const tested = await client.post(path, { event: "transaction.failed" });
     expect(tested.body).toMatchObject({ delivered: false, httpStatus: null, error: "dns" });
     expect(receiver.connections()).toBe(before);
   });
 
-  test("a disabled webhook can be tried out before it is enabled again", async () => {
+  test("a disabled webhook can be tried out before it is enabled again", async ({
+    client,
+    webhookId,
+    path,
+  }) => {
     await client.put(`/v1/webhooks/${webhookId}`, { enabled: false });
     expect((await client.post(path, { event: "transaction.pending" })).body["delivered"]).toBe(true);
   });
 
-  test("H15: an unknown event is INVALID_EVENTS, a body without one VALIDATION_ERROR", async () => {
+  test("H15: an unknown event is INVALID_EVENTS, a body without one VALIDATION_ERROR", async ({
+    client,
+    path,
+  }) => {
     const unknown = await client.post(path, { event: "transaction.cancelled" });
     expect(unknown).toMatchObject({ status: 400, code: "INVALID_EVENTS" });
     expect(unknown.details).toMatchObject({ invalid: ["transaction.cancelled"], allowed: EVENTS });
@@ -119,7 +132,12 @@ describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name
     expect(none.details["fields"]).toEqual([{ path: "event", message: "is missing" }]);
   });
 
-  test("H16: another account's webhook is 404, and nothing is sent", async () => {
+  test("H16: another account's webhook is 404, and nothing is sent", async ({
+    http,
+    receiver,
+    webhookId,
+    path,
+  }) => {
     const before = receiver.connections();
     const stranger = await http.client();
     const refused = await stranger.post(path, { event: "transaction.pending" });
@@ -127,7 +145,11 @@ describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name
     expect(receiver.connections()).toBe(before);
   });
 
-  test("E1: the same Idempotency-Key sends one sample and answers the same", async () => {
+  test("E1: the same Idempotency-Key sends one sample and answers the same", async ({
+    client,
+    path,
+    posts,
+  }) => {
     const before = posts().length;
     const headers = { "idempotency-key": "k" };
     const first = await client.post(path, { event: "transaction.pending" }, headers);
@@ -139,7 +161,7 @@ describe.each(sampled(WAYS, "tests"))("POST /v1/webhooks/{webhookId}/test, $name
     expect(reused).toMatchObject({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
   });
 
-  test("the eleventh test in a minute is 429", async () => {
+  test("the eleventh test in a minute is 429", async ({ client, path, posts }) => {
     for (let left = 9; left >= 0; left--) {
       const tested = await client.post(path, { event: "transaction.pending" });
       expect(tested.headers.get("ratelimit-policy")).toBe('"webhook_test";q=10;w=60');

@@ -1,34 +1,28 @@
 /** Changing a webhook over HTTP. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { describe, expect } from "vitest";
+import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";
-import { httpFixture, type Client, type HttpFixture } from "./http-fixture.ts";
+import { httpTest } from "./http-test.ts";
 import { WAYS } from "./ways.ts";
 
 describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{webhookId}, $name", (way) => {
-  let http: HttpFixture;
-  let receiver: HttpsReceiver;
-  let client: Client;
-  let webhookId: string;
-  let path: string;
-  beforeAll(async () => {
-    receiver = await startHttpsReceiver();
-    http = await httpFixture(way, {
-      service: { webhooks: { allowAddress: (ip) => ip === "127.0.0.1", ca: receiver.ca } },
-    });
-  });
-  beforeEach(async () => {
-    client = await http.client();
-    const registration = { url: receiver.url, events: ["transaction.completed"] };
-    webhookId = String((await client.post("/v1/webhooks", registration)).body["webhookId"]);
-    path = `/v1/webhooks/${webhookId}`;
-  });
-  afterAll(async () => {
-    await http.close();
-    await receiver.close();
-  });
+  const test = httpTest
+    .extend("http", ({ receiver, httpOf }) => {
+      const webhooks = { allowAddress: (ip: string) => ip === "127.0.0.1", ca: receiver.ca };
+      return httpOf(way, { service: { webhooks } });
+    })
+    .extend("client", ({ http }) => http.client())
+    .extend("webhookId", async ({ receiver, client }) => {
+      const registration = { url: receiver.url, events: ["transaction.completed"] };
+      return String((await client.post("/v1/webhooks", registration)).body["webhookId"]);
+    })
+    .extend("path", ({ webhookId }) => `/v1/webhooks/${webhookId}`);
 
-  test("H29: what is named changes, the rest stays, and the whole webhook is answered without its secret", async () => {
+  test("H29: what is named changes, the rest stays, and the whole webhook is answered without its secret", async ({
+    receiver,
+    client,
+    path,
+  }) => {
     const before = (await client.get(path)).body;
     const events = ["transaction.failed", "transaction.failed", "transaction.pending"];
     const changed = await client.put(path, { events, secret: "a canary of a secret" });
@@ -44,7 +38,10 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect((await client.put(path, { enabled: true, secret: null })).body).toEqual(moved.body);
   });
 
-  test("a URL is refused for the reasons of a registration, and nothing is changed", async () => {
+  test("a URL is refused for the reasons of a registration, and nothing is changed", async ({
+    client,
+    path,
+  }) => {
     const before = (await client.get(path)).body;
     const refused = async (change: object): Promise<unknown> => {
       const { status, code, details } = await client.put(path, { enabled: false, ...change });
@@ -70,7 +67,11 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect((await client.get(path)).body).toEqual(before);
   });
 
-  test("a body of the wrong shape is VALIDATION_ERROR and names the field", async () => {
+  test("a body of the wrong shape is VALIDATION_ERROR and names the field", async ({
+    client,
+    webhookId,
+    path,
+  }) => {
     const problem = async (body: unknown): Promise<unknown> => {
       const refused = await client.put(path, body);
       expect(refused).toMatchObject({ status: 400, code: "VALIDATION_ERROR" });
@@ -94,7 +95,11 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect(text).toMatchObject({ status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
   });
 
-  test("H11: a url counts as a registration, other changes do not, and the eleventh in an hour is 429", async () => {
+  test("H11: a url counts as a registration, other changes do not, and the eleventh in an hour is 429", async ({
+    receiver,
+    client,
+    path,
+  }) => {
     // The registration itself was the first.
     for (let left = 8; left >= 0; left--) {
       const moved = await client.put(path, { url: `${receiver.url}/${left}` });
@@ -115,7 +120,13 @@ describe.each(sampled(WAYS, "ways to updates of webhooks"))("PUT /v1/webhooks/{w
     expect(other.headers.get("ratelimit-policy")).toBe('"creates";q=30;w=60');
   });
 
-  test("H16: another account's, an unknown and a deleted webhook are 404 alike", async () => {
+  test("H16: another account's, an unknown and a deleted webhook are 404 alike", async ({
+    http,
+    receiver,
+    client,
+    webhookId,
+    path,
+  }) => {
     const stranger = await http.client();
     const paths = [path, "/v1/webhooks/wh_0"];
     for (const unknown of paths) {

@@ -1,27 +1,22 @@
 /** Webhooks, cancellations and who may see what over HTTP, through every way into the handler. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startHttpsReceiver, type HttpsReceiver } from "../kit/https-receiver.ts";
+import { describe, expect } from "vitest";
+import { startHttpsReceiver } from "../kit/https-receiver.ts";
 import { sampled } from "../kit/thorough.ts";
-import { httpFixture, type HttpFixture } from "./http-fixture.ts";
+import { httpTest } from "./http-test.ts";
 import { WAYS } from "./ways.ts";
 
 describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
-  let http: HttpFixture;
-  let receiver: HttpsReceiver;
-  let registration: { url: string; events: string[] };
-  beforeAll(async () => {
-    receiver = await startHttpsReceiver();
-    registration = { url: receiver.url, events: ["transaction.completed"] };
-    http = await httpFixture(way, {
-      service: { webhooks: { allowAddress: () => true, ca: receiver.ca }, broadcastDelayMs: 10_000 },
-    });
-  });
-  afterAll(async () => {
-    await http.close();
-    await receiver.close();
-  });
+  const test = httpTest
+    .extend("http", ({ receiver, httpOf }) => {
+      const webhooks = { allowAddress: () => true, ca: receiver.ca };
+      return httpOf(way, { service: { webhooks, broadcastDelayMs: 10_000 } });
+    })
+    .extend("registration", ({ receiver }) => ({ url: receiver.url, events: ["transaction.completed"] }));
 
-  test("a webhook is registered with 201, listed and deleted; its secret is never told", async () => {
+  test("a webhook is registered with 201, listed and deleted; its secret is never told", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     const created = await client.post("/v1/webhooks", {
       ...registration,
@@ -42,7 +37,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect(again).toMatchObject({ status: 404, code: "WEBHOOK_NOT_FOUND", details: { webhookId } });
   });
 
-  test("H11: the fourth webhook on free is 409, the eleventh registration in an hour 429 even after deletes", async () => {
+  test("H11: the fourth webhook on free is 409, the eleventh registration in an hour 429 even after deletes", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     for (const left of [9, 8, 7]) {
       const created = await client.post("/v1/webhooks", registration);
@@ -64,7 +62,7 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect(eleventh.details).toMatchObject({ scope: "webhook_registration", limit: 10, windowSeconds: 3600 });
   });
 
-  test("H11: 20 parallel registrations at limit 3 leave 3", async () => {
+  test("H11: 20 parallel registrations at limit 3 leave 3", async ({ http, registration }) => {
     const client = await http.client();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => client.post("/v1/webhooks", registration)),
@@ -73,7 +71,9 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect((await client.get("/v1/webhooks")).body["webhooks"]).toHaveLength(3);
   });
 
-  test("H12: the eleventh cancel in a minute is 429 with Retry-After, and the window slides", async () => {
+  test("H12: the eleventh cancel in a minute is 429 with Retry-After, and the window slides", async ({
+    http,
+  }) => {
     const client = await http.client();
     const path = "/v1/transactions/tx_unknown";
     for (let left = 9; left >= 0; left--) {
@@ -92,7 +92,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect((await client.delete(path)).status).toBe(404);
   });
 
-  test("every authenticated request counts against the limits, also one that is refused at the door", async () => {
+  test("every authenticated request counts against the limits, also one that is refused at the door", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     const { caller } = client;
     const left = async (): Promise<string | null> =>
@@ -120,7 +123,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect((await client.delete("/v1/transactions/tx_0")).headers.get("ratelimit")).toBe('"cancel";r=7;t=60');
   });
 
-  test("E1, H11: a registration that is replayed counts once, however often and however much at once", async () => {
+  test("E1, H11: a registration that is replayed counts once, however often and however much at once", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     const post = (): ReturnType<typeof client.post> =>
       client.post("/v1/webhooks", registration, { "idempotency-key": "hook" });
@@ -131,7 +137,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect(next.headers.get("ratelimit")).toBe('"webhook_registration";r=8;t=3600');
   });
 
-  test("H15: no events or an unknown one is INVALID_EVENTS, duplicates are removed", async () => {
+  test("H15: no events or an unknown one is INVALID_EVENTS, duplicates are removed", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     const none = await client.post("/v1/webhooks", { ...registration, events: [] });
     expect(none).toMatchObject({ status: 400, code: "INVALID_EVENTS", details: { invalid: [] } });
@@ -143,7 +152,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect(created.body["events"]).toEqual(["transaction.failed"]);
   });
 
-  test("a URL that is not HTTPS is INVALID_URL, one that does not answer URL_UNREACHABLE", async () => {
+  test("a URL that is not HTTPS is INVALID_URL, one that does not answer URL_UNREACHABLE", async ({
+    http,
+    registration,
+  }) => {
     const client = await http.client();
     const plain = await client.post("/v1/webhooks", { ...registration, url: "http://example.com/hook" });
     expect(plain).toMatchObject({ status: 400, code: "INVALID_URL", details: { reason: "not_https" } });
@@ -155,7 +167,10 @@ describe.each(sampled(WAYS, "ways to webhooks"))("$name", (way) => {
     expect(silent.details).toEqual({ url, requestId: silent.headers.get("x-request-id") });
   });
 
-  test("H16: another account's transaction is 404 to GET and 403 to DELETE; its webhook and quote are 404", async () => {
+  test("H16: another account's transaction is 404 to GET and 403 to DELETE; its webhook and quote are 404", async ({
+    http,
+    registration,
+  }) => {
     const owner = await http.client();
     const { body, quote } = await owner.prepareSend();
     const { body: created } = await owner.post("/v1/transactions", body);
