@@ -1,10 +1,10 @@
 /** How much goes into one transaction, measured and not believed. */
 import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from "@solana/spl-token";
 import { PublicKey } from "@solana/web3.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect } from "vitest";
 import type { Address } from "../../../src/address.ts";
 import type { Move } from "../../../src/ledger/routing.ts";
-import { routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { sharedRoutingTest } from "./routing-test.ts";
 
 // As long as seeds may be, which is how long they are.
 const SEED = "s".repeat(32);
@@ -12,34 +12,35 @@ const PLAN = "p".repeat(32);
 const OTHER_PLAN = "q".repeat(32);
 const PACKET = 1_232;
 
-let fixture: RoutingFixture;
-let deposit: Party;
-beforeAll(async () => {
-  fixture = await routingFixture();
-  deposit = fixture.party({ lamports: 1_000_000_000_000n, usdc: 1_000_000_000_000n });
-});
-afterAll(() => fixture.close());
-
-const marked = (...moves: Move[]): Move[] => [fixture.mark(deposit, SEED), ...moves];
-const many = (count: number, move: () => Move): Move[] => Array.from({ length: count }, move);
-const paySol = (): Move => fixture.sol(deposit, fixture.nobody(), 10_000_000n);
-const payUsdc = (): Move => fixture.usdc(deposit, fixture.nobody(), 5n);
-const payUsdcAlone = (): Move => fixture.usdc(deposit, fixture.nobody(), 5n, null);
-const loan = (): Move => fixture.sol(fixture.sponsor, deposit.address, 890_880n);
-
 type Leg = () => Move;
 
-/** How many fit, and the bytes of as many, beside these moves. */
-async function most(leg: Leg, ...moves: readonly Move[]): Promise<readonly [count: number, bytes: number]> {
-  const size = (count: number): Promise<number> =>
-    fixture.ledger.sizeOf(fixture.plan(...moves, ...many(count, leg)));
-  let count = 0;
-  while ((await size(count + 1)) <= PACKET) count += 1;
-  return [count, await size(count)];
-}
+const many = (count: number, move: Leg): Move[] => Array.from({ length: count }, move);
 
-test("sizes: how many recipients fit beside a marker, beside two, and within a plan that they follow", async () => {
-  const { follow, replace, mark, unmark } = fixture;
+/** A deposit address that all tests share, and the legs of its payouts. */
+const test = sharedRoutingTest.extend("scene", { scope: "file" }, ({ world }) => {
+  const { sponsor, sol, usdc, nobody, ledger, plan } = world;
+  const deposit = world.party({ lamports: 1_000_000_000_000n, usdc: 1_000_000_000_000n });
+  const paySol: Leg = () => sol(deposit, nobody(), 10_000_000n);
+  const payUsdc: Leg = () => usdc(deposit, nobody(), 5n);
+  const payUsdcAlone: Leg = () => usdc(deposit, nobody(), 5n, null);
+  const loan: Leg = () => sol(sponsor, deposit.address, 890_880n);
+  /** How many fit, and the bytes of as many, beside these moves. */
+  const most = async (
+    leg: Leg,
+    ...moves: readonly Move[]
+  ): Promise<readonly [count: number, bytes: number]> => {
+    const size = (count: number): Promise<number> => ledger.sizeOf(plan(...moves, ...many(count, leg)));
+    let count = 0;
+    while ((await size(count + 1)) <= PACKET) count += 1;
+    return [count, await size(count)];
+  };
+  return { ...world, deposit, paySol, payUsdc, payUsdcAlone, loan, most };
+});
+
+test("sizes: how many recipients fit beside a marker, beside two, and within a plan that they follow", async ({
+  scene,
+}) => {
+  const { follow, replace, mark, unmark, deposit, paySol, payUsdc, payUsdcAlone, loan, most } = scene;
   const [marking, replacing] = [mark(deposit, SEED), replace(deposit, PLAN, SEED)];
   const following = follow(deposit, OTHER_PLAN);
   const sizes = async (leg: Leg): Promise<unknown> => [
@@ -73,11 +74,13 @@ test("sizes: how many recipients fit beside a marker, beside two, and within a p
   expect(await most(() => unmark(deposit, String((markers += 1)).padStart(32, "s")))).toEqual([23, 1_213]);
 });
 
-test("sizeOf is the length of the signed bytes, and buildTransaction draws the line at 1,232", async () => {
-  const { ledger, plan, sign } = fixture;
+test("sizeOf is the length of the signed bytes, and buildTransaction draws the line at 1,232", async ({
+  scene,
+}) => {
+  const { ledger, plan, sign, mark, deposit, paySol, payUsdc, payUsdcAlone } = scene;
   for (let count = 1; count <= 17; count += 1) {
     for (const move of [paySol, payUsdc, payUsdcAlone]) {
-      const payout = plan(...marked(...many(count, move)));
+      const payout = plan(mark(deposit, SEED), ...many(count, move));
       const size = await ledger.sizeOf(payout);
       const outcome = await sign(payout, deposit).then(
         ({ bytes }) => bytes.length,
@@ -88,8 +91,8 @@ test("sizeOf is the length of the signed bytes, and buildTransaction draws the l
   }
 });
 
-test("P19: the fullest transactions land", async () => {
-  const { plan, carryOut, mark, follow, replace } = fixture;
+test("P19: the fullest transactions land", async ({ scene }) => {
+  const { plan, carryOut, mark, follow, replace, deposit, paySol, payUsdc, loan } = scene;
   const planned = (letter: string): string => letter.repeat(32);
   await carryOut(plan(replace(deposit, planned("0"), planned("1"))), deposit);
   const following = follow(deposit, planned("0"));
@@ -107,8 +110,10 @@ test("P19: the fullest transactions land", async () => {
   }
 });
 
-test("the fullest land when somebody funded all their account addresses, in a trace of 64 instructions", async () => {
-  const { plan, carryOut, mark, follow, replace, usdc, nobody, ata, chain, ledger } = fixture;
+test("the fullest land when somebody funded all their account addresses, in a trace of 64 instructions", async ({
+  scene,
+}) => {
+  const { plan, carryOut, mark, follow, replace, usdc, nobody, ata, chain, ledger, deposit } = scene;
   const funded = (count: number): Move[] => {
     const payees = Array.from({ length: count }, nobody);
     for (const payee of payees) chain.fund(ata(payee).toBase58(), { lamports: 1_000_000n });
@@ -131,8 +136,10 @@ test("the fullest land when somebody funded all their account addresses, in a tr
 // One of 54,000 addresses: its USDC account lies at bump 237, so it takes 18 tries more than the cheapest to derive.
 const GROUND = "31b5XeoFY317gK4PERCvNwxXKCTuV2oQeRer5QVALAtY" as Address;
 
-test("a recipient who ground an address that is dear to derive does not exhaust the compute limit", async () => {
-  const { plan, carryOut, usdc, mints } = fixture;
+test("a recipient who ground an address that is dear to derive does not exhaust the compute limit", async ({
+  scene,
+}) => {
+  const { plan, carryOut, usdc, mints, deposit } = scene;
   const [, bump] = PublicKey.findProgramAddressSync(
     [GROUND, TOKEN_PROGRAM_ID, mints.USDC].map((key) => new PublicKey(key).toBytes()),
     ASSOCIATED_TOKEN_PROGRAM_ID,
