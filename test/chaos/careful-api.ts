@@ -20,7 +20,7 @@ const PATIENCE_MS = 4_000;
 const PAUSE_MS = 60;
 /** Longer than a process is frozen. */
 const OVER_MS = 8_000;
-/** So long no process has answered anything but errors: something else is wrong. */
+/** So long after the last death no process has answered anything but errors: something else is wrong. */
 const GIVE_UP_MS = 120_000;
 
 export class CarefulApi {
@@ -28,12 +28,18 @@ export class CarefulApi {
   readonly #apiKey: string;
   readonly #onAnswer: () => void;
   #turn = 0;
+  #diedAt = 0;
 
   /** `onAnswer` is told of every answer, whatever it is. */
   constructor(baseUrls: () => readonly string[], apiKey: string, onAnswer: () => void) {
     this.#baseUrls = baseUrls;
     this.#apiKey = apiKey;
     this.#onAnswer = onAnswer;
+  }
+
+  /** A process was killed. While that goes on, a busy machine may answer nobody for minutes, and nothing is lost by it. */
+  forgive(): void {
+    this.#diedAt = performance.now();
   }
 
   /**
@@ -49,10 +55,10 @@ export class CarefulApi {
 
   /** The first answer, and how many attempts had none. */
   async #untilAnswered(asked: Asked): Promise<{ readonly answer: Answered; readonly unanswered: number }> {
-    const until = performance.now() + GIVE_UP_MS;
+    const began = performance.now();
     let last = "none was there";
     let unanswered = 0;
-    while (performance.now() < until) {
+    while (performance.now() < Math.max(began, this.#diedAt) + GIVE_UP_MS) {
       const urls = this.#baseUrls();
       const url = urls[(this.#turn += 1) % Math.max(1, urls.length)];
       const answer = url === undefined ? null : await this.#once(url, asked).catch(String);

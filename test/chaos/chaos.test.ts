@@ -1,7 +1,7 @@
 /** E5, E10, E11: the service is killed again and again under load, while chain and database fail, and loses nothing. */
 import { describe, expect, test } from "vitest";
 import { seedOfRun } from "../kit/seed.ts";
-import { byDepth, EXPLORING_MS } from "../kit/thorough.ts";
+import { byDepth, EXPLORING_MS, THOROUGH } from "../kit/thorough.ts";
 import { HAS_POSTGRES } from "../programs/ask-postgres.ts";
 import { type ChaosSettings, commandOf } from "./plan.ts";
 import { runChaos } from "./world.ts";
@@ -15,15 +15,36 @@ async function expectNothingBroken(settings: ChaosSettings): Promise<void> {
 }
 
 test(
-  "E5, E10, E11: 2 processes on SQLite that are killed all the while lose no order, tear none, and pay none twice",
+  "E5, E10, E11: 2 processes on SQLite that are killed all the while lose no order, tear none, pay none twice, and leave no address unswept",
   { timeout: EXPLORING_MS },
-  () => expectNothingBroken({ database: "sqlite", processes: 2, kills: KILLS, seed: seedOfRun() }),
+  () =>
+    expectNothingBroken({ form: "drawn", database: "sqlite", processes: 2, kills: KILLS, seed: seedOfRun() }),
 );
 
 describe.skipIf(!HAS_POSTGRES)("with PostgreSQL", () => {
   test(
-    "E5, E10, E11: 4 processes that are killed all the while, and their server with them, lose no order, tear none, and pay none twice",
+    "E5, E10, E11: 4 processes that are killed all the while, and their server with them, lose no order, tear none, pay none twice, and leave no address unswept",
     { timeout: EXPLORING_MS },
-    () => expectNothingBroken({ database: "postgres", processes: 4, kills: KILLS, seed: seedOfRun() }),
+    () =>
+      expectNothingBroken({
+        form: "drawn",
+        database: "postgres",
+        processes: 4,
+        kills: KILLS,
+        seed: seedOfRun(),
+      }),
+  );
+
+  test.runIf(THOROUGH)(
+    "E5, E10: 4 processes of which one is killed each second for a minute lose no order and pay none twice",
+    { timeout: EXPLORING_MS },
+    () =>
+      expectNothingBroken({
+        form: "each-second",
+        database: "postgres",
+        processes: 4,
+        kills: 60,
+        seed: seedOfRun(),
+      }),
   );
 });

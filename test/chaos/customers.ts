@@ -1,5 +1,6 @@
 /** Customers who pay all the while, and write down what they were told. */
 import { generateKeyPairSync } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import bs58 from "bs58";
 import { formatAmount } from "../../src/amount.ts";
 import { signPayment } from "../kit/chain-fixture.ts";
@@ -16,8 +17,8 @@ export interface Placed {
   readonly recipients: readonly { readonly address: string; readonly units: bigint }[];
   /** Of a wallet's payment. */
   readonly signature: string | null;
-  /** Of a private order: where its money goes, and how much the customer sent there. */
-  readonly deposit: { readonly address: string; readonly sent: bigint } | null;
+  /** Of a private order: where its money goes, how much the customer sent there, and how much after its end. */
+  readonly deposit: { readonly address: string; readonly sent: bigint; readonly late: bigint } | null;
   /** Whether the service said that it was cancelled. */
   readonly isCancelled: boolean;
   /** The request that placed it: the same answer comes however often it is repeated. */
@@ -33,6 +34,8 @@ export interface CustomersParts {
   readonly give: (address: string, units: bigint) => void;
 }
 
+/** Between two looks at orders that are over. */
+const LOOK_MS = 50;
 const USDC_DECIMALS = 6;
 /** A quote dies while the service is away; more of them than this mean something else. */
 const MAX_QUOTES = 40;
@@ -48,13 +51,30 @@ export class Customers {
     this.#parts = parts;
   }
 
-  /** Orders one thing after the other until it is told to stop; the last one is placed to its end. */
+  /** Orders one thing after the other, one at least, until it is told to stop; the last one is placed to its end. */
   async shop(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    do {
       const number = this.#next;
       this.#next += 1;
       const wish = this.#parts.wishes[number % this.#parts.wishes.length];
       if (wish !== undefined) this.placed.push(await this.#grant(wish, number));
+    } while (!signal.aborted);
+  }
+
+  /** Sends what still comes when everything is over. */
+  payLate(): void {
+    for (const { deposit } of this.placed) {
+      if (deposit !== null && deposit.late > 0n) this.#parts.give(deposit.address, deposit.late);
+    }
+  }
+
+  /** Reads one order after the other until it is told to stop, as people do who wait for their refunds. */
+  async look(signal: AbortSignal): Promise<void> {
+    for (let turn = 0; !signal.aborted; turn += 1) {
+      const order = this.placed[turn % this.placed.length];
+      if (order === undefined) return;
+      await this.#parts.api.ask({ method: "GET", path: `/transactions/${order.transactionId}` });
+      await sleep(LOOK_MS);
     }
   }
 
@@ -69,7 +89,7 @@ export class Customers {
     const sent = isCancelled
       ? 0n
       : this.#pay(address, units(String(taken["depositAmount"]), USDC_DECIMALS), wish);
-    return { ...base, signature: null, deposit: { address, sent } };
+    return { ...base, signature: null, deposit: { address, sent, late: BigInt(wish.late) } };
   }
 
   /** Quotes until a quote lives long enough to be ordered by. */

@@ -1,6 +1,7 @@
 /**
  * `npm run chaos`: kills the service five hundred times under load, on SQLite and PostgreSQL, with 1, 2 and 4 processes,
- * while the chain fails, and judges what is left. `--kills`, `--database`, `--processes` and `--seed` choose.
+ * while the chain fails, turns the clocks until every deposit address has closed, and judges what is left. `--form each-second`
+ * kills one of four processes each second for a minute. `--kills`, `--database`, `--processes` and `--seed` choose.
  */
 import { randomInt } from "node:crypto";
 import { clearLine, cursorTo } from "node:readline";
@@ -11,27 +12,40 @@ import { type OnProgress, runChaos } from "./world.ts";
 
 const { values } = parseArgs({
   options: {
-    kills: { type: "string", default: "500" },
+    form: { type: "string", default: "drawn" },
+    kills: { type: "string" },
     database: { type: "string", default: "sqlite,postgres" },
-    processes: { type: "string", default: "1,2,4" },
+    processes: { type: "string" },
     seed: { type: "string", default: String(randomInt(0x7fff_ffff)) },
   },
 });
+
+/** In all runs together, and in each. */
+const ALL_DRAWN = 500;
+const SECONDS = 60;
 
 const wholeNumber = (name: string, text: string): number => {
   if (/^\d+$/.test(text) && Number(text) <= 0x7fff_ffff) return Number(text);
   throw new TypeError(`--${name} takes whole numbers, not ${JSON.stringify(text)}`);
 };
 
+const { form } = values;
+if (form !== "drawn" && form !== "each-second") {
+  throw new TypeError(`--form takes drawn or each-second, not ${JSON.stringify(form)}`);
+}
 const databases = values.database.split(",").map((name) => {
   if (name === "sqlite" || name === "postgres") return name;
   throw new TypeError(`--database takes sqlite, postgres or both with a comma, not ${JSON.stringify(name)}`);
 });
-const processes = values.processes.split(",").map((text) => wholeNumber("processes", text));
-const kills = Math.ceil(wholeNumber("kills", values.kills) / (databases.length * processes.length));
+const processes = (values.processes ?? (form === "drawn" ? "1,2,4" : "4"))
+  .split(",")
+  .map((text) => wholeNumber("processes", text));
+const runCount = databases.length * processes.length;
+const allKills = form === "drawn" ? ALL_DRAWN : SECONDS * runCount;
+const kills = Math.ceil(wholeNumber("kills", values.kills ?? String(allKills)) / runCount);
 const seed = wholeNumber("seed", values.seed);
 const runs = databases.flatMap((database) =>
-  processes.map((count): ChaosSettings => ({ database, processes: count, kills, seed })),
+  processes.map((count): ChaosSettings => ({ form, database, processes: count, kills, seed })),
 );
 
 const BAR_WIDTH = 30;
@@ -40,7 +54,7 @@ const BAR_WIDTH = 30;
 function progressOf(settings: ChaosSettings): OnProgress {
   let shown = "";
   return (count, doing) => {
-    const share = count / settings.kills;
+    const share = Math.min(1, count / settings.kills);
     if (process.stdout.isTTY) {
       const filled = Math.floor(share * BAR_WIDTH);
       cursorTo(process.stdout, 0);
@@ -50,7 +64,7 @@ function progressOf(settings: ChaosSettings): OnProgress {
       );
       return;
     }
-    const line = `  ${Math.floor(share * 10) * 10} % of the kills`;
+    const line = share < 1 ? `  ${Math.floor(share * 10) * 10} % of the kills` : `  ${count} killed`;
     if (line !== shown) process.stdout.write(`${line}, ${doing}\n`);
     shown = line;
   };
@@ -63,11 +77,15 @@ try {
   for (const settings of runs) {
     const { database, processes: count } = settings;
     process.stdout.write(`${database}, ${count} ${count === 1 ? "process" : "processes"}\n`);
-    const { findings, orders, seconds, complaints, stored } = await runChaos(settings, progressOf(settings));
+    const { findings, orders, turns, seconds, complaints, stored, ...lived } = await runChaos(
+      settings,
+      progressOf(settings),
+    );
     if (process.stdout.isTTY) process.stdout.write("\n");
     broken += findings.length;
     process.stdout.write(
-      `  ${settings.kills} killed, ${orders} orders, ${seconds.toFixed(0)} s: ${findings.length} findings\n`,
+      `  ${settings.kills} killed under load and ${lived.kills - settings.kills} in ${turns} turns of the clocks, ` +
+        `${orders} orders, ${lived.ordersUnderLoad} of them under load, ${seconds.toFixed(0)} s: ${findings.length} findings\n`,
     );
     if (findings.length === 0) continue;
     process.stdout.write(

@@ -11,6 +11,6 @@ const CONNECTIONS = 6;
 export async function openStorage(database: DatabaseSettings): Promise<PaymentStorage> {
   const storage = await (database.kind === "sqlite"
     ? sqliteStorage(database.path)
-    : postgresStorage(database.url, { connections: CONNECTIONS }));
+    : postgresStorage(database.url, { connections: CONNECTIONS, clock: database.clock }));
   return paymentStorage(storage);
 }

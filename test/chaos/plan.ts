@@ -3,10 +3,12 @@ import fc from "fast-check";
 
 /** One run. */
 export interface ChaosSettings {
+  /** Who is killed when: after lives that are drawn, or one of them each second. */
+  readonly form: "drawn" | "each-second";
   readonly database: "sqlite" | "postgres";
   /** How many processes of the service work side by side. */
   readonly processes: number;
-  /** How many of them are killed in all. */
+  /** How many of them are killed under load. */
   readonly kills: number;
   readonly seed: number;
 }
@@ -31,6 +33,8 @@ export interface Wish {
   readonly isCancelled: boolean;
   /** Of a private order: the sum comes at once, in two parts, or with something on top. */
   readonly pays: "at once" | "in parts" | "too much";
+  /** Of a private order: raw units that come to its address when everything is over. */
+  readonly late: number;
   /** Every POST is made twice at the same moment. */
   readonly isImpatient: boolean;
 }
@@ -38,6 +42,8 @@ export interface Wish {
 /** Everything that was drawn. */
 export interface ChaosPlan {
   readonly lives: readonly Life[];
+  /** More than are ever lived, while the clocks are turned. */
+  readonly laterLives: readonly Life[];
   /** More than are ever granted. */
   readonly wishes: readonly Wish[];
   /** The database server is killed when so many processes have been. Of no use to a file. */
@@ -56,6 +62,10 @@ const life = fc.record<Life>({
   frozenMs: fc.integer({ min: 1_200, max: 2_500 }),
 });
 
+/** Too little to be sent back: it counts as a deposit, and a refund costs more. */
+export const CRUMBS = 2_000;
+const LATE_PAYMENT = 2_000_000;
+
 /** As many payees as one transaction of a wallet pays in any case. */
 const MAX_PAYEES = { wallet: 3, private: 8 } as const;
 
@@ -69,11 +79,14 @@ const order = fc
 const manner = fc.record<Omit<Wish, "mode" | "shares">>({
   isCancelled: fc.integer({ min: 0, max: 7 }).map((drawn) => drawn === 0),
   pays: fc.constantFrom("at once", "at once", "in parts", "too much"),
+  late: fc.constantFrom(0, CRUMBS, LATE_PAYMENT),
   isImpatient: fc.boolean(),
 });
 
 const wish = fc.tuple(order, manner).map(([what, how]): Wish => ({ ...what, ...how }));
 
+/** Draws other lives than those before. */
+const LATER = 1;
 const MANY = 5_000;
 const OUTAGES = 2;
 
@@ -84,11 +97,12 @@ export function planOf({ kills, seed }: Pick<ChaosSettings, "kills" | "seed">): 
   });
   return {
     lives,
+    laterLives: fc.sample(life, { seed: seed ^ LATER, numRuns: MANY }),
     wishes: fc.sample(wish, { seed, numRuns: MANY }),
     outages: fc.sample(fc.integer({ min: 1, max: Math.max(1, kills - 1) }), { seed, numRuns: OUTAGES }),
   };
 }
 
 /** What repeats a run: the same deaths, wishes and faults, though not the same moments. */
-export const commandOf = ({ seed, database, processes, kills }: ChaosSettings): string =>
-  `npm run chaos -- --seed ${seed} --database ${database} --processes ${processes} --kills ${kills}`;
+export const commandOf = ({ form, seed, database, processes, kills }: ChaosSettings): string =>
+  `npm run chaos -- --form ${form} --seed ${seed} --database ${database} --processes ${processes} --kills ${kills}`;

@@ -8,6 +8,8 @@ import { brokenWhileWaiting } from "../kit/check-invariants.ts";
 import { brokenMoney } from "../kit/check-money.ts";
 import type { HttpsReceiver } from "../kit/https-receiver.ts";
 import { brokenDeliveries, brokenStatuses } from "../simulation/payment-invariants.ts";
+import type { Photograph } from "../payments/private/photograph.ts";
+import { brokenBooks } from "./books.ts";
 import type { Placed } from "./customers.ts";
 import type { ChainReady } from "./processes/settings.ts";
 
@@ -18,6 +20,8 @@ export interface ChaosAtRest {
   readonly receiver: HttpsReceiver;
   readonly placed: readonly Placed[];
   readonly chain: ChainReady;
+  /** The chain before the first order. */
+  readonly before: Photograph;
 }
 
 const PAGE = 50;
@@ -48,6 +52,7 @@ export async function brokenPromises(at: ChaosAtRest): Promise<readonly string[]
       ...(await brokenPayments(at, ledger)),
       ...(await brokenNews(at)),
       ...(await unexplained(at)),
+      ...(await brokenBooks(at)),
     ];
   } finally {
     await ledger.close();
@@ -108,7 +113,8 @@ async function brokenPayments(at: ChaosAtRest, ledger: Ledger): Promise<readonly
     }
     const sent = order.deposit?.sent ?? 0n;
     const came = await deposited(at, order);
-    if (came !== sent) say("I14", `${sent} were sent, and on record are ${came}`);
+    const all = sent + (order.deposit?.late ?? 0n);
+    if (came !== all) say("I14", `${all} were sent, and on record are ${came}`);
     if (sent > 0n && status !== "completed") say("I6", "it was paid for");
   }
   return broken;
@@ -192,7 +198,10 @@ export async function storedOf(
 /** The database against the chain, as an operator asks for it. */
 async function unexplained({ service }: ChaosAtRest): Promise<readonly string[]> {
   const { isExplained, findings, wallet, purses } = await service.reconcile();
-  const broken = findings.map((each) => `reconcile: ${JSON.stringify(each)}`);
+  // What has closed with something in it is judged by the books.
+  const broken = findings
+    .filter((each) => each.findings.some(({ finding }) => finding !== "unclaimed"))
+    .map((each) => `reconcile: ${JSON.stringify(each)}`);
   if (!isExplained) broken.push(`reconcile: ${JSON.stringify({ wallet: wallet.findings, purses })}`);
   return broken;
 }

@@ -14,7 +14,7 @@ const MAX_LIFE_MS = 12_000;
 export type Happenings = (count: number) => Promise<void>;
 
 export class Victim {
-  readonly #settings: ServiceSettings;
+  #settings: ServiceSettings;
   readonly #happenings: Happenings;
   #child: Child<ServiceReady> | null = null;
   #baseUrl: string | null = null;
@@ -25,6 +25,11 @@ export class Victim {
   constructor(settings: ServiceSettings, happenings: Happenings) {
     this.#settings = settings;
     this.#happenings = happenings;
+  }
+
+  /** What it is started with from now on. */
+  become(settings: ServiceSettings): void {
+    this.#settings = settings;
   }
 
   /** Where it takes requests; null while it is away. Frozen it still has its place. */
@@ -57,6 +62,15 @@ export class Victim {
     await this.#kill(child);
   }
 
+  /** Kills what is there, started or not, and starts another without waiting for it. */
+  async replace(): Promise<void> {
+    await this.end();
+    const child = (this.#child = new Child<ServiceReady>("chaos-service", this.#settings));
+    void child.ready.then((ready) => {
+      if (ready !== null && this.#child === child) this.#baseUrl = ready.baseUrl;
+    });
+  }
+
   /** Starts a process that stays. */
   async start(): Promise<Child<ServiceReady>> {
     for (let failed = 0; failed < MAX_FAILED_STARTS; failed += 1) {
@@ -72,7 +86,9 @@ export class Victim {
   }
 
   async end(): Promise<void> {
-    if (this.#child !== null) await this.#kill(this.#child);
+    const child = this.#child;
+    this.#child = null;
+    if (child !== null) await this.#kill(child);
   }
 
   async #kill(child: Child<ServiceReady>): Promise<void> {

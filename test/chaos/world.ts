@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createPaymentService } from "../../src/service/create-payment-service.ts";
 import type { PaymentService } from "../../src/service/payment-service.ts";
 import { NOTICE_EVENTS } from "../../src/payments/webhooks/sending/notice-body.ts";
@@ -10,14 +9,19 @@ import type { PaymentStorage } from "../../src/payments/payment-storage.ts";
 import { silentLogger } from "../../src/runtime.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "../kit/https-receiver.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres-server.ts";
+import { photograph, type Photograph } from "../payments/private/photograph.ts";
+import { shownChain } from "./books.ts";
 import { CarefulApi } from "./careful-api.ts";
 import { Child } from "./child.ts";
 import { Customers } from "./customers.ts";
+import { dieAsDrawn, dieEachSecond } from "./deaths.ts";
 import { HappeningCount } from "./happenings.ts";
 import { openStorage } from "./open-storage.ts";
 import { type ChaosPlan, type ChaosSettings, planOf } from "./plan.ts";
-import type { ChainDemand, ChainReady, DatabaseSettings } from "./processes/settings.ts";
+import type { ChainDemand, ChainReady, DatabaseSettings, ServiceSettings } from "./processes/settings.ts";
+import { unrested } from "./rest.ts";
 import { chaosOptions } from "./service-options.ts";
+import { TurnedClocks } from "./turned-clocks.ts";
 import { brokenPromises, type ChaosAtRest, storedOf } from "./verdict.ts";
 import { Victim } from "./victim.ts";
 
@@ -26,7 +30,12 @@ export interface ChaosReport {
   /** One sentence per broken promise; empty when all hold. */
   readonly findings: readonly string[];
   readonly orders: number;
+  /** Those of them that were taken while processes were killed. */
+  readonly ordersUnderLoad: number;
+  /** Under load and after it. */
   readonly kills: number;
+  /** How often the clocks were turned. */
+  readonly turns: number;
   readonly seconds: number;
   /** What the processes complained about, the last lines. */
   readonly complaints: string;
@@ -39,28 +48,23 @@ export type OnProgress = (kills: number, doing: string) => void;
 
 const SLOT_MS = 60;
 const CUSTOMERS = 12;
-const LOOK_MS = 100;
-/** Timers of addresses that rest are due in minutes and hours. */
-const SOON_MS = 30_000;
-const UNDER_WAY: ReadonlySet<string> = new Set(["planned", "broadcast", "confirmed"]);
-const FINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
-/** After so long with everything healed, whatever is not final is lost. */
-const REST_MS = 240_000;
 /** How far the clocks of the machines are off. A file has one machine. */
 const CLOCKS_OFF_MS = [0, 5_000, -5_000, 2_500];
 
 /** Runs it. Rejects only where the run itself could not be made. */
 export async function runChaos(settings: ChaosSettings, onProgress: OnProgress): Promise<ChaosReport> {
   const began = performance.now();
-  const world = await World.open(settings);
+  const world = await World.open(settings, onProgress);
   try {
-    const troubles = await world.live(planOf(settings), onProgress);
-    onProgress(settings.kills, "checking");
+    const troubles = await world.live(settings);
+    onProgress(world.kills, "checking");
     const findings = [...troubles, ...(await brokenPromises(world.atRest))];
     return {
       findings,
       orders: world.customers.placed.length,
-      kills: settings.kills,
+      ordersUnderLoad: world.ordersUnderLoad,
+      kills: world.kills,
+      turns: world.turns,
       seconds: (performance.now() - began) / 1_000,
       complaints: world.complaints,
       stored: await storedOf(world.atRest, findings),
@@ -76,6 +80,9 @@ interface Parts {
   readonly receiver: HttpsReceiver;
   readonly chain: Child<ChainReady>;
   readonly ready: ChainReady;
+  /** The chain before the first order. */
+  readonly before: Photograph;
+  readonly settings: ServiceSettings;
   readonly storage: PaymentStorage;
   /** Asks and judges, and is never started. */
   readonly service: PaymentService;
@@ -86,10 +93,27 @@ interface Parts {
 
 class World {
   readonly #parts: Parts;
+  readonly #clocks: TurnedClocks;
+  readonly #onProgress: OnProgress;
   #kills = 0;
+  #ordersUnderLoad = 0;
 
-  private constructor(parts: Parts) {
+  private constructor(parts: Parts, onProgress: OnProgress) {
     this.#parts = parts;
+    this.#onProgress = onProgress;
+    this.#clocks = new TurnedClocks({ ...parts, onDeath: () => this.#countDeath() });
+  }
+
+  get kills(): number {
+    return this.#kills;
+  }
+
+  get ordersUnderLoad(): number {
+    return this.#ordersUnderLoad;
+  }
+
+  get turns(): number {
+    return this.#clocks.turns;
   }
 
   get customers(): Customers {
@@ -100,13 +124,16 @@ class World {
     return this.#parts.victims.map(({ complaints }) => complaints).join("");
   }
 
-  static async open({ database: kind, processes, kills, seed }: ChaosSettings): Promise<World> {
+  static async open(
+    { database: kind, processes, kills, seed }: ChaosSettings,
+    onProgress: OnProgress,
+  ): Promise<World> {
     const folder = await mkdtemp(join(tmpdir(), "paystate-chaos-"));
     const server = kind === "postgres" ? await startPostgres() : null;
     const database: DatabaseSettings =
       server === null
         ? { kind: "sqlite", path: join(folder, "chaos.db") }
-        : { kind: "postgres", url: server.url };
+        : { kind: "postgres", url: server.url, clock: "database" };
     const receiver = await startHttpsReceiver();
     const happenings = new HappeningCount();
     receiver.answer((_request, response) => {
@@ -117,13 +144,14 @@ class World {
     const ready = await chain.ready;
     if (ready === null) throw new Error(`the chain did not start: ${chain.complaints}`);
     const storage = await openStorage(database);
-    const common = { database, chain: ready, receiverAuthority: receiver.ca };
-    const service = createPaymentService({ ...chaosOptions(common), storage, logger: silentLogger });
+    const settings = { database, chain: ready, receiverAuthority: receiver.ca, clockOffMs: 0 };
+    const before = await photograph(shownChain(ready));
+    const service = createPaymentService({ ...chaosOptions(settings), storage, logger: silentLogger });
     const { accountId } = await service.createAccount({ name: "chaos", tier: "enterprise" });
     const { key } = await service.issueKey({ accountId, environment: "test" });
     const victims = Array.from({ length: processes }, (_, index) => {
       const clockOffMs = server === null ? 0 : (CLOCKS_OFF_MS[index % CLOCKS_OFF_MS.length] ?? 0);
-      return new Victim({ ...common, clockOffMs }, happenings.more);
+      return new Victim({ ...settings, clockOffMs }, happenings.more);
     });
     const api = new CarefulApi(() => victims.flatMap(({ baseUrl }) => baseUrl ?? []), key, happenings.add);
     const tell = (demand: ChainDemand): void => void chain.process.send(demand);
@@ -133,34 +161,49 @@ class World {
       wishes: planOf({ kills, seed }).wishes,
       give: (address, amount) => tell({ asks: "give", address, amount: String(amount) }),
     });
-    return new World({ folder, server, receiver, chain, ready, storage, service, victims, api, customers });
+    const judged = { receiver, ready, before, storage, service, customers };
+    return new World({ ...judged, folder, server, chain, settings, victims, api }, onProgress);
   }
 
-  /** Lets everything go wrong, then heals it and waits until all is final. Answers what broke on the way. */
-  async live(plan: ChaosPlan, onProgress: OnProgress): Promise<readonly string[]> {
-    const { victims, customers, chain } = this.#parts;
+  /** Lets everything go wrong under load, heals it, and again in the months after. Answers what broke on the way. */
+  async live(settings: ChaosSettings): Promise<readonly string[]> {
+    const { victims, customers, chain, storage, service } = this.#parts;
+    const plan = planOf(settings);
     const shops = new AbortController();
-    const troubles: string[] = [];
     const shopping = this.#shop(shops.signal);
-    const lives = [...plan.lives];
-    await Promise.all(
-      victims.map(async (victim) => {
-        for (let life = lives.shift(); life !== undefined; life = lives.shift()) {
-          await victim.live(life);
-          this.#kills += 1;
-          onProgress(this.#kills, `${customers.placed.length} orders`);
-          if (plan.outages.includes(this.#kills)) await this.#loseDatabase();
-        }
-      }),
-    );
+    await this.#dieUnderLoad(settings, plan);
+    this.#ordersUnderLoad = customers.placed.length;
     chain.process.send({ asks: "heal" } satisfies ChainDemand);
     shops.abort();
     await Promise.all(victims.map((victim) => victim.start()));
-    troubles.push(...(await shopping));
-    onProgress(this.#kills, `${customers.placed.length} orders, waiting for the last to be final`);
-    troubles.push(...(await this.#rest()), ...(await this.#repeatAll()));
+    const troubles = [...(await shopping)];
+    this.#tell("waiting for the last to be final");
+    const transactionIds = customers.placed.map(({ transactionId }) => transactionId);
+    troubles.push(...(await unrested({ storage, service, transactionIds, aheadMs: 0 })));
+    troubles.push(...(await this.#repeatAll()));
+    troubles.push(...(await this.#clocks.untilAllIsClosed(plan.laterLives)));
     await Promise.all(victims.map((victim) => victim.end()));
     return [...troubles, ...victims.flatMap(({ findings }) => findings)];
+  }
+
+  #dieUnderLoad({ form, kills }: ChaosSettings, { lives, outages }: ChaosPlan): Promise<void> {
+    const { victims } = this.#parts;
+    const onDeath = async (): Promise<void> => {
+      await this.#countDeath();
+      if (outages.includes(this.#kills)) await this.#loseDatabase();
+    };
+    if (form === "drawn") return dieAsDrawn({ victims, onDeath }, lives);
+    return dieEachSecond({ victims, onDeath }, kills);
+  }
+
+  async #countDeath(): Promise<void> {
+    this.#kills += 1;
+    this.#parts.api.forgive();
+    this.#tell(this.turns === 0 ? "under load" : `clocks turned ${this.turns} times`);
+  }
+
+  #tell(doing: string): void {
+    this.#onProgress(this.#kills, `${this.customers.placed.length} orders, ${doing}`);
   }
 
   /** Answers why a customer gave up, where one did. */
@@ -179,48 +222,6 @@ class World {
     await this.#parts.server?.restart();
   }
 
-  /** Waits until every order is final, every notice delivered and nothing due; says what is not. */
-  async #rest(): Promise<readonly string[]> {
-    const { storage, service, customers } = this.#parts;
-    const keys = service.workflows.map(({ key }) => key);
-    const until = performance.now() + REST_MS;
-    const ids = customers.placed.map(({ transactionId }) => transactionId);
-    let open = await this.#unfinished(ids);
-    for (;;) {
-      const dueIn = ((await storage.nextDue(keys)) ?? Infinity) - Date.now();
-      if (open.size === 0 && dueIn > SOON_MS) {
-        // What one order began when another was looked at: a refund follows the end of its order.
-        open = await this.#unfinished(ids);
-        if (open.size === 0) return [];
-      }
-      if (performance.now() > until) return [...open.values(), `G6: something is due in ${dueIn} ms`];
-      await sleep(LOOK_MS);
-      open = await this.#unfinished([...open.keys()]);
-    }
-  }
-
-  /** Those of these orders that have not come to rest, each with what it waits for. */
-  async #unfinished(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const open = new Map<string, string>();
-    for (const id of ids) {
-      const waits = await this.#waitsOf(id);
-      if (waits !== null) open.set(id, waits);
-    }
-    return open;
-  }
-
-  /** What an order still waits for; null when its money and its news have come to rest. */
-  async #waitsOf(id: string): Promise<string | null> {
-    const { storage } = this.#parts;
-    const view = await storage.transaction(id);
-    const status = view?.transaction.status ?? "gone";
-    const payments = (view?.payments ?? []).filter((each) => UNDER_WAY.has(each.status));
-    const undelivered = (await storage.deliveries(id)).filter((each) => each.status !== "delivered");
-    if (FINAL.has(status) && payments.length === 0 && undelivered.length === 0) return null;
-    const waits = [...payments, ...undelivered].map((each) => `${each.id} is ${each.status}`);
-    return `I6: ${id} is ${status} ${waits.join(", ")}`;
-  }
-
   /** I8: every order answers as it did, however often it is posted. */
   async #repeatAll(): Promise<readonly string[]> {
     const { api, customers } = this.#parts;
@@ -236,8 +237,8 @@ class World {
 
   /** What is left to be judged. */
   get atRest(): ChaosAtRest {
-    const { storage, service, receiver, customers, ready } = this.#parts;
-    return { storage, service, receiver, placed: customers.placed, chain: ready };
+    const { storage, service, receiver, customers, ready, before } = this.#parts;
+    return { storage, service, receiver, placed: customers.placed, chain: ready, before };
   }
 
   async close(): Promise<void> {

@@ -56,7 +56,10 @@ export async function brokenAtRest({
   ]);
 }
 
-/** The same where much goes on for hours: I1, and of I3 that the active have a task or a watch, and the ended none. */
+/**
+ * The same where much goes on for hours: I1, and of I3 that the active have a task or a watch, or wait for an operator, and
+ * the ended have none.
+ */
 export async function brokenWhileWaiting({
   storage,
   workflows,
@@ -71,9 +74,10 @@ export async function brokenWhileWaiting({
     const { tasks, watches } = await storage.pending(id, 1);
     const isWaiting = tasks.length + watches.length > 0;
     const isActive = read.instance.status === "active";
+    const isForgotten = isActive && !isWaiting && !awaitsOperator(workflows, read.instance);
     broken.push(
       ...checkHistory(workflows.flatMap(withChildren), read, null),
-      ...(isActive && !isWaiting ? [`I3: ${id} is active and waits for nothing`] : []),
+      ...(isForgotten ? [`I3: ${id} is active and waits for nothing`] : []),
       ...(!isActive && isWaiting ? [`I3: ${id} has ended, and something of it has not`] : []),
     );
   }

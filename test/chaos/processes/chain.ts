@@ -49,7 +49,9 @@ const LAMPORTS = 1_000_000_000_000n;
 const MANY = 20_000;
 
 const { slotMs, seed } = JSON.parse(process.argv[2] ?? "") as ChainSettings;
-const chain = await createLocalChain({ clock: systemClock, slotMs });
+let aheadMs = 0;
+const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+const chain = await createLocalChain({ clock, slotMs });
 const wallet = (name: string, usdc = 0n): ChaosWallet => {
   const { address, secretKey } = chain.createWallet(name, { lamports: LAMPORTS, usdc });
   return { address, secretKey: Buffer.from(secretKey).toString("base64") };
@@ -85,28 +87,31 @@ function fork(slots: number): void {
   for (const { address, amount } of lost) give(address, amount);
 }
 
-let isHealed = false;
-async function goWrong(): Promise<void> {
-  for (const { afterMs, lastsMs, fault, endpoints, forkSlots } of fc.sample(troubles, {
-    seed,
-    numRuns: MANY,
-  })) {
-    await systemClock.sleep(afterMs);
-    if (isHealed) return;
+const toCome = fc.sample(troubles, { seed, numRuns: MANY });
+async function goWrong(signal: AbortSignal): Promise<void> {
+  for (let next = toCome.shift(); next !== undefined; next = toCome.shift()) {
+    const { afterMs, lastsMs, fault, endpoints, forkSlots } = next;
+    await systemClock.sleep(afterMs, signal);
+    if (signal.aborted) return;
     if (fault === "fork") fork(forkSlots);
     else {
       for (const endpoint of endpoints) broken[endpoint] = fault;
-      await systemClock.sleep(lastsMs);
+      await systemClock.sleep(lastsMs, signal);
       broken.fill(null);
     }
   }
 }
 
+let healing = new AbortController();
 process.on("message", (demand: ChainDemand) => {
-  if (demand.asks === "heal") isHealed = true;
-  else give(demand.address, BigInt(demand.amount));
+  if (demand.asks === "give") return give(demand.address, BigInt(demand.amount));
+  if (demand.asks === "turn") return void (aheadMs += demand.byMs);
+  healing.abort();
+  if (demand.asks === "heal") return;
+  healing = new AbortController();
+  void goWrong(healing.signal);
 });
 process.on("disconnect", () => process.exit());
-const ready: ChainReady = { rpcUrl: url, mints: chain.mints, wallets };
+const ready: ChainReady = { rpcUrl: url, mints: chain.mints, wallets, faucet: chain.faucet.address };
 process.send?.(ready);
-await goWrong();
+void goWrong(healing.signal);

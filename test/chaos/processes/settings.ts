@@ -18,15 +18,23 @@ export interface ChainReady {
   readonly rpcUrl: string;
   readonly mints: { readonly USDC: string; readonly USDT: string };
   readonly wallets: Readonly<Record<"sponsor" | "treasury" | "alice", ChaosWallet>>;
+  /** Pays for the accounts of what is given from outside. */
+  readonly faucet: string;
 }
 
-/** Asked of the chain: so many raw units of USDC for an address, whatever fork comes; or an end of all faults. */
+/**
+ * Asked of the chain: so many raw units of USDC for an address, whatever fork comes; an end of all faults, or that they go
+ * on; or that its clock is turned forward.
+ */
 export type ChainDemand =
-  { readonly asks: "give"; readonly address: string; readonly amount: string } | { readonly asks: "heal" };
+  | { readonly asks: "give"; readonly address: string; readonly amount: string }
+  | { readonly asks: "heal" | "spoil" }
+  | { readonly asks: "turn"; readonly byMs: number };
 
-/** Which database a service is started on. */
+/** Which database a service is started on. A server's own clock cannot be turned: then the services' own is gone by. */
 export type DatabaseSettings =
-  { readonly kind: "sqlite"; readonly path: string } | { readonly kind: "postgres"; readonly url: string };
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly url: string; readonly clock: "database" | "caller" };
 
 /** What a service is started with. */
 export interface ServiceSettings {

@@ -2,6 +2,9 @@
 import { AccountLayout } from "@solana/spl-token";
 import type { LocalChain } from "../../../src/local/index.ts";
 
+/** A chain as its nodes show it. */
+export type ShownChain = Pick<LocalChain, "fetch" | "slot">;
+
 /** An account with something in it. */
 export interface PhotographedAccount {
   readonly address: string;
@@ -21,7 +24,7 @@ const SYSTEM_PROGRAM = "11111111111111111111111111111111";
 const TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
 
 /** Everything finalized. */
-export async function photograph(chain: LocalChain): Promise<Photograph> {
+export async function photograph(chain: ShownChain): Promise<Photograph> {
   const slot = chain.slot();
   const found = await Promise.all(
     [SYSTEM_PROGRAM, TOKEN_PROGRAM].map(
@@ -43,28 +46,46 @@ export function possession({ accounts }: Photograph, owner: string, mint: string
 
 /** Lamports that the chain took for transactions from this slot on, of which these addresses paid for each. */
 export async function feesBurnt(
-  chain: LocalChain,
+  chain: ShownChain,
   payers: readonly string[],
   from: number,
 ): Promise<ReadonlyMap<string, bigint>> {
   const fees = new Map<string, bigint>();
   for (const payer of payers) {
-    const rows = (await ask(chain, "getSignaturesForAddress", [payer])) as {
-      readonly signature: string;
-      readonly slot: number;
-    }[];
     let sum = 0n;
-    for (const { signature, slot } of rows) {
-      if (slot < from) continue;
-      const { meta, transaction } = (await ask(chain, "getTransaction", [
-        signature,
-        { maxSupportedTransactionVersion: 0 },
-      ])) as TransactionRow;
-      if (transaction.message.accountKeys[0] === payer) sum += BigInt(meta.fee);
+    for (const { slot, meta, transaction } of await transactionsOf(chain, payer)) {
+      if (slot >= from && transaction.message.accountKeys[0] === payer) sum += BigInt(meta.fee);
     }
     fees.set(payer, sum);
   }
   return fees;
+}
+
+/** Lamports that one address has brought to another in transactions that it paid for. */
+export async function lamportsFrom(chain: ShownChain, payer: string, to: string): Promise<bigint> {
+  let sum = 0n;
+  for (const { meta, transaction } of await transactionsOf(chain, to)) {
+    const { accountKeys } = transaction.message;
+    const place = accountKeys.indexOf(to);
+    if (accountKeys[0] !== payer) continue;
+    sum += BigInt(meta.postBalances[place] ?? 0) - BigInt(meta.preBalances[place] ?? 0);
+  }
+  return sum;
+}
+
+/** All that name an address, the newest first, failed ones included. */
+async function transactionsOf(chain: ShownChain, address: string): Promise<readonly TransactionRow[]> {
+  const found: TransactionRow[] = [];
+  for (let before: string | undefined; ;) {
+    const page = before === undefined ? {} : { before };
+    const rows = (await ask(chain, "getSignaturesForAddress", [address, page])) as { signature: string }[];
+    for (const { signature } of rows) {
+      const asked = [signature, { maxSupportedTransactionVersion: 0 }];
+      found.push((await ask(chain, "getTransaction", asked)) as TransactionRow);
+    }
+    before = rows.at(-1)?.signature;
+    if (before === undefined) return found;
+  }
 }
 
 interface Row {
@@ -73,7 +94,12 @@ interface Row {
 }
 
 interface TransactionRow {
-  readonly meta: { readonly fee: number };
+  readonly slot: number;
+  readonly meta: {
+    readonly fee: number;
+    readonly preBalances: readonly number[];
+    readonly postBalances: readonly number[];
+  };
   readonly transaction: { readonly message: { readonly accountKeys: readonly string[] } };
 }
 
@@ -87,7 +113,7 @@ function accountOf({ pubkey: address, account }: Row): PhotographedAccount {
   return { address, owner: owner.toBase58(), lamports, tokens: { mint: mint.toBase58(), amount } };
 }
 
-async function ask(chain: LocalChain, method: string, params: readonly unknown[]): Promise<unknown> {
+async function ask(chain: ShownChain, method: string, params: readonly unknown[]): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await chain.fetch("http://local", { body });
   // The faucet has more lamports than a number of JavaScript holds.
