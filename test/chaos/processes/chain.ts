@@ -72,18 +72,26 @@ chain.faults.add((request) => {
   return fault === null ? undefined : ENDPOINT_FAULTS[fault](request);
 });
 
-/** What was given from outside, by the slot: whoever paid would pay again when a fork has taken it back. */
-const gifts: { readonly slot: number; readonly address: string; readonly amount: bigint }[] = [];
+/** What was given from outside, by the slots it landed between: whoever paid pays again when a fork has taken it back. */
+const gifts: {
+  readonly from: number;
+  readonly until: number;
+  readonly address: string;
+  readonly amount: bigint;
+}[] = [];
 function give(address: string, amount: bigint): void {
-  gifts.push({ slot: chain.slot(), address, amount });
+  const from = chain.slot();
   chain.fund(address, { usdc: amount });
+  gifts.push({ from, until: chain.slot(), address, amount });
 }
 
 function fork(slots: number): void {
-  const to = chain.slot() - slots;
+  let to = chain.slot() - slots;
+  // Slots pass while a gift is given: no fork begins where it could not be told whether that is lost.
+  while (gifts.some(({ from, until }) => from <= to && to < until)) to -= 1;
   chain.rollback(to);
-  const lost = gifts.filter(({ slot }) => slot > to);
-  gifts.splice(0, gifts.length, ...gifts.filter(({ slot }) => slot <= to));
+  const lost = gifts.filter(({ from }) => from > to);
+  gifts.splice(0, gifts.length, ...gifts.filter(({ from }) => from <= to));
   for (const { address, amount } of lost) give(address, amount);
 }
 
