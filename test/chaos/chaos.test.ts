@@ -9,8 +9,8 @@ import { runChaos } from "./world.ts";
 const KILLS = byDepth({ quick: 4, ci: 25, long: 250 });
 
 async function expectNothingBroken(settings: ChaosSettings): Promise<void> {
-  const { findings, orders, complaints } = await runChaos(settings, () => {});
-  expect(findings, `${complaints}\nrepeat with: ${commandOf(settings)}`).toEqual([]);
+  const { findings, orders, complaints, stored } = await runChaos(settings, () => {});
+  expect(findings, `${stored}\n${complaints}\nrepeat with: ${commandOf(settings)}`).toEqual([]);
   expect(orders).toBeGreaterThan(0);
 }
 

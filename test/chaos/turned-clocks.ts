@@ -22,8 +22,10 @@ export interface ClocksParts extends Deaths {
   readonly settings: ServiceSettings;
 }
 
-/** An address lingers, ages, is quiet, is slow, and cools down after each refund: six turns and some for failures. */
-const MOST_TURNS = 16;
+/** Services die and the chain fails in so many turns: an address lingers, ages, is quiet, is slow, and cools down after each refund. */
+const DEADLY_TURNS = 8;
+/** After so many, the later ones in peace, whatever has not closed never will. */
+const MOST_TURNS = 24;
 /** A deposit window ends within it. */
 const LEAST_TURN_MS = 31 * 60_000;
 /** So much later than the last timer that is set. */
@@ -43,7 +45,7 @@ export class TurnedClocks {
     return this.#turns;
   }
 
-  /** Answers what did not come to rest. Every process is killed at least once at each time. */
+  /** Answers what did not come to rest. Of the deadly turns each kills as many processes as there are. */
   async untilAllIsClosed(lives: readonly Life[]): Promise<readonly string[]> {
     const { customers, victims } = this.#parts;
     const left = [...lives];
@@ -52,7 +54,8 @@ export class TurnedClocks {
       const aheadMs = await this.#nextTime();
       if (aheadMs === null) break;
       await this.#turnTo(aheadMs);
-      await this.#dieMeanwhile(left.splice(0, victims.length));
+      if (this.#turns <= DEADLY_TURNS) await this.#dieMeanwhile(left.splice(0, victims.length));
+      else await this.#startAll();
       const broken = await this.#rest();
       if (broken.length > 0) return broken;
     }
@@ -94,7 +97,11 @@ export class TurnedClocks {
     await dieAsDrawn(this.#parts, lives);
     chain.process.send({ asks: "heal" } satisfies ChainDemand);
     readers.abort();
-    await Promise.all([reading, ...this.#parts.victims.map((victim) => victim.start())]);
+    await Promise.all([reading, this.#startAll()]);
+  }
+
+  async #startAll(): Promise<void> {
+    await Promise.all(this.#parts.victims.map((victim) => victim.start()));
   }
 
   #rest(): Promise<readonly string[]> {

@@ -97,11 +97,12 @@ class World {
   readonly #onProgress: OnProgress;
   #kills = 0;
   #ordersUnderLoad = 0;
+  #outage = Promise.resolve();
 
   private constructor(parts: Parts, onProgress: OnProgress) {
     this.#parts = parts;
     this.#onProgress = onProgress;
-    this.#clocks = new TurnedClocks({ ...parts, onDeath: () => this.#countDeath() });
+    this.#clocks = new TurnedClocks({ ...parts, onDeath: async () => void this.#countDeath() });
   }
 
   get kills(): number {
@@ -189,17 +190,19 @@ class World {
   #dieUnderLoad({ form, kills }: ChaosSettings, { lives, outages }: ChaosPlan): Promise<void> {
     const { victims } = this.#parts;
     const onDeath = async (): Promise<void> => {
-      await this.#countDeath();
-      if (outages.includes(this.#kills)) await this.#loseDatabase();
+      const nth = this.#countDeath();
+      if (outages.includes(nth)) await this.#loseDatabase();
     };
     if (form === "drawn") return dieAsDrawn({ victims, onDeath }, lives);
     return dieEachSecond({ victims, onDeath }, kills);
   }
 
-  async #countDeath(): Promise<void> {
+  /** Answers how many have died so far. */
+  #countDeath(): number {
     this.#kills += 1;
     this.#parts.api.forgive();
     this.#tell(this.turns === 0 ? "under load" : `clocks turned ${this.turns} times`);
+    return this.#kills;
   }
 
   #tell(doing: string): void {
@@ -217,9 +220,13 @@ class World {
     );
   }
 
-  async #loseDatabase(): Promise<void> {
-    await this.#parts.server?.kill();
-    await this.#parts.server?.restart();
+  /** One outage ends before the next one begins. */
+  #loseDatabase(): Promise<void> {
+    this.#outage = this.#outage.then(async () => {
+      await this.#parts.server?.kill();
+      await this.#parts.server?.restart();
+    });
+    return this.#outage;
   }
 
   /** I8: every order answers as it did, however often it is posted. */
