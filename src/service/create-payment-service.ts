@@ -26,6 +26,7 @@ import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
+import { ownAddresses } from "./own-addresses.ts";
 import { HealthReader } from "./read-health.ts";
 import { RecentHealth, type HealthSource } from "./recent-health.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
@@ -263,7 +264,8 @@ function operatorMethods(
       const { approvals } = parts.options;
       const sponsor = terms.sponsor.address;
       const shared = { storage, ledger, engine, assets, keys, addresses, sponsor };
-      return orderReturn({ ...shared, screen, approvals }, transactionId, order);
+      const redirecting = { screen, approvals, ownAddresses: ownAddresses(parts) };
+      return orderReturn({ ...shared, ...redirecting }, transactionId, order);
     },
     settleTransaction: (transactionId, signature) =>
       settleTransaction(evidence, { transactionId, signature }),

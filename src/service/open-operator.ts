@@ -16,6 +16,7 @@ import type { WriteAct } from "../payments/operator/act.ts";
 import type { OnAttention } from "../payments/operator/attention/tell-matters.ts";
 import { OperatorRefused } from "../payments/operator/operator-refused.ts";
 import { createOperator, type OperatedInstances, type OperatorParts } from "../payments/operator/operator.ts";
+import { ownAddresses } from "./own-addresses.ts";
 import type { PurseWatch } from "../payments/purses/purses.ts";
 import { Recovery, type Recover } from "../payments/operator/recovery/recover.ts";
 import type { EvidenceControl } from "../payments/operator/resolve/command.ts";
@@ -74,14 +75,9 @@ function depositControl(
   { storage, ledger, engine, swapper, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
-  const { terms } = routing;
-  const desk = swapper?.direct ?? null;
   return {
-    screen: terms.screen,
-    ownAddresses: [
-      ...[terms.sponsor.address, terms.treasury],
-      ...(desk === null ? [] : [desk.signer.address]),
-    ],
+    screen: routing.terms.screen,
+    ownAddresses: ownAddresses({ routing, swapper }),
     canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
     async release(transactionId, order) {
       await bindToChain();

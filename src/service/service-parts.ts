@@ -38,6 +38,7 @@ import { ledgerInForce } from "./ledger-in-force.ts";
 import { openOperator } from "./open-operator.ts";
 import { openPrivateRouting } from "./open-private-routing.ts";
 import { openPurses } from "./open-purses.ts";
+import { ownAddresses } from "./own-addresses.ts";
 import type { paymentServiceOptions } from "./payment-service-options.ts";
 
 /** The options of a service with their defaults. */
@@ -186,11 +187,13 @@ function chartsOf(
 function retentionOf(
   { keep, archive }: CheckedServiceOptions,
   context: ServiceContext,
-  { routing, swapper }: Charts,
+  charts: Charts,
 ): PaymentRetention {
-  const own = [routing?.terms.sponsor.address, routing?.terms.treasury, swapper?.direct?.signer.address];
-  const ownAddresses = own.filter((address) => address !== undefined);
-  return new PaymentRetention(context, { keep, archive: archive ?? null, ownAddresses });
+  return new PaymentRetention(context, {
+    keep,
+    archive: archive ?? null,
+    ownAddresses: ownAddresses(charts),
+  });
 }
 
 function webhookPartsOf(options: CheckedServiceOptions, context: ServiceContext): WebhookParts {

@@ -49,6 +49,8 @@ interface Redirecting {
   readonly screen: Screen | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
+  /** Of the service's purses: nobody would look there for tokens of a customer. */
+  readonly ownAddresses: readonly Address[];
 }
 
 /** What ordering a return needs. */
@@ -68,7 +70,7 @@ interface Returning extends Shared, Redirecting {
  * read, and `ReleaseRefused` with a sentence for everything else; then nothing is changed.
  */
 export async function orderReturn(
-  { engine, addresses, assets, screen, approvals, ...shared }: Returning,
+  { engine, addresses, assets, screen, approvals, ownAddresses, ...shared }: Returning,
   transactionId: string,
   order: ReturnOrder,
 ): Promise<OrderedReturn> {
@@ -81,7 +83,7 @@ export async function orderReturn(
   const mint = readMint(assets, order.mint);
   const { sender } = view.transaction;
   const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? sender);
-  if (to !== sender) await checkElsewhere({ screen, approvals }, to, transactionId);
+  if (to !== sender) await checkElsewhere({ screen, approvals, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
   const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
   if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
@@ -131,10 +133,11 @@ async function readReceiver(
 
 /** The sender was judged with the order, anybody else was not. */
 async function checkElsewhere(
-  { screen, approvals }: Redirecting,
+  { screen, approvals, ownAddresses }: Redirecting,
   to: Address,
   transactionId: string,
 ): Promise<void> {
+  if (ownAddresses.includes(to)) throw invalidRecipient(0, to, "own_address");
   if (approvals === 2) {
     throw new ReleaseRefused(
       "it takes two people to send money elsewhere (the option approvals), and tokens of this mint are one person's word: without another owner they go to the sender",

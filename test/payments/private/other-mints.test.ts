@@ -225,7 +225,7 @@ test("P11: what names no transaction, no mint or nobody who can be paid is refus
   world,
 }) => {
   const { order, foreign } = await settledWith(world, "token");
-  const { service, mints, sponsor } = world;
+  const { service, mints, sponsor, treasury } = world;
   const { mint } = foreign;
   await expect(service.returnTokens("tx_0", { mint })).rejects.toMatchObject({
     code: "TRANSACTION_NOT_FOUND",
@@ -237,13 +237,19 @@ test("P11: what names no transaction, no mint or nobody who can be paid is refus
   await expect(returned(world, order, unknown)).rejects.toThrow(/holds nothing of/);
   await expect(returned(world, order, mint, "0x12")).rejects.toMatchObject({ code: "INVALID_ADDRESS" });
   const reasons = await Promise.all(
-    [mint, order.address, sponsor.address, "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"].map((to) =>
+    [
+      mint,
+      order.address,
+      sponsor.address,
+      treasury.address,
+      "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    ].map((to) =>
       returned(world, order, mint, to).catch(
         (error: unknown) => (error as PaymentError<"INVALID_RECIPIENT">).details.reason,
       ),
     ),
   );
-  expect(reasons).toEqual(["mint", "own_address", "own_address", "program"]);
+  expect(reasons).toEqual(["mint", "own_address", "own_address", "own_address", "program"]);
   await world.settle(2);
   expect(await foreign.heldBy(order.address)).toBe(7_000_000n);
   expect((await world.shown(order)).refunds).toEqual([]);
