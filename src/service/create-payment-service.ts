@@ -267,9 +267,14 @@ function operatorMethods(
       const redirecting = { screen, approvals, ownAddresses: ownAddresses(parts) };
       return orderReturn({ ...shared, ...redirecting }, transactionId, order);
     },
-    settleTransaction: (transactionId, signature) =>
-      settleTransaction(evidence, { transactionId, signature }),
-    writeOffTransaction: (transactionId) => writeOffTransaction(evidence, transactionId),
+    async settleTransaction(transactionId, signature) {
+      await chain.bind();
+      return settleTransaction(evidence, { transactionId, signature });
+    },
+    async writeOffTransaction(transactionId) {
+      await chain.bind();
+      return writeOffTransaction(evidence, transactionId);
+    },
   };
 }
 

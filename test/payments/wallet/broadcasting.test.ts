@@ -188,13 +188,21 @@ describe("the chain has the last word", () => {
   });
 });
 
-test("E14: a database of another chain refuses to start", async ({ open }) => {
-  const { fixture } = await open();
+test("E14: a database of another chain refuses to start, and to settle by what that chain shows", async ({
+  open,
+}) => {
+  const { fixture, pay, post } = await open();
+  const { body } = await pay();
+  const { transactionId } = (await post(body)).body;
+  const signature = signatureOf(body.signedTransaction);
   await fixture.service.stop();
   const other = await createLocalChain({ clock: fixture.clock, slotMs: 0, seed: "another chain" });
   const ledger = fixture.ledgerOf([{ url: "http://other", fetch: other.fetch }]);
   const misplaced = fixture.another({ ledger });
-  await expect(misplaced.start()).rejects.toThrow(/belongs to the chain with genesis hash/);
+  const refused = /belongs to the chain with genesis hash/;
+  await expect(misplaced.start()).rejects.toThrow(refused);
+  await expect(misplaced.settleTransaction(transactionId, signature)).rejects.toThrow(refused);
+  await expect(misplaced.writeOffTransaction(transactionId)).rejects.toThrow(refused);
   await other.close();
 });
 
