@@ -1,6 +1,7 @@
 /** The adapters as the tests of payments hold them: with the tables and the named reads of the payment service. */
+import { randomUUID } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
-import { copyFile, mkdtemp } from "node:fs/promises";
+import { copyFile, link, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStorage as memory } from "../../storage/memory.ts";
@@ -21,8 +22,18 @@ export async function sqliteStorage(...given: Parameters<typeof sqlite>): Promis
 
 /** The same, where it does not matter how the tables came there: a new file begins as the copy of one that has them. */
 export async function copiedSqlite(path: string): Promise<PaymentStorage> {
-  if (!existsSync(path)) await copyFile(await emptyFile(), path);
+  if (!existsSync(path)) await copyTo(path);
   return sqliteStorage(path);
+}
+
+/** Whole at once: of several who open one path at the same time none finds half a file, or has it replaced in its hands. */
+async function copyTo(path: string): Promise<void> {
+  const copy = `${path}.${randomUUID()}`;
+  await copyFile(await emptyFile(), copy);
+  await link(copy, path).catch((error: unknown) => {
+    if (!existsSync(path)) throw error;
+  });
+  await rm(copy);
 }
 
 let empty: Promise<string> | null = null;
