@@ -146,7 +146,7 @@ export const valueName = {
   equal: (field: string): string => `equal ${field}`,
   after: (field: string): string => `after ${field}`,
   /** The key of the row that a read begins behind. */
-  beyond: "beyond",
+  beyond: "$beyond",
 };
 
 /** A field that orders rows. */

@@ -95,8 +95,8 @@ function brokenTreasury(
 }
 
 /**
- * I14: it has paid the fees of its transactions and the accounts that stand. It gets its loans back, and with each account
- * of an address the rent of whoever opened that.
+ * I14: it has paid transaction fees and the rent of accounts that still exist. Loans were paid back to it, and so was the
+ * rent of each closed account of a deposit address, whoever had opened that.
  */
 async function brokenSponsor(
   { chain, placed, before }: BooksParts,

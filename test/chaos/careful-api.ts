@@ -37,7 +37,7 @@ export class CarefulApi {
     this.#onAnswer = onAnswer;
   }
 
-  /** A process was killed. While that goes on, a busy machine may answer nobody for minutes, and nothing is lost by it. */
+  /** Counts the time limit of requests from now: a process was killed, and the others may be too busy to answer. */
   forgive(): void {
     this.#diedAt = performance.now();
   }

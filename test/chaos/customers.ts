@@ -51,7 +51,7 @@ export class Customers {
     this.#parts = parts;
   }
 
-  /** Orders one thing after the other, one at least, until it is told to stop; the last one is placed to its end. */
+  /** Places orders one by one until `signal` aborts; at least one, and the last one is still finished. */
   async shop(signal: AbortSignal): Promise<void> {
     do {
       const number = this.#next;
@@ -68,7 +68,7 @@ export class Customers {
     }
   }
 
-  /** Reads one order after the other until it is told to stop, as people do who wait for their refunds. */
+  /** Reads the orders in turn until `signal` aborts, as customers do who wait for a refund. */
   async look(signal: AbortSignal): Promise<void> {
     for (let turn = 0; !signal.aborted; turn += 1) {
       const order = this.placed[turn % this.placed.length];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Life } from "./plan.ts";
 import type { Victim } from "./victim.ts";
 
-/** Who dies, and who is told of each death. */
+/** The processes that are killed, and what is called after each kill. */
 export interface Deaths {
   readonly victims: readonly Victim[];
   readonly onDeath: () => Promise<void>;

@@ -49,7 +49,7 @@ interface Redirecting {
   readonly screen: Screen | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
-  /** Of the service's purses: nobody would look there for tokens of a customer. */
+  /** Addresses of the service's purses. They get no tokens of a customer. */
   readonly ownAddresses: readonly Address[];
 }
 
