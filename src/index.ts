@@ -63,14 +63,13 @@ export type {
   RefreshedQuoteBody,
   ShownQuoteBody,
 } from "./payments/quotes/quote-body.ts";
-export { ReleaseRefused } from "./payments/private/release-deposit.ts";
 export type { ReleasedDeposit } from "./payments/private/release-deposit.ts";
-export { SettleRefused } from "./payments/wallet/settle-transaction.ts";
-export type { SettledTransaction } from "./payments/wallet/settle-transaction.ts";
+export type { NamedLanding, SettledTransaction } from "./payments/wallet/settle-transaction.ts";
 export { OperatorRefused } from "./payments/operator/operator-refused.ts";
 export type { OperatedInstances, Operator } from "./payments/operator/operator.ts";
 export type { ActedBy } from "./payments/acted-by.ts";
 export type { ActName } from "./payments/operator/act.ts";
+export type { TransactionActing } from "./payments/operator/transaction-acts.ts";
 export { readRecoveryFile, recoveryFile } from "./payments/operator/recovery/journal-file.ts";
 export type { RecoveryEntry, RecoveryJournal } from "./payments/operator/recovery/entry.ts";
 export type { Recover, RecoveredAddress, RecoveredHolding } from "./payments/operator/recovery/recover.ts";

@@ -21,6 +21,7 @@ const OPERATOR_COMMANDS = [
   "restore",
   "witnesses",
   "audit",
+  "release",
   "recover",
 ] as const;
 
@@ -30,7 +31,6 @@ const COMMANDS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ["machines", async () => (await import("./commands/machines.ts")).machines],
   ["inspect", async () => (await import("./commands/inspect.ts")).inspect],
   ["reconcile", async () => (await import("./commands/reconcile.ts")).reconcile],
-  ["release", async () => (await import("./commands/release.ts")).release],
   ["accounts", async () => (await import("./accounts.ts")).accounts],
   ["keys", async () => (await import("./accounts.ts")).keys],
   ["trigger", async () => (await import("./commands/trigger.ts")).trigger],

@@ -19,7 +19,7 @@ import { stderrLogger } from "../stderr-logger.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What an operator asks. */
-export type OperatorService = Pick<PaymentService, "reconcile" | "releaseDeposit" | "returnTokens"> &
+export type OperatorService = Pick<PaymentService, "reconcile"> &
   Partial<Pick<PaymentService, "operator" | "testWebhook" | "health" | "diagnose">>;
 
 /** A service that was opened, and not started: it takes no work from the one that runs. */
@@ -47,10 +47,7 @@ async function openOwnService(file: string): Promise<OpenService> {
   if (!existsSync(path)) throw new Error(`there is no ${file}: name a module that exports your service`);
   const module = (await import(pathToFileURL(path).href)) as { readonly service?: Partial<OperatorService> };
   const { service } = module;
-  const isService = [service?.reconcile, service?.releaseDeposit, service?.returnTokens].every(
-    (method) => typeof method === "function",
-  );
-  if (!isService) {
+  if (typeof service?.reconcile !== "function") {
     throw new Error(
       `${file} exports no \`service\`: expected what createPaymentService returns, under this name`,
     );

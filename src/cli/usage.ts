@@ -37,11 +37,6 @@ paystate reconcile [--data DIR | --service FILE] [--json]
       --service FILE  your own service instead: a module that exports it as \`service\`
       --json          one line of JSON
 
-paystate release TRANSACTION_ID [--mint MINT [--to OWNER]] [--data DIR | --service FILE]
-    Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
-      --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
-      --to OWNER     to this wallet, default the sender's
-
 The operator's room. Each takes --data DIR or --service FILE as above, and --json for one line of JSON. What changes
 anything also takes --actor NAME and --reason TEXT, which are kept in the audit log.
 
@@ -66,6 +61,11 @@ paystate witnesses --restore
 
 paystate audit [--after ID] [--limit N]
     Prints the audit log, oldest first.
+
+paystate release TRANSACTION_ID [--mint MINT [--to OWNER]]
+    Lets a deposit address that is held for you, or was closed, be settled: what is there goes back to the sender.
+      --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
+      --to OWNER     to this wallet, default the sender's
 
 paystate recover FILE [--to ADDRESS]
     Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.

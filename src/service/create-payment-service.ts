@@ -6,15 +6,11 @@ import { countHit, limitStanding } from "../payments/accounts/count-hit.ts";
 import { readAccount } from "../payments/accounts/read-account.ts";
 import { readBalances } from "../payments/assets/read-balances.ts";
 import { hasDeposit } from "../payments/private/has-deposit.ts";
-import { orderReturn } from "../payments/private/order-return.ts";
-import type { PrivateRouting } from "../payments/private/private-routing.ts";
-import { releaseDeposit } from "../payments/private/release-deposit.ts";
 import { reconcile, type Reconciliation } from "../payments/reconcile/reconcile.ts";
 import type { TransactionRecord } from "../payments/records.ts";
 import { cancelTransaction } from "../payments/transactions/cancel-transaction.ts";
 import { listTransactions } from "../payments/transactions/list-transactions.ts";
 import { showTransaction } from "../payments/transactions/show-transaction.ts";
-import { settleTransaction, writeOffTransaction } from "../payments/wallet/settle-transaction.ts";
 import { listDeliveries, redeliver } from "../payments/webhooks/deliveries.ts";
 import { listEvents, listTransactionEvents } from "../payments/webhooks/list-events.ts";
 import { recoverDeliveries } from "../payments/webhooks/recover-deliveries.ts";
@@ -26,7 +22,6 @@ import { diagnose } from "./diagnosis.ts";
 import { paymentServiceOptions, type PaymentServiceOptions } from "./payment-service-options.ts";
 import type { PaymentService } from "./payment-service.ts";
 import type { InspectedService } from "./inspected-service.ts";
-import { ownAddresses } from "./own-addresses.ts";
 import { HealthReader } from "./read-health.ts";
 import { RecentHealth, type HealthSource } from "./recent-health.ts";
 import { ServiceActs, type ServiceActsParts } from "./service-acts.ts";
@@ -234,54 +229,12 @@ function webhookMethods(
   };
 }
 
-function operatorMethods(
-  parts: ServiceParts,
-): Methods<
-  | "operator"
-  | "diagnose"
-  | "reconcile"
-  | "releaseDeposit"
-  | "returnTokens"
-  | "settleTransaction"
-  | "writeOffTransaction"
-> {
-  const { context, engine, transfers, chain, operator } = parts;
-  const { storage, ledger, assets } = context;
-  const evidence = { storage, ledger, engine, transfers };
+function operatorMethods(parts: ServiceParts): Methods<"operator" | "diagnose" | "reconcile"> {
   return {
-    operator,
+    operator: parts.operator,
     diagnose: () => diagnose(parts),
     reconcile: () => reconciled(parts),
-    async releaseDeposit(transactionId) {
-      const routing = routingFor(parts, transactionId);
-      await chain.bind();
-      return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId);
-    },
-    async returnTokens(transactionId, order) {
-      const { keys, addresses, terms } = routingFor(parts, transactionId);
-      await chain.bind();
-      const { screen } = terms;
-      const { approvals } = parts.options;
-      const sponsor = terms.sponsor.address;
-      const shared = { storage, ledger, engine, assets, keys, addresses, sponsor };
-      const redirecting = { screen, approvals, ownAddresses: ownAddresses(parts) };
-      return orderReturn({ ...shared, ...redirecting }, transactionId, order);
-    },
-    async settleTransaction(transactionId, signature) {
-      await chain.bind();
-      return settleTransaction(evidence, { transactionId, signature });
-    },
-    async writeOffTransaction(transactionId) {
-      await chain.bind();
-      return writeOffTransaction(evidence, transactionId);
-    },
   };
-}
-
-/** Throws `TRANSACTION_NOT_FOUND` while private mode is off. */
-function routingFor({ routing }: ServiceParts, transactionId: string): PrivateRouting {
-  if (routing === null) throw new PaymentError("TRANSACTION_NOT_FOUND", { transactionId });
-  return routing;
 }
 
 /** By the ledger's own number of witnesses: it has to find out what fewer may have been wrong about. */

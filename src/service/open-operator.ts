@@ -4,6 +4,7 @@ import type { AnyWorkflow, Engine } from "../engine/index.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
+import { orderReturn } from "../payments/private/order-return.ts";
 import { releaseDeposit } from "../payments/private/release-deposit.ts";
 import type { Swapper } from "../payments/swap-provider/swap-provider.ts";
 import {
@@ -72,16 +73,23 @@ function readsOf(engine: Engine<PaymentTables>): OperatedInstances {
 const REDIRECTABLE: ReadonlySet<string> = new Set(["held", "heldBack", "atRest"]);
 
 function depositControl(
-  { storage, ledger, engine, swapper, bindToChain }: OperatedService,
+  { storage, ledger, engine, assets, swapper, approvals, bindToChain }: OperatedService,
   routing: PrivateRouting,
 ): DepositControl {
+  const { keys, addresses, terms } = routing;
+  const redirecting = { screen: terms.screen, ownAddresses: ownAddresses({ routing, swapper }) };
   return {
-    screen: routing.terms.screen,
-    ownAddresses: ownAddresses({ routing, swapper }),
+    ...redirecting,
     canRedirect: async ({ id }) => REDIRECTABLE.has(outermost((await engine.read(id))?.value)),
     async release(transactionId, order) {
       await bindToChain();
-      return releaseDeposit({ storage, ledger, engine, ...routing }, transactionId, order);
+      return releaseDeposit({ storage, ledger, engine, keys, addresses }, transactionId, order);
+    },
+    async returnTokens(command) {
+      await bindToChain();
+      const sponsor = terms.sponsor.address;
+      const shared = { storage, ledger, engine, assets, keys, addresses, sponsor };
+      return orderReturn({ ...shared, ...redirecting, approvals }, command);
     },
   };
 }
@@ -90,7 +98,7 @@ function evidenceControl(service: OperatedService): EvidenceControl {
   return {
     async settle({ transactionId, signature, writes }) {
       await service.bindToChain();
-      await settleTransaction(service, { transactionId, signature }, writes).catch(asRefusal);
+      return settleTransaction(service, { transactionId, signature }, writes).catch(asRefusal);
     },
     async writeOff({ transactionId, writes }) {
       await service.bindToChain();

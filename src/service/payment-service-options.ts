@@ -101,7 +101,7 @@ export interface PaymentServiceOptions {
   readonly recovery?: RecoveryJournal;
   /**
    * How many people it takes to send held money to another address than the sender's: with 2, what one actor asks for by
-   * `refundTo` is done once another confirms it by `approve`, and `returnTokens` sends to the sender only. Default 1.
+   * `refundTo` is done once another confirms it by `approve`, and `operator.returnTokens` sends to the sender only. Default 1.
    */
   readonly approvals?: 1 | 2;
   /**
@@ -159,7 +159,7 @@ export interface PrivateRoutingOptions {
   /**
    * Whom to serve: asked of sender and recipients before an order is taken; of sender and of everybody who paid in before
    * anything is paid out or back; and of the recipients once more before they are paid. A refusal at first is
-   * VALIDATION_ERROR; after a deposit it holds the money until `releaseDeposit`. Payers are read from how balances changed
+   * VALIDATION_ERROR; after a deposit it holds the money until an operator decides. Payers are read from how balances changed
    * in the transactions that nodes list, by amount: money whose payer has no name (newly minted, paid out of a program's
    * account or out of an account that another key closed) is held too, once it is as much as the smallest deposit.
    * It is an attribution and no proof. Default: everybody is served.

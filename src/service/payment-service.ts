@@ -35,9 +35,6 @@ import type {
   WebhookUpdate,
 } from "../payments/requests.ts";
 import type { Operator } from "../payments/operator/operator.ts";
-import type { OrderedReturn, ReturnOrder } from "../payments/private/order-return.ts";
-import type { ReleasedDeposit } from "../payments/private/release-deposit.ts";
-import type { SettledTransaction } from "../payments/wallet/settle-transaction.ts";
 import type { TestedWebhookBody } from "../payments/webhooks/test-webhook.ts";
 import type { WebhookBody, WholeWebhookBody } from "../payments/webhooks/webhook-body.ts";
 
@@ -185,35 +182,6 @@ export interface PaymentService extends ApiKeys {
    * to the end, with `ROUTING_UNAVAILABLE` where deposits were taken while private mode is off. For operators: no caller's account limits what it tells.
    */
   reconcile(): Promise<Reconciliation>;
-  /**
-   * For operators, like `reconcile`: lets go of the deposit address of an order, whatever it is held for and however long
-   * ago it was closed, and has it settled again as soon as a service is at work. Says that every transaction the address
-   * has signed was rightly signed, that the payers may be served, and that the sponsor may spend as much again. Needs
-   * no `start()`. Throws `TRANSACTION_NOT_FOUND`, also while private mode is off, `LedgerUnavailable`, and `ReleaseRefused`
-   * with a sentence for an open order whose address has paid what this database does not know.
-   */
-  releaseDeposit(transactionId: string): Promise<ReleasedDeposit>;
-  /**
-   * For operators: settles a wallet transaction by the signature under which it landed. The evidence is read from the
-   * chain: at least one endpoint must show this very message finalized and none may contradict it. A transaction that was
-   * failed as expired, or cancelled, keeps its status and is shown as `landedAfterCancel`. Done twice it is done once.
-   * Throws `TRANSACTION_NOT_FOUND`, `SettleRefused` with a sentence, and `LedgerUnavailable`.
-   */
-  settleTransaction(transactionId: string, signature: string): Promise<SettledTransaction>;
-  /**
-   * For operators: fails an unprovable wallet transaction, on their word that it never landed. Throws
-   * `TRANSACTION_NOT_FOUND`, and `SettleRefused` with a sentence where any endpoint shows a trace of it, where it may still
-   * land, and where too few endpoints answer.
-   */
-  writeOffTransaction(transactionId: string): Promise<SettledTransaction>;
-  /**
-   * For operators, like `releaseDeposit`: has tokens of a mint that is none of the service's assets, Token-2022 included,
-   * sent out of the deposit address of an order that is over, to its sender or to the owner that is named. The sponsor may
-   * spend as much again for it. Ordered twice it is done once. Needs no `start()`; a service at work does it. Throws
-   * `TRANSACTION_NOT_FOUND`, `INVALID_ASSET`, `INVALID_ADDRESS`, `INVALID_RECIPIENT`, `LedgerUnavailable`, and
-   * `ReleaseRefused` with a sentence for what is not there, cannot move, or has to wait.
-   */
-  returnTokens(transactionId: string, order: ReturnOrder): Promise<OrderedReturn>;
   /** What an operator sees, decides and sets, each act of it in the audit log; and what the purses hold. */
   readonly operator: Operator;
   /**

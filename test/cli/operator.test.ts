@@ -18,6 +18,9 @@ import { call, connection, DevHome, type DevSession, untilFinal } from "./dev-se
 
 afterAll(leaveNothing);
 
+/** Who acts in this file, and why. */
+const BY = ["--actor", "ann", "--reason", "a drill"];
+
 /** The one private order of this file. */
 interface Order {
   readonly transactionId: string;
@@ -114,12 +117,12 @@ test(
   { timeout: 60_000 },
   async ({ folder, order }) => {
     const { transactionId, address } = await order();
-    const released = await runCommand(["release", transactionId, "--data", folder]);
+    const released = await runCommand(["release", transactionId, "--data", folder, ...BY]);
     expect(released).toMatchObject({ code: 0, stderr: "" });
     expect(released.stdout).toBe(
       `${address} is released. What is there goes back as soon as the service is at work.\n`,
     );
-    expect(await runCommand(["release", "tx_none", "--data", folder])).toMatchObject({
+    expect(await runCommand(["release", "tx_none", "--data", folder, ...BY])).toMatchObject({
       code: 1,
       stderr: "paystate: there is no private transaction tx_none\n",
     });
@@ -157,14 +160,17 @@ test(
       [alice, mint],
     );
     const release = (...args: string[]): Promise<Ended> =>
-      runCommand(["release", transactionId, "--mint", mint.publicKey.toBase58(), "--data", folder, ...args]);
+      runCommand([
+        ...["release", transactionId, "--mint", mint.publicKey.toBase58(), "--data", folder, ...BY],
+        ...args,
+      ]);
     expect(await release("--to", "nobody")).toMatchObject({
       code: 1,
-      stderr: "paystate: --to nobody is no address\n",
+      stderr: "paystate: to: nobody is no address\n",
     });
     expect(await release("--to", mint.publicKey.toBase58())).toMatchObject({
       code: 1,
-      stderr: `paystate: --to ${mint.publicKey.toBase58()} cannot be paid (mint): name a wallet\n`,
+      stderr: `paystate: to: ${mint.publicKey.toBase58()} cannot be paid (mint): name a wallet\n`,
     });
     // The word before this one may still be under way.
     let released = await release();
@@ -211,7 +217,7 @@ test(
     expect(page.code).toBe(1);
     expect(page.stdout).toMatch(new RegExp(`^${transactionId} \\(pending\\) ${address}: has signed `, "m"));
     expect(page.stdout).toContain("NOT everything is explained.\n");
-    const refused = await runCommand(["release", transactionId, "--data", folder]);
+    const refused = await runCommand(["release", transactionId, "--data", folder, ...BY]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/^paystate: deposit address .* could pay somebody twice\. /);
   },
@@ -230,8 +236,12 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
         },
         purses: [{ purse: "desk", address: "D", transactions: 4, isWhole: false, unknownSignatures: ["S1", "S2"] }],
       }),
-      releaseDeposit: async (transactionId) => ({ transactionId, address: "A", heldReason: "screened", explained: ["S"] }),
-      returnTokens: async (transactionId, { mint, to = "owner" }) => ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
+      operator: {
+        releaseDeposit: async (transactionId, { actor }) =>
+          ({ transactionId, address: "A", heldReason: "screened", explained: [actor] }),
+        returnTokens: async (transactionId, { mint, to = "owner" }) =>
+          ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
+      },
     };
     setInterval(() => {}, 1_000);`,
   );
@@ -245,11 +255,11 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
   ]) {
     expect(page.stdout).toContain(`${line}\n`);
   }
-  const released = await runCommand(["release", "tx_1", "--service", own]);
+  const released = await runCommand(["release", "tx_1", "--service", own, ...BY]);
   expect(released.stdout).toBe(
-    "A is released. It was held: screened. You have vouched for S. What is there goes back as soon as the service is at work.\n",
+    "A is released. It was held: screened. You have vouched for ann. What is there goes back as soon as the service is at work.\n",
   );
-  const sent = await runCommand(["release", "tx_1", "--mint", "M", "--service", own]);
+  const sent = await runCommand(["release", "tx_1", "--mint", "M", "--service", own, ...BY]);
   expect(sent.stdout).toBe(
     "1.5 of M go from A to owner as soon as the service is at work. 2 stay: release them again once this is done.\n",
   );
@@ -275,7 +285,9 @@ test.each([
   ["reconcile --data a --service b", "expected --data or --service, not both"],
   ["release", "release expects the id of a transaction"],
   ["release tx_1 --to A", "--to expects the --mint that goes there"],
-  ["release tx_1 tx_2", 'release takes one transaction, and no "tx_2"'],
+  ["release tx_1 tx_2", 'release takes the id of a transaction, and no "tx_2"'],
+  ["release tx_1", "expected --actor NAME: who acts stands in the audit log"],
+  ["release tx_1 --actor ann", "expected --reason TEXT: why stands in the audit log"],
 ])("`paystate %s` is refused as a wrong call: %s", async (line, sentence) => {
   expect(await wrongCall(line.split(" "))).toBe(sentence);
 });

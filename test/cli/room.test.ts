@@ -165,7 +165,7 @@ test("a host resolves and approves matters of its own service", { timeout: 60_00
       return { id, action: "refundTo", ...resolution };
     };
     export const service = {
-      reconcile: async () => ({}), releaseDeposit: async () => ({}), returnTokens: async () => ({}),
+      reconcile: async () => ({}),
       operator: {
         attention: async () => [matter],
         resolve: told({ state: "awaits_approval", address: "B" }),

@@ -63,7 +63,7 @@ test("a registered webhook is tried out by its service", async () => {
     own,
     `const refused = () => Object.assign(new Error("no"), { name: "PaymentError", code: "WEBHOOK_NOT_FOUND" });
     export const service = {
-      reconcile: async () => ({}), releaseDeposit: async () => ({}), returnTokens: async () => ({}),
+      reconcile: async () => ({}),
       testWebhook: async ({ accountId }, webhookId, { event }) => {
         process.stderr.write([accountId, webhookId, event].join(" "));
         return { body: { delivered: webhookId === "wh_1", httpStatus: webhookId === "wh_1" ? 200 : null, error: "dns" } };

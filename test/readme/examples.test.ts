@@ -15,8 +15,6 @@ const ONLY_THROWN: ReadonlySet<string> = new Set([
   "MigrationFailed",
   "NoAnswer",
   "OperatorRefused",
-  "ReleaseRefused",
-  "SettleRefused",
   "StartRefused",
   "StateNotReached",
   "StatusNotReached",

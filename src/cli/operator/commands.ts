@@ -4,6 +4,7 @@ import { limits, pause, paused, restore, resume, suspend } from "./admit.ts";
 import { audit } from "./audit.ts";
 import { approve, attention, resolve } from "./decide.ts";
 import { recover } from "./recover.ts";
+import { release } from "./release.ts";
 import { witnesses } from "./witnesses.ts";
 
 export const OPERATOR_COMMANDS = {
@@ -18,5 +19,6 @@ export const OPERATOR_COMMANDS = {
   restore,
   witnesses,
   audit,
+  release,
   recover,
 } satisfies Readonly<Record<string, Command>>;

@@ -6,6 +6,8 @@ import type { PausedEntry, PausedScope } from "../../payments/operator/gates/pau
 import type { SuspendedAccount } from "../../payments/operator/gates/suspending.ts";
 import type { RecoveredAddress } from "../../payments/operator/recovery/recover.ts";
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
+import type { OrderedReturn } from "../../payments/private/order-return.ts";
+import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
 import { table } from "../table.ts";
 
 /** Two lines for each matter: what it is, and what can be done about it. */
@@ -25,6 +27,19 @@ export function resolutionPage({ id, action, address }: Resolution): string {
   return address === undefined
     ? `${id}: ${action} is decided. A service at work carries it out.`
     : `${id}: ${action} waits for another person: paystate approve ${id} --address ${address}`;
+}
+
+/** What the release of an address means. */
+export function releasedPage({ address, heldReason, explained }: ReleasedDeposit): string {
+  const held = heldReason === null ? "" : ` It was held: ${heldReason}.`;
+  const vouched = explained.length === 0 ? "" : ` You have vouched for ${explained.join(", ")}.`;
+  return `${address} is released.${held}${vouched} What is there goes back as soon as the service is at work.`;
+}
+
+/** Which tokens go where. */
+export function returnPage({ address, mint, to, amount, left }: OrderedReturn): string {
+  const rest = left === "0" ? "" : ` ${left} stay: release them again once this is done.`;
+  return `${amount} of ${mint} go from ${address} to ${to} as soon as the service is at work.${rest}`;
 }
 
 /** What is paused, in the words of the options. */

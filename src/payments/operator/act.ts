@@ -22,6 +22,7 @@ export type ActName =
   | "request_refund_to"
   | "write_off"
   | "settle"
+  | "return_tokens"
   | "recover"
   | "cancel"
   | "redeliver"

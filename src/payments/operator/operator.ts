@@ -21,6 +21,7 @@ import { DepositResolving, type DepositControl } from "./resolve/resolve-deposit
 import { TaskResolving } from "./resolve/resolve-tasks.ts";
 import type { OperatorPurses, PurseWatch } from "../purses/purses.ts";
 import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
+import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
 
 /**
  * What an operator can do. Every act takes who acts and why, and is one commit with its row in the audit log. A command
@@ -28,7 +29,8 @@ import { MatterResolver, type Resolver } from "./resolve/resolve.ts";
  * needs `start()`; what an act sets in motion is done by a service at work. No caller's key reaches any of it: it is the
  * host's own to guard.
  */
-export interface Operator extends Pausing, Suspending, Limiting, Lowering, Resolver, OperatorPurses {
+export interface Operator
+  extends Pausing, Suspending, Limiting, Lowering, Resolver, TransactionActing, OperatorPurses {
   /** What needs a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
@@ -109,6 +111,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
     tasks: new TaskResolving({ storage, clock, writeAct }),
     deposits: new DepositResolving({ ...deps, writeAct }),
   });
+  const acts = new TransactionActs({ ...deps, writeAct });
   return {
     operator: {
       pause: (scope, by) => pauses.pause(scope, by),
@@ -123,6 +126,9 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       restoreWitnesses: (by) => lowering.restoreWitnesses(by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, approval, by) => resolver.approve(id, approval, by),
+      releaseDeposit: (transactionId, by) => acts.releaseDeposit(transactionId, by),
+      settleTransaction: (landing, by) => acts.settleTransaction(landing, by),
+      returnTokens: (transactionId, order, by) => acts.returnTokens(transactionId, order, by),
       instances: deps.instances,
       recover: deps.recovery?.(writeAct) ?? refuseRecovery,
       attention: async () => (await lookForMatters(MAX_LISTED)).matters.map(shownMatter),

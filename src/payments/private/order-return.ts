@@ -1,6 +1,6 @@
 /** The operator's word on tokens of a mint that is none of ours: what it may be, and how it is given. */
 import type { DepositRecord, PaymentTables } from "../records.ts";
-import type { PaymentStorage } from "../payment-storage.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
 import { parseAddress, type Address } from "../../address.ts";
 import { formatAmount } from "../../amount.ts";
 import type { Engine } from "../../engine/index.ts";
@@ -34,6 +34,13 @@ export interface OrderedReturn {
   readonly amount: string;
   /** What stays for another word: in frozen accounts, or in more accounts than one transaction empties. */
   readonly left: string;
+}
+
+/** A return that an operator orders, and what belongs into its commit. */
+export interface ReturnCommand {
+  readonly transactionId: string;
+  readonly order: ReturnOrder;
+  readonly writesFor: (ordered: OrderedReturn) => readonly PaymentWrite[];
 }
 
 interface Shared {
@@ -71,8 +78,7 @@ interface Returning extends Shared, Redirecting {
  */
 export async function orderReturn(
   { engine, addresses, assets, screen, approvals, ownAddresses, ...shared }: Returning,
-  transactionId: string,
-  order: ReturnOrder,
+  { transactionId, order, writesFor }: ReturnCommand,
 ): Promise<OrderedReturn> {
   const { storage, ledger, sponsor } = shared;
   const view = await storage.transaction(transactionId);
@@ -82,27 +88,35 @@ export async function orderReturn(
   }
   const mint = readMint(assets, order.mint);
   const { sender } = view.transaction;
+  if (sender === "" && order.to === undefined) {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} was recovered, and its sender is not known: name the owner who gets the tokens`,
+    );
+  }
   const to = await readReceiver({ storage, ledger, sponsor }, order.to ?? sender);
   if (to !== sender) await checkElsewhere({ screen, approvals, ownAddresses }, to, transactionId);
   await refuseWhileHeld(shared, deposit);
   const found = await findReturn(shared, { deposit, payments: view.payments, mint, to });
   if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
   if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
-  const sent = await engine.send(addresses, deposit.id, { type: "RETURN", mint, to });
-  if (sent.kind !== "stepped") {
-    throw new ReleaseRefused(
-      `deposit address ${deposit.id} is at work, with its order or with a payment: try again when it has come to rest`,
-    );
-  }
   const { amount, held, decimals } = found;
-  return {
+  const left = formatAmount(held - amount, decimals);
+  const ordered = {
     transactionId,
     address: deposit.id,
     mint,
     to,
     amount: formatAmount(amount, decimals),
-    left: formatAmount(held - amount, decimals),
+    left,
   };
+  const event = { type: "RETURN", mint, to } as const;
+  const sent = await engine.send(addresses, deposit.id, event, { writes: writesFor(ordered) });
+  if (sent.kind !== "stepped") {
+    throw new ReleaseRefused(
+      `deposit address ${deposit.id} is at work, with its order or with a payment: try again when it has come to rest`,
+    );
+  }
+  return ordered;
 }
 
 function readMint(assets: Assets, text: string): Address {

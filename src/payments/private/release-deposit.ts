@@ -31,9 +31,6 @@ export interface ReleaseOrder {
   readonly writes: readonly PaymentWrite[];
 }
 
-/** What `releaseDeposit` does without an order. */
-const RELEASE: ReleaseOrder = { event: { type: "RELEASE" }, writes: [] };
-
 /** What releasing needs. */
 export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
   readonly keys: DepositKeys;
@@ -47,12 +44,12 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
  *
  * The operator says by it that every transaction the address has signed was rightly signed, that the payers may be
  * served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
- * word is not enough: see `refuseUnlessRecognised`.
+ * word is not enough: see `refuseUnlessRecognised`, and where somebody else has decided meanwhile.
  */
 export async function releaseDeposit(
   { storage, ledger, keys, engine, addresses }: Releasing,
   transactionId: string,
-  order: ReleaseOrder = RELEASE,
+  order: ReleaseOrder,
 ): Promise<ReleasedDeposit> {
   const view = await storage.transaction(transactionId);
   const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
@@ -75,14 +72,13 @@ export async function releaseDeposit(
     })),
   ];
   const sent = await engine.send(addresses, deposit.id, order.event, { writes });
-  if (sent.kind === "refused" && order.writes.length > 0) {
+  if (sent.kind === "refused") {
     throw new ReleaseRefused(`somebody else has just decided about deposit address ${deposit.id}`);
   }
   if (sent.kind === "unchanged") {
     throw new ReleaseRefused(`deposit address ${deposit.id} is at work: try again when it has come to rest`);
   }
-  // Refused: another process has released it between our two lines, and that is as good.
-  if (sent.kind !== "stepped" && sent.kind !== "refused") {
+  if (sent.kind !== "stepped") {
     throw new Error(`deposit address ${deposit.id} could not be released: ${sent.kind}`);
   }
   return { transactionId, address: deposit.id, heldReason: deposit.heldReason, explained };

@@ -27,8 +27,8 @@ export interface SettledTransaction {
   readonly transactionId: string;
   /** What it is shown as from now on. */
   readonly status: TransactionStatus;
-  /** The landing that was read from the chain, null for a transaction that was written off. */
-  readonly landing: Landing | null;
+  /** The landing that was read from the chain. */
+  readonly landing: Landing;
 }
 
 /** The transaction may not be settled in this way; the message says why, and what to do. */
@@ -48,16 +48,15 @@ const REFUSALS: Readonly<Record<LandingRefusal, string>> = {
  * Settles a wallet transaction by a landing that an operator names. The evidence is read from the chain: at least one
  * endpoint must show this very message finalized under `signature`, and none may contradict it; the operator, who has seen
  * it elsewhere, takes the place of the other witnesses. Works at any time: one that was failed as expired, or cancelled, is
- * shown as landed then, and its status stays. Done twice it changes nothing more. `writes` belong into the commit that
- * settles; with them it throws `SettleRefused` where nothing is left to settle.
+ * shown as landed then, and its status stays. `writes` belong into the commit that settles.
  *
- * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, and `LedgerUnavailable` when no
- * endpoint answers; then nothing is changed.
+ * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, `SettleRefused`, also where nothing is left to settle,
+ * and `LedgerUnavailable` when no endpoint answers; then nothing is changed.
  */
 export async function settleTransaction(
   settlement: Settlement,
   { transactionId, signature }: NamedLanding,
-  writes: readonly PaymentWrite[] = [],
+  writes: readonly PaymentWrite[],
 ): Promise<SettledTransaction> {
   const { engine, ledger, transfers } = settlement;
   const { attempt } = await findAttempt(settlement, transactionId);
@@ -80,15 +79,16 @@ export async function settleTransaction(
 /**
  * Ends an unprovable wallet transaction as failed, on the operator's word that it never landed. Refused while any endpoint
  * shows a trace of it, while it may still land, and while too few endpoints answer. Its caller may pay again then: should
- * it have landed all the same, that is looked for during a day and can be settled by its signature at any time.
+ * it have landed all the same, that is looked for during a day and can be settled by its signature at any time. `writes`
+ * belong into the commit that ends it.
  *
  * Throws `TRANSACTION_NOT_FOUND` for what is no wallet transaction, and `SettleRefused`; then nothing is changed.
  */
 export async function writeOffTransaction(
   settlement: Settlement,
   transactionId: string,
-  writes: readonly PaymentWrite[] = [],
-): Promise<SettledTransaction> {
+  writes: readonly PaymentWrite[],
+): Promise<void> {
   const { engine, ledger, transfers } = settlement;
   const { attempt, transaction } = await findAttempt(settlement, transactionId);
   const refuse = (why: string): never => {
@@ -102,9 +102,7 @@ export async function writeOffTransaction(
     refuse("an endpoint shows it finalized: settle it by its signature");
   }
   const sent = await engine.send(transfers, transactionId, { type: "EXPIRED" }, { writes });
-  if (sent.kind !== "stepped" && writes.length > 0) throw overtaken(transactionId);
-  const after = await findAttempt(settlement, transactionId);
-  return { transactionId, status: after.transaction.status, landing: null };
+  if (sent.kind !== "stepped") throw overtaken(transactionId);
 }
 
 const WHY_NOT: Readonly<Record<Exclude<Fate, "unprovable">, string>> = {
@@ -146,31 +144,19 @@ async function showAsLanded(
   settlement: Settlement,
   { transactionId, attempt, landed: { error, signature, blockTime }, writes }: LandingToShow,
 ): Promise<void> {
-  const isOrdered = writes.length > 0;
-  const settled = new SettleRefused(`transaction ${transactionId} is settled already`);
   const { transaction } = await findAttempt(settlement, transactionId);
   const { status, landedAfterCancel } = transaction;
-  if (status === "completed" || landedAfterCancel) {
-    if (isOrdered) throw settled;
-    return;
-  }
   const wasGivenUp = status === "cancelled" || (status === "failed" && transaction.reason === "expired");
-  if (!wasGivenUp) {
-    if (status === "failed") {
-      if (isOrdered) throw settled;
-      return;
-    }
+  if (!wasGivenUp && status !== "completed" && status !== "failed") {
     throw new SettleRefused(`transaction ${transactionId} is being sent, and is settled by itself`);
   }
   // A landing with an error moved nothing but its fee: what is shown is true as it is.
-  if (error !== null) {
-    if (isOrdered) throw settled;
-    return;
+  if (!wasGivenUp || landedAfterCancel || error !== null) {
+    throw new SettleRefused(`transaction ${transactionId} is settled already`);
   }
   const landedSignature = signature === attempt.signature ? null : signature;
   const set = { landedAfterCancel: true, landedSignature, blockTime };
   const write: PaymentWrite = { table: "transactions", id: transactionId, set };
   const [stored] = await settlement.storage.commit([{ writes: [write, ...writes] }]);
-  if (stored?.ok !== true && isOrdered) throw overtaken(transactionId);
-  if (stored?.ok !== true) throw new Error(`the landing of ${transactionId} could not be stored`);
+  if (stored?.ok !== true) throw overtaken(transactionId);
 }

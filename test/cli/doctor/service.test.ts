@@ -235,7 +235,7 @@ test("the command asks the service of a module, and does not wait for it to end"
     setInterval(() => {}, 1_000);
     const now = Date.now();
     export const service = {
-      reconcile: async () => ({}), releaseDeposit: async () => ({}), returnTokens: async () => ({}),
+      reconcile: async () => ({}),
       health: async () => ({ ...${JSON.stringify({ storage: "ok", witnesses: { needed: 1, answering: 1 } })},
         overdueMs: 0, deadLetters: 0, failingTasks: 0, unknownInstances: 0, unprovable: 0, attention: 0 }),
       diagnose: async () => ({ genesisHash: "ours", masterSecrets: [{ version: 1, standing: "same" }], egress: null,

@@ -180,7 +180,7 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     await expect(operator.resolve(id, { action: "writeOff" }, BY)).rejects.toThrow(
       `there is no matter ${id}`,
     );
-    await room.service.releaseDeposit(order.id);
+    await room.service.operator.releaseDeposit(order.id, BY);
     await room.settle(10);
     expect(await usdcOf(room.bob)).toBe(5_000_000n);
     await room.judge();

@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import { sqliteStorage } from "../../kit/storages.ts";
 import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { everythingIn, recorder } from "../../core/recorder.ts";
+import { BY } from "../../kit/by.ts";
 import { MINUTE, scene } from "./scene.ts";
 
 const MASTER = Uint8Array.from({ length: 32 }, (_, index) => (index * 37 + 11) % 256);
@@ -51,7 +52,7 @@ test("H13, P2: no key of a deposit address, no master secret and no sponsor's ke
   await world.passAndSettle(5 * MINUTE, 10);
   await world.passAndSettle(31 * MINUTE, 10);
   for (const order of orders) {
-    answers.push(await world.shown(order), await world.service.releaseDeposit(order.id));
+    answers.push(await world.shown(order), await world.service.operator.releaseDeposit(order.id, BY));
   }
   const lost = depositKeys([{ version: 1, secret: MASTER }], () => world.chain.genesisHash);
   try {

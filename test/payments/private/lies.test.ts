@@ -6,6 +6,7 @@ import type { PaymentRecord } from "../../../src/payments/records.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
+import { BY } from "../../kit/by.ts";
 import {
   hidesAccounts,
   inventsBlockhash,
@@ -122,7 +123,7 @@ async function live(world: TwoNodes, minutes: number): Promise<void> {
 async function released(world: TwoNodes, order: Ordered): Promise<number> {
   let releases = 0;
   while ((await heldFor(world, order)) !== null && releases < 20) {
-    await world.service.releaseDeposit(order.id);
+    await world.service.operator.releaseDeposit(order.id, BY);
     releases += 1;
     await live(world, 12);
   }

@@ -4,11 +4,12 @@ import { memoryStorage } from "../../kit/storages.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import { PaymentError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
-import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
+import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import { readPlan, type StoredPlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { Random } from "../../../src/runtime.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { BY } from "../../kit/by.ts";
 import { keepCopies } from "./kept-copies.ts";
 import { partiesOf, payIn, placeOrder, type LivedOrder } from "./lived-order.ts";
 import { payers } from "./payers.ts";
@@ -152,8 +153,8 @@ export async function comeToRest(
     for (const order of orders) {
       if (!held.has(order.address)) continue;
       await processes.during((service) =>
-        service.releaseDeposit(order.id).catch((error: unknown) => {
-          if (!(error instanceof ReleaseRefused)) throw error;
+        service.operator.releaseDeposit(order.id, BY).catch((error: unknown) => {
+          if (!(error instanceof OperatorRefused)) throw error;
           order.isRefused = true;
         }),
       );

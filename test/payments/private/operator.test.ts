@@ -1,8 +1,10 @@
 /** What an operator sees and decides: money that is held, the cap on the sponsor, screening, and purses that run dry. */
 import { expect } from "vitest";
+import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import { readPlan, writePlan } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import { recorder } from "../../core/recorder.ts";
+import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -80,7 +82,7 @@ test("a refused depositor holds the money: nothing is paid out or back until the
   expect(await heldFor(world, order)).toBe("screening");
   expect(screening.asked).toContain(`depositor ${carol.address} after`);
   expect((await world.held(order.address))[1]).toBe(order.due);
-  expect(await world.service.releaseDeposit(order.id)).toMatchObject({
+  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({
     transactionId: order.id,
     address: order.address,
     heldReason: "screening",
@@ -102,7 +104,7 @@ test("a refused depositor of a cancelled order gets nothing back either", async 
   await world.passAndSettle(MINUTE, 6);
   expect(await world.stateOf(order)).toBe("held");
   expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.settle(8);
   expect(await world.shown(order)).toMatchObject({ refunds: [{ asset: "SOL", status: "paid" }] });
   await world.passAndSettle(11 * MINUTE, 6);
@@ -150,7 +152,7 @@ test("past its cap on the sponsor's money an order waits for the operator, and e
   expect(shown).toMatchObject({ status: "completed", refunds: [{ status: "held", signature: null }] });
   let releases = 0;
   while ((await world.shown(order)).refunds[0]?.status !== "paid") {
-    await world.service.releaseDeposit(order.id);
+    await world.service.operator.releaseDeposit(order.id, BY);
     releases += 1;
     if (releases > 2_000) throw new Error("no number of releases is enough");
     if (releases % 100 === 0) await world.passAndSettle(2 * MINUTE, 4);
@@ -172,7 +174,7 @@ test("what came to an address that was closed long ago is refunded on the operat
   await world.deposit(order.address, { usdc: order.due });
   await world.passAndSettle(DAY, 2);
   expect(await world.stateOf(order)).toBe("closed");
-  expect(await world.service.releaseDeposit(order.id)).toMatchObject({ heldReason: null });
+  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({ heldReason: null });
   await world.settle(8);
   await world.passAndSettle(11 * MINUTE, 4);
   expect(await world.shown(order)).toMatchObject({
@@ -191,13 +193,27 @@ test("what came to an address that was closed long ago is refunded on the operat
   await world.judge();
 });
 
-test("releasing twice at once, and what is no private transaction", async ({ open }) => {
+test("of two who release an address at once one does, with one row in the audit log, and what is no private transaction is refused", async ({
+  open,
+}) => {
   const world = await open();
   const order = await world.sendTo();
   await world.passAndSettle(31 * MINUTE);
-  await Promise.all([world.service.releaseDeposit(order.id), world.service.releaseDeposit(order.id)]);
+  const both = await Promise.allSettled([
+    world.service.operator.releaseDeposit(order.id, BY),
+    world.another().operator.releaseDeposit(order.id, { actor: "bea", reason: "drill" }),
+  ]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const [refused] = both.flatMap((each) => (each.status === "rejected" ? [each.reason as Error] : []));
+  expect(refused).toBeInstanceOf(OperatorRefused);
+  expect(refused?.message).toContain("somebody else has just decided");
   await world.settle(2);
-  await expect(world.service.releaseDeposit("tx_0")).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
+  await expect(world.service.operator.releaseDeposit("tx_0", BY)).rejects.toThrow(
+    "there is no private transaction tx_0",
+  );
+  expect(await world.service.operator.auditLog()).toMatchObject([
+    { act: "release", what: { transactionId: order.id, address: order.address, heldReason: null } },
+  ]);
   await world.judge();
 });
 

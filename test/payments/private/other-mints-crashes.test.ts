@@ -1,13 +1,14 @@
 /** E5, P11: the process that sends tokens of another mint on is killed around each of its calls; they arrive once. */
 import { expect, test } from "vitest";
 import { keypairSigner } from "../../../src/ledger/sign-transaction.ts";
-import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
+import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import { fixedPrices } from "../../../src/payments/prices/prices.ts";
 import { SOL_MINT } from "../../../src/address.ts";
 import { mortalProcess, type Death, type MortalProcess } from "../../kit/mortal.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { seedOfRun } from "../../kit/seed.ts";
 import { byDepth, EXPLORING_MS, THOROUGH } from "../../kit/thorough.ts";
+import { BY } from "../../kit/by.ts";
 import { foreignMint, type ForeignMint } from "./foreign-mint.ts";
 import { scene, type Ordered, type Scene } from "./scene.ts";
 
@@ -72,8 +73,8 @@ async function act(world: Scene, process: MortalProcess, { order, foreign }: Giv
   const work = async (): Promise<void> => {
     await service.start();
     // Whoever does not know whether it was heard says it again.
-    await service.returnTokens(order.id, { mint: foreign.mint }).catch((error: unknown) => {
-      if (!(error instanceof ReleaseRefused)) throw error;
+    await service.operator.returnTokens(order.id, { mint: foreign.mint }, BY).catch((error: unknown) => {
+      if (!(error instanceof OperatorRefused)) throw error;
     });
     for (const ms of LOOKS_MS) {
       const engine = { clock, engine: { settled }, storage: { nextDue }, workflows: [] };

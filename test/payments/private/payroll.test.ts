@@ -6,6 +6,7 @@ import { SOL_MINT } from "../../../src/address.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
+import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -127,7 +128,7 @@ test("P17: with the treasury's account frozen everybody is paid, and the sweep w
   const tries = (await world.storage.transaction(order.id))?.payments.filter(({ kind }) => kind === "sweep");
   expect(tries?.map(({ status, reason }) => [status, reason])).toEqual(times(8, ["failed", "payee"]));
   await world.thaw(world.treasury, "USDC");
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.settle(6);
   await world.sweep();
   expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);

@@ -6,6 +6,7 @@ import { holdAddress } from "../../../src/payments/outgoing/unknown-spending.ts"
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { units } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { BY } from "../../kit/by.ts";
 import { MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -217,7 +218,7 @@ describe("a held address", () => {
     await world.passAndSettle(10 * MINUTE, 6);
     expect(await paymentsOf(world, order, "payout")).toMatchObject([{ signature: null }]);
     expect((await world.held(world.bob.address))[1]).toBe(0n);
-    await world.service.releaseDeposit(order.id);
+    await world.service.operator.releaseDeposit(order.id, BY);
     await world.passAndSettle(10 * MINUTE, 10);
     expect(await world.shown(order)).toMatchObject({ status: "completed" });
     await world.judge();

@@ -13,6 +13,7 @@ import type { Wallet } from "../../kit/chain-fixture.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
 import { privateTest as test } from "../../kit/private-test.ts";
+import { BY } from "../../kit/by.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -143,7 +144,7 @@ test("what an operator has vouched for is explained from then on", async ({ worl
   await world.deposit(ordered.address, { usdc: 900n });
   await spendElsewhere(world, ordered, 600n);
   expect(await world.service.reconcile()).toMatchObject({ isExplained: false });
-  const released = await world.service.releaseDeposit(ordered.id);
+  const released = await world.service.operator.releaseDeposit(ordered.id, BY);
   expect(released).toMatchObject({ heldReason: "unknown_spending", explained: [expect.any(String)] });
   await world.settle();
   const after = await world.service.reconcile();
@@ -198,7 +199,7 @@ test("what comes to a closed address is explained, and waits for a release that 
     findings: [{ findings: [{ finding: "unclaimed", asset: "USDC", amount: "4" }] }],
   });
   expect(sumsOf(waiting, "USDC")).toMatchObject({ arriving: "4", held: "4" });
-  await world.service.releaseDeposit(id);
+  await world.service.operator.releaseDeposit(id, BY);
   await world.settle(10);
   expect((await world.held(alice.address))[1]).toBeGreaterThan(3_500_000n);
   await world.sweep();
@@ -260,7 +261,7 @@ test("without private mode addresses that were handed out before cannot be recon
   await expect(plain.reconcile()).rejects.toMatchObject({ code: "ROUTING_UNAVAILABLE" });
   const empty = world.another({ storage: memoryStorage(), privateRouting: undefined as never });
   expect(await empty.reconcile()).toMatchObject({ isExplained: true, addresses: 0, purses: [] });
-  await expect(plain.releaseDeposit("tx_1")).rejects.toMatchObject({ code: "TRANSACTION_NOT_FOUND" });
+  await expect(plain.operator.releaseDeposit("tx_1", BY)).rejects.toThrow("private mode is off");
 });
 
 const ASSETS = ["SOL", "USDC", "USDT"] as const;

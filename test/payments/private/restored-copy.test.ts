@@ -1,13 +1,14 @@
 /** E17: a database restored from an old copy, whatever it has forgotten, pays nobody a second time and tells no lies. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
-import { ReleaseRefused } from "../../../src/payments/private/release-deposit.ts";
+import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { passTime } from "../../kit/pass-time.ts";
 import { privateFixture, units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { byDepth, sampled } from "../../kit/thorough.ts";
+import { BY } from "../../kit/by.ts";
 import { keepCopies, restore } from "./kept-copies.ts";
 
 let world: PrivateFixture;
@@ -195,11 +196,11 @@ describe.each(sampled(SCENARIOS, "restored copies"))("$name", (scenario) => {
         await pass(MINUTE);
         await pass(31 * MINUTE);
         if (await isHeld()) {
-          const release = service.releaseDeposit(served.transactionId);
+          const release = service.operator.releaseDeposit(served.transactionId, BY);
           outcomes.push(
             await release.then(
               () => "released",
-              (error: unknown) => (error instanceof ReleaseRefused ? "refused" : error),
+              (error: unknown) => (error instanceof OperatorRefused ? "refused" : error),
             ),
           );
           await pass(31 * MINUTE);

@@ -13,6 +13,7 @@ import type { Screen } from "../../../src/payments/recipients/screening.ts";
 import type { FaultRule } from "../../../src/local/faults.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { land } from "../../solana/signed-transaction.ts";
+import { BY } from "../../kit/by.ts";
 import { MINUTE, orderedAs, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest } from "./scene-test.ts";
 
@@ -127,7 +128,7 @@ test.for(["directly", "handed over"] as const)(
     expect(refusals.asked).toContain(`depositor ${carol.address} after`);
     await expectHeld(world, order);
     expect(await world.shown(order)).toMatchObject({ status: "processing", signatures: [] });
-    await world.service.releaseDeposit(order.id);
+    await world.service.operator.releaseDeposit(order.id, BY);
     await expectCompleted(world, order);
   },
 );
@@ -322,7 +323,7 @@ test("the sender, who gets what is refunded, is asked about again when money mov
   expect(refusals.asked).toContain(`sender ${world.alice.address} after`);
   expect(await world.stateOf(order)).toBe("held");
   expect(await world.shown(order)).toMatchObject({ status: "cancelled", refunds: [] });
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.settle(8);
   expect(await world.shown(order)).toMatchObject({ refunds: [{ status: "paid" }] });
   await world.passAndSettle(11 * MINUTE, 6);
@@ -339,7 +340,7 @@ test("a recipient who is refused when it is to be paid gets nothing until the op
   await expectHeld(world, order);
   expect(refusals.asked).toContain(`recipient ${world.bob.address} after`);
   expect((await world.storage.transaction(order.id))?.payments).toEqual([]);
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.passAndSettle(10 * MINUTE, 4);
   await expectCompleted(world, order);
 });
@@ -362,11 +363,11 @@ test("an operator's release of one refused recipient is no word on another who i
   await world.passAndSettle(MINUTE, 4);
   expect(await heldFor(world, order)).toBe("screening");
   refusals.refused.add(frank.address);
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.passAndSettle(20 * MINUTE, 6);
   expect(await heldFor(world, order)).toBe("screening");
   expect((await world.storage.transaction(order.id))?.payments).toEqual([]);
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.passAndSettle(30 * MINUTE, 12);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();

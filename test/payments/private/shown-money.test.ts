@@ -1,6 +1,7 @@
 /** What the owner of a private order sees of its money: what came, what is missing, who is paid, what is held. */
 import { expect } from "vitest";
 import type { TransactionBody } from "../../../src/payments/transactions/read-transaction.ts";
+import { BY } from "../../kit/by.ts";
 import { MINUTE, orderedAs, SOL } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -110,7 +111,7 @@ test("held money is said to its owner without the reason, until the operator let
   expect(held).toMatchObject({ status: "cancelled", attention: "held" });
   expect(held.attentionMessage).toMatch(/held until the operator/);
   expect(JSON.stringify(held)).not.toContain("screening");
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.settle(8);
   expect(await world.shown(order)).toMatchObject({ attention: null, refunds: [{ status: "paid" }] });
   await world.passAndSettle(11 * MINUTE, 6);

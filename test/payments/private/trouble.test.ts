@@ -5,6 +5,7 @@ import { depositKeys } from "../../../src/payments/secrets/deposit-keys.ts";
 import { readPlan, withSeeds } from "../../../src/payments/outgoing/plans/stored-plan.ts";
 import type { PaymentRecord } from "../../../src/payments/records.ts";
 import { TEST_MASTER_SECRET } from "../../kit/service-fixture.ts";
+import { BY } from "../../kit/by.ts";
 import { DAY, MINUTE, SOL, type Ordered, type Scene } from "./scene.ts";
 import { sceneTest as test } from "./scene-test.ts";
 
@@ -262,7 +263,9 @@ test("P23: a refund that can never be made is held for the operator, visible and
   expect((await paymentsOf(world, order, "refund")).length).toBe(8);
   expect(await world.stateOf(order)).toBe("held");
   await world.thaw(world.alice, "USDC");
-  expect(await world.service.releaseDeposit(order.id)).toMatchObject({ heldReason: "payment_fails" });
+  expect(await world.service.operator.releaseDeposit(order.id, BY)).toMatchObject({
+    heldReason: "payment_fails",
+  });
   await world.settle(8);
   expect((await world.shown(order)).refunds).toMatchObject([{ asset: "USDC", status: "paid" }]);
   await world.sweep();
@@ -285,7 +288,7 @@ test("a deposit address whose own account the issuer froze holds its order for t
   const [deposit] = await world.storage.deposits([order.address]);
   expect(deposit?.heldReason).toBe("payment_cannot_be_made");
   await world.thaw(address, "USDC");
-  await world.service.releaseDeposit(order.id);
+  await world.service.operator.releaseDeposit(order.id, BY);
   await world.passAndSettle(2 * MINUTE, 10);
   expect(await world.shown(order)).toMatchObject({ status: "completed" });
   await world.judge();

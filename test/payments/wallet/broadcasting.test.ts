@@ -10,6 +10,7 @@ import type { AttemptRecord } from "../../../src/payments/records.ts";
 import type { Address } from "../../../src/address.ts";
 import type { DeclaredPayment, Ledger } from "../../../src/ledger/ledger.ts";
 import type { PreparedSend, ServiceFixture } from "../../kit/service-fixture.ts";
+import { BY } from "../../kit/by.ts";
 import { signatureOf } from "./wallet-world.ts";
 import { walletTest as test } from "./wallet-test.ts";
 
@@ -201,8 +202,9 @@ test("E14: a database of another chain refuses to start, and to settle by what t
   const misplaced = fixture.another({ ledger });
   const refused = /belongs to the chain with genesis hash/;
   await expect(misplaced.start()).rejects.toThrow(refused);
-  await expect(misplaced.settleTransaction(transactionId, signature)).rejects.toThrow(refused);
-  await expect(misplaced.writeOffTransaction(transactionId)).rejects.toThrow(refused);
+  await expect(misplaced.operator.settleTransaction({ transactionId, signature }, BY)).rejects.toThrow(
+    refused,
+  );
   await other.close();
 });
 

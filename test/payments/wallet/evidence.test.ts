@@ -1,6 +1,6 @@
 /** Caller-signed payments over endpoints that lie, differ, or have forgotten: what they become, and what is said of them. */
 import { afterEach, describe, expect, test } from "vitest";
-import { SettleRefused } from "../../../src/payments/wallet/settle-transaction.ts";
+import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -19,7 +19,8 @@ import {
 import { privateFixture } from "../../kit/private-fixture.ts";
 import { serviceFixture, type ServiceFixture } from "../../kit/service-fixture.ts";
 import { signAgain } from "../../kit/sign-again.ts";
-import { expectRefusal, signatureOf } from "./wallet-world.ts";
+import { BY } from "../../kit/by.ts";
+import { signatureOf } from "./wallet-world.ts";
 
 interface World {
   readonly fixture: ServiceFixture;
@@ -209,22 +210,32 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     const service = await goOnOver(scene, [one.option, two.option]);
     const refusalOf = async (work: Promise<unknown>): Promise<string> => {
       const error = await work.catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(SettleRefused);
+      expect(error).toBeInstanceOf(OperatorRefused);
       return String(error);
     };
-    expect(await refusalOf(service.settleTransaction(id, signature))).toContain(
-      "no endpoint shows it finalized",
-    );
+    expect(
+      await refusalOf(service.operator.settleTransaction({ transactionId: id, signature }, BY)),
+    ).toContain("no endpoint shows it finalized");
     one.rule = undefined;
     // Another payment of the same people, finalized as well.
     const other = fixture.chain.fund(scene.bob.address, { usdc: 1n });
     fixture.chain.advance(40);
-    expect(await refusalOf(service.settleTransaction(id, other))).toContain("another transaction");
-    await expectRefusal(service.settleTransaction("tx_unknown", signature), "TRANSACTION_NOT_FOUND", {});
+    expect(
+      await refusalOf(service.operator.settleTransaction({ transactionId: id, signature: other }, BY)),
+    ).toContain("another transaction");
+    const unknown = { transactionId: "tx_unknown", signature };
+    expect(await refusalOf(service.operator.settleTransaction(unknown, BY))).toContain(
+      "there is no wallet transaction tx_unknown",
+    );
     expect(await scene.shown(id)).toMatchObject({ status: "pending", attention: "unprovable" });
-    const settled = await service.settleTransaction(id, signature);
+    const settled = await service.operator.settleTransaction({ transactionId: id, signature }, BY);
     expect(settled).toMatchObject({ status: "completed", landing: { signature, error: null } });
-    expect(await service.settleTransaction(id, signature)).toEqual(settled);
+    expect(
+      await refusalOf(service.operator.settleTransaction({ transactionId: id, signature }, BY)),
+    ).toContain("is settled already");
+    expect(await service.operator.auditLog()).toMatchObject([
+      { ...BY, act: "settle", what: { transactionId: id, signature } },
+    ]);
     await service.settled();
     const events = (await fixture.storage.notices(id)).map(({ event }) => event);
     expect(events).toEqual(["transaction.pending", "transaction.confirmed", "transaction.completed"]);
@@ -274,12 +285,14 @@ describe("M5: the bytes have landed, and both nodes are honest but without that 
     expect(await scene.shown(id)).toMatchObject({ attention: "unprovable" });
     const blind = one.rule;
     one.rule = undefined;
-    await expect(service.writeOffTransaction(id)).rejects.toThrow("settle it by its signature");
+    const writeOff = () => service.operator.resolve(`unprovable:${id}`, { action: "writeOff" }, BY);
+    await expect(writeOff()).rejects.toThrow("settle it by its signature");
     one.rule = gone;
-    await expect(service.writeOffTransaction(id)).rejects.toThrow("too few endpoints answer");
+    await expect(writeOff()).rejects.toThrow("too few endpoints answer");
     one.rule = blind;
-    expect(await service.writeOffTransaction(id)).toMatchObject({ status: "failed", landing: null });
-    await expect(service.writeOffTransaction(id)).rejects.toThrow(SettleRefused);
+    expect(await writeOff()).toMatchObject({ state: "done", transactionId: id });
+    await expect(writeOff()).rejects.toThrow("there is no matter");
+    expect(await service.operator.auditLog()).toHaveLength(1);
     expect(await scene.shown(id)).toMatchObject({ status: "failed", reason: "expired", attention: null });
     [one.rule, two.rule] = [undefined, undefined];
     await service.settled();
@@ -411,7 +424,9 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     [one.rule, two.rule] = [undefined, undefined];
     await look(fixture.service, 2);
     expect(await scene.shown(id)).not.toHaveProperty("landedAfterCancel");
-    expect(await fixture.service.settleTransaction(id, signature)).toMatchObject({ status: "failed" });
+    expect(
+      await fixture.service.operator.settleTransaction({ transactionId: id, signature }, BY),
+    ).toMatchObject({ status: "failed" });
     expect(await scene.shown(id)).toMatchObject({
       landedAfterCancel: true,
       recipients: [{ status: "paid" }],

@@ -1,5 +1,6 @@
 /** Finds deposit addresses that are held: nothing is signed for them until an operator has decided. */
 import type { PaymentStorage } from "../../payment-storage.ts";
+import type { DepositRecord } from "../../records.ts";
 import { UNKNOWN_SPENDING } from "../../outgoing/unknown-spending.ts";
 import {
   matterId,
@@ -26,6 +27,11 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** The kind of a held address, by the reason it is held for. */
 function kindOfHold(heldReason: string): MatterKind {
   return heldReason === UNKNOWN_SPENDING ? "unexplained" : "held";
+}
+
+/** The matter that an address is, or would be were it held: whoever decides about the one decides about the other. */
+export function matterOfAddress({ id, heldReason }: Pick<DepositRecord, "id" | "heldReason">): string {
+  return matterId(kindOfHold(heldReason ?? ""), id);
 }
 
 /** `isRouting`: whether private mode is on; without it nothing can be sent anywhere. */

@@ -4,6 +4,7 @@ import type { Address } from "../../../address.ts";
 import type { PaymentWrite } from "../../payment-storage.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import type { ActedBy } from "../../acted-by.ts";
+import type { SettledTransaction } from "../../wallet/settle-transaction.ts";
 
 /** What is to be done about a matter. */
 export type ResolveCommand =
@@ -73,7 +74,9 @@ export interface Settling {
  * Settles a transaction by the evidence that the chain has of a signature. Throws `OperatorRefused` where the evidence is
  * not enough; then nothing is changed.
  */
-export type SettleWithEvidence = (settling: Settling & { readonly signature: string }) => Promise<void>;
+export type SettleWithEvidence = (
+  settling: Settling & { readonly signature: string },
+) => Promise<SettledTransaction>;
 
 /** Fails a transaction on the operator's word that it never landed. Throws `OperatorRefused` where a node knows better. */
 export type WriteOffUnprovable = (settling: Settling) => Promise<void>;

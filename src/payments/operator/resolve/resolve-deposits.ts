@@ -5,7 +5,8 @@ import { parseAddress, type Address } from "../../../address.ts";
 import { isPaymentError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Clock } from "../../../runtime.ts";
-import { ReleaseRefused, type ReleaseOrder } from "../../private/release-deposit.ts";
+import type { OrderedReturn, ReturnCommand } from "../../private/order-return.ts";
+import { ReleaseRefused, type ReleasedDeposit, type ReleaseOrder } from "../../private/release-deposit.ts";
 import type { Screen } from "../../recipients/screening.ts";
 import { releaseShareOfDay } from "../../purses/sponsor-limit.ts";
 import { releaseShare } from "../../purses/sponsor-share.ts";
@@ -24,7 +25,8 @@ export interface DepositControl {
   readonly ownAddresses: readonly string[];
   /** Whether the money of an address can be sent elsewhere in the state that its instance is in now. */
   readonly canRedirect: (deposit: DepositRecord) => Promise<boolean>;
-  readonly release: (transactionId: string, order: ReleaseOrder) => Promise<unknown>;
+  readonly release: (transactionId: string, order: ReleaseOrder) => Promise<ReleasedDeposit>;
+  readonly returnTokens: (command: ReturnCommand) => Promise<OrderedReturn>;
 }
 
 /** What deciding about deposit addresses needs. */

@@ -1,0 +1,156 @@
+/** What an operator does to a transaction by its id, whether or not it is a matter that waits for a person. */
+import { z } from "zod";
+import { isPaymentError } from "../../errors.ts";
+import type { Clock } from "../../runtime.ts";
+import type { ActedBy } from "../acted-by.ts";
+import type { PaymentStorage, PaymentWrite } from "../payment-storage.ts";
+import type { OrderedReturn, ReturnOrder } from "../private/order-return.ts";
+import { ReleaseRefused, type ReleasedDeposit } from "../private/release-deposit.ts";
+import type { DepositRecord } from "../records.ts";
+import type { NamedLanding, SettledTransaction } from "../wallet/settle-transaction.ts";
+import { readActedBy, readCommand, type WriteAct } from "./act.ts";
+import { matterOfAddress } from "./attention/held-addresses.ts";
+import { matterId } from "./attention/matter.ts";
+import { OperatorRefused, privateModeIsOff } from "./operator-refused.ts";
+import type { EvidenceControl } from "./resolve/command.ts";
+import { decisionWrite } from "./resolve/decisions.ts";
+import type { DepositControl } from "./resolve/resolve-deposits.ts";
+
+/** What can be done to any transaction. What waits for a person is decided by `resolve`. */
+export interface TransactionActing {
+  /**
+   * Lets go of the deposit address of an order, whatever it is held for and however long ago it was closed or written off,
+   * and has it settled again as soon as a service is at work. Says that every transaction the address has signed was
+   * rightly signed, that the payers may be served, and that the sponsor may spend as much again: each release grants it
+   * once more. Rejects with `OperatorRefused` where somebody else decides about the address at the same moment, and for
+   * an open order whose address has paid what this database does not know; with `LedgerUnavailable` when the chain cannot
+   * be read.
+   */
+  releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
+  /**
+   * Settles a wallet transaction by the signature under which it landed. The evidence is read from the chain: at least one
+   * endpoint must show this very message finalized and none may contradict it. A transaction that was failed as expired,
+   * or cancelled, keeps its status and is shown as `landedAfterCancel`. Rejects with `OperatorRefused` where the evidence
+   * is not enough, and where nothing is left to settle; with `LedgerUnavailable` when no endpoint answers.
+   */
+  settleTransaction(landing: NamedLanding, by: ActedBy): Promise<SettledTransaction>;
+  /**
+   * Has tokens of a mint that is none of the service's assets, Token-2022 included, sent out of the deposit address of an
+   * order that is over: to its sender, or to another owner, whom `screen` must let pass. With `approvals: 2` they go to the
+   * sender only. The sponsor may spend as much again for it. Ordered twice it is done once. A service at work does it.
+   * Rejects with `OperatorRefused` for what is not there, cannot move, or has to wait; with `LedgerUnavailable` when the
+   * chain cannot be read.
+   */
+  returnTokens(transactionId: string, order: ReturnOrder, by: ActedBy): Promise<OrderedReturn>;
+}
+
+const MAX_ADDRESS = 64;
+const MAX_SIGNATURE = 128;
+
+const id = z.string().min(1).max(MAX_ADDRESS);
+const released = z.strictObject({ transactionId: id });
+const landed = z.strictObject({ transactionId: id, signature: z.string().min(1).max(MAX_SIGNATURE) });
+const returned = z.strictObject({ transactionId: id, mint: id, to: id.optional() });
+
+/** What these acts need. */
+export interface TransactionActsParts {
+  readonly storage: Pick<PaymentStorage, "transaction" | "deposits" | "decision">;
+  readonly clock: Clock;
+  readonly writeAct: WriteAct;
+  /** Null while private mode is off. */
+  readonly control: DepositControl | null;
+  readonly evidence: EvidenceControl;
+}
+
+/** Carries out acts on transactions, each in one commit with its audit row. */
+export class TransactionActs implements TransactionActing {
+  readonly #parts: TransactionActsParts;
+
+  constructor(parts: TransactionActsParts) {
+    this.#parts = parts;
+  }
+
+  async releaseDeposit(given: string, by: ActedBy): Promise<ReleasedDeposit> {
+    const acted = readActedBy(by);
+    const { transactionId } = readCommand(released, { transactionId: given });
+    const control = this.#control();
+    const deposit = await this.#depositOf(transactionId);
+    const guard = await this.#guard(matterOfAddress(deposit));
+    const what = { transactionId, address: deposit.id, heldReason: deposit.heldReason };
+    const audit = this.#parts.writeAct({ by: acted, act: "release", what });
+    const order = { event: { type: "RELEASE" }, writes: [guard, audit] } as const;
+    return control.release(transactionId, order).catch(asRefusal);
+  }
+
+  async settleTransaction(given: NamedLanding, by: ActedBy): Promise<SettledTransaction> {
+    const { writeAct, evidence } = this.#parts;
+    const acted = readActedBy(by);
+    const { transactionId, signature } = readCommand(landed, given);
+    const guard = await this.#guard(matterId("unprovable", transactionId));
+    const audit = writeAct({ by: acted, act: "settle", what: { transactionId, signature } });
+    return evidence.settle({ transactionId, signature, writes: [guard, audit] }).catch((error: unknown) => {
+      if (!isPaymentError(error, "TRANSACTION_NOT_FOUND")) throw error;
+      throw new OperatorRefused(`there is no wallet transaction ${transactionId}`, { cause: error });
+    });
+  }
+
+  async returnTokens(given: string, order: ReturnOrder, by: ActedBy): Promise<OrderedReturn> {
+    const acted = readActedBy(by);
+    const { transactionId, ...checked } = readCommand(returned, { ...order, transactionId: given });
+    const control = this.#control();
+    // The chart hears one order at a time, so that of two at once one is refused.
+    return control
+      .returnTokens({
+        transactionId,
+        order: checked,
+        writesFor: (ordered) => [
+          this.#parts.writeAct({ by: acted, act: "return_tokens", what: { ...ordered } }),
+        ],
+      })
+      .catch(asRefusal);
+  }
+
+  #control(): DepositControl {
+    const { control } = this.#parts;
+    if (control === null) throw privateModeIsOff();
+    return control;
+  }
+
+  async #depositOf(transactionId: string): Promise<DepositRecord> {
+    const { storage } = this.#parts;
+    const view = await storage.transaction(transactionId);
+    const [deposit] = await storage.deposits([view?.transaction.depositAddress ?? ""]);
+    if (deposit === undefined) throw noPrivateTransaction(transactionId);
+    return deposit;
+  }
+
+  /** Of several who decide at once, also by `resolve`, one does; what waits for a second person waits no more. */
+  async #guard(matter: string): Promise<PaymentWrite> {
+    const { storage, clock } = this.#parts;
+    return decisionWrite(matter, await storage.decision(matter), { proposal: null, decidedAt: clock.now() });
+  }
+}
+
+function noPrivateTransaction(transactionId: string, options?: ErrorOptions): OperatorRefused {
+  return new OperatorRefused(`there is no private transaction ${transactionId}`, options);
+}
+
+/** The operator's sentence of what private mode refuses. */
+function asRefusal(error: unknown): never {
+  const options = { cause: error };
+  if (error instanceof ReleaseRefused) throw new OperatorRefused(error.message, options);
+  if (isPaymentError(error, "TRANSACTION_NOT_FOUND")) {
+    throw noPrivateTransaction(error.details.transactionId, options);
+  }
+  if (isPaymentError(error, "INVALID_ASSET")) {
+    throw new OperatorRefused(`mint: ${error.details.asset} is no address of a mint`, options);
+  }
+  if (isPaymentError(error, "INVALID_ADDRESS")) {
+    throw new OperatorRefused(`to: ${error.details.address} is no address`, options);
+  }
+  if (isPaymentError(error, "INVALID_RECIPIENT")) {
+    const { address, reason } = error.details;
+    throw new OperatorRefused(`to: ${address} cannot be paid (${reason}): name a wallet`, options);
+  }
+  throw error;
+}
