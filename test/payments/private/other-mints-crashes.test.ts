@@ -102,6 +102,8 @@ async function brokenIn(world: Scene, { order, foreign }: Given): Promise<readon
   const payments = (await world.storage.transaction(order.id))?.payments ?? [];
   const paid = payments.filter(({ kind, status }) => kind === "refund" && status === "finalized");
   if (paid.length !== 1) broken.push(`${paid.length} payments took it`);
+  const acts = (await world.service.operator.auditLog()).map(({ act: name }) => name);
+  if (acts.join() !== "return_tokens") broken.push(`in the audit log: ${acts.join()}`);
   return broken;
 }
 

@@ -407,7 +407,7 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     expect((await fixture.storage.load(id))?.status).toBe("done");
   });
 
-  test("M3: what is found a day after its death is shown by an operator's word", async () => {
+  test("M3: what is found a day after its death is shown by an operator's word, once, with one row in the audit log", async () => {
     const scene = await world();
     const { fixture, one, two } = scene;
     const { id, signature } = await scene.pay();
@@ -424,13 +424,22 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     [one.rule, two.rule] = [undefined, undefined];
     await look(fixture.service, 2);
     expect(await scene.shown(id)).not.toHaveProperty("landedAfterCancel");
-    expect(
-      await fixture.service.operator.settleTransaction({ transactionId: id, signature }, BY),
-    ).toMatchObject({ status: "failed" });
+    // Its chart has ended: nothing but the guard tells two operators apart.
+    const landing = { transactionId: id, signature };
+    const asked = await Promise.allSettled([
+      fixture.service.operator.settleTransaction(landing, BY),
+      fixture.another().operator.settleTransaction(landing, { actor: "bea", reason: "drill" }),
+    ]);
+    expect(asked.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(asked.find(({ status }) => status === "fulfilled")).toMatchObject({ value: { status: "failed" } });
     expect(await scene.shown(id)).toMatchObject({
       landedAfterCancel: true,
       recipients: [{ status: "paid" }],
     });
+    await expect(fixture.service.operator.settleTransaction(landing, BY)).rejects.toThrow(
+      "is settled already",
+    );
+    expect(await fixture.service.operator.auditLog()).toMatchObject([{ act: "settle", what: landing }]);
   });
 });
 
