@@ -1,6 +1,7 @@
 /** Caller-signed payments over endpoints that lie, differ, or have forgotten: what they become, and what is said of them. */
 import { afterEach, describe, expect, test } from "vitest";
 import { OperatorRefused } from "../../../src/payments/operator/operator-refused.ts";
+import type { PaymentStorage } from "../../../src/payments/payment-storage.ts";
 import type { PaymentService } from "../../../src/service/payment-service.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
@@ -424,22 +425,30 @@ describe("M6: one of two endpoints says of bytes that never landed that they are
     [one.rule, two.rule] = [undefined, undefined];
     await look(fixture.service, 2);
     expect(await scene.shown(id)).not.toHaveProperty("landedAfterCancel");
-    // Its chart has ended: nothing but the guard tells two operators apart.
+    // Its chart has ended: nothing but the guard tells two operators apart, and the other one commits first here.
     const landing = { transactionId: id, signature };
-    const asked = await Promise.allSettled([
-      fixture.service.operator.settleTransaction(landing, BY),
-      fixture.another().operator.settleTransaction(landing, { actor: "bea", reason: "drill" }),
-    ]);
-    expect(asked.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    expect(asked.find(({ status }) => status === "fulfilled")).toMatchObject({ value: { status: "failed" } });
+    const { storage } = fixture;
+    const settling = (service: PaymentService, actor: string) =>
+      service.operator.settleTransaction(landing, { actor, reason: "drill" });
+    const others: unknown[] = [];
+    const slow: PaymentStorage = {
+      ...storage,
+      async commit(items) {
+        const isSettling = items.some(({ writes = [] }) => writes.some(({ table }) => table === "audit"));
+        if (isSettling) others.push(await settling(fixture.service, "bea"));
+        return storage.commit(items);
+      },
+    };
+    const overtaken = fixture.another({ storage: slow });
+    await expect(settling(overtaken, "ann")).rejects.toThrow("somebody else has just settled");
+    expect(others).toMatchObject([{ transactionId: id, status: "failed" }]);
     expect(await scene.shown(id)).toMatchObject({
       landedAfterCancel: true,
       recipients: [{ status: "paid" }],
     });
-    await expect(fixture.service.operator.settleTransaction(landing, BY)).rejects.toThrow(
-      "is settled already",
-    );
-    expect(await fixture.service.operator.auditLog()).toMatchObject([{ act: "settle", what: landing }]);
+    await expect(settling(fixture.service, "ann")).rejects.toThrow("is settled already");
+    const rows = await fixture.service.operator.auditLog();
+    expect(rows).toMatchObject([{ actor: "bea", act: "settle", what: landing }]);
   });
 });
 
