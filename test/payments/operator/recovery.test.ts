@@ -102,6 +102,10 @@ describe.each(sampled(adapters, "recovery"))("on $name", ({ make }) => {
       status: "failed",
       reason: "RECOVERED",
     });
+    // To whom it would go is not known: there is no sender to fall back on.
+    const unknown = "its sender is not known";
+    await expect(operator.releaseDeposit(paid.id, BY)).rejects.toThrow(unknown);
+    await expect(operator.returnTokens(paid.id, { mint: world.bob.address }, BY)).rejects.toThrow(unknown);
     await service.start();
     await settleOn(world, service);
     expect((await world.held(paid.address))[1]).toBe(paid.due);
