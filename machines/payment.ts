@@ -268,7 +268,7 @@ export const payment = setup({
             },
           ],
         },
-        // The other payment is booked already.
+        // The other payment is booked already, or is one of another copy of the database.
         REFUSED: { target: "lost", actions: assign({ fault: ({ event }) => event.fault }) },
         UNMADE: [
           {

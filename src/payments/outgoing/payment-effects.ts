@@ -107,6 +107,8 @@ export class PaymentEffects {
     switch (outcome.kind) {
       case "unknown":
         return this.#hold(deposit, UNKNOWN_SPENDING);
+      case "foreclosed":
+        return { event: { type: "REFUSED", fault: SUPERSEDED } };
       case "made": {
         const { signature, slot, blockTime } = outcome;
         return { event: { type: "MADE", signature, slot, blockTime } };

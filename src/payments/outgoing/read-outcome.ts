@@ -7,6 +7,8 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { Marker, MarkersReading } from "../../ledger/routing.ts";
 import type { DepositKeys } from "../secrets/deposit-keys.ts";
 import { proofOf, readPlan, type Proof, type StoredPlan } from "./plans/stored-plan.ts";
+import { isExcess } from "./plans/words.ts";
+import { explanationOf } from "./unknown-spending.ts";
 
 /** A payment, the order it belongs to, and the address it is paid from. */
 export interface PaymentInQuestion {
@@ -25,13 +27,14 @@ export interface Landing {
 
 /**
  * `unmade`: not landed; `isDead` when none of its bytes can land any more. `unknown`: the marker was made by something that
- * this database does not know.
+ * this database does not know. `foreclosed`: so it was, and an operator has vouched for it: this payment can never land.
  */
 export type PaymentOutcome =
   | ({ readonly kind: "made" } & Landing)
   | ({ readonly kind: "overtaken" } & RivalPayment)
   | { readonly kind: "unmade"; readonly isDead: boolean }
-  | { readonly kind: "unknown" };
+  | { readonly kind: "unknown" }
+  | { readonly kind: "foreclosed" };
 
 /** A payment under the same marker, and what it would have left on the chain. */
 interface Candidate {
@@ -85,7 +88,8 @@ export class PaymentOutcomes {
     if (marker.delegate !== null) return { kind: "unknown" };
     const paid = candidates.filter((each) => each.proof.planWords === null);
     const found = await this.#whichLanded(deposit, paid);
-    return found === null ? { kind: "unknown" } : this.#landedAs(question, found, reading);
+    if (found !== null) return this.#landedAs(question, found, reading);
+    return { kind: (await this.#isForeclosed(deposit, proof.words)) ? "foreclosed" : "unknown" };
   }
 
   /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
@@ -95,6 +99,15 @@ export class PaymentOutcomes {
     if (words === undefined) throw new Error(`no payment of ${deposit.id} makes the plan it should follow`);
     const [marker, planMarker] = (await this.#markers(deposit, [words, planWords])).markers;
     return planMarker === "unmade" && marker !== "unmade";
+  }
+
+  /**
+   * Whether another copy of this database made this refund, and an operator has vouched for that copy's transaction. Only
+   * where nobody but the sender was paid, and where the next refund has words of its own.
+   */
+  async #isForeclosed(deposit: DepositRecord, words: string): Promise<boolean> {
+    const maker = isExcess(words) ? await this.#makerOf(deposit, words) : null;
+    return maker !== null && (await this.#storage.fact(explanationOf(maker))) !== null;
   }
 
   /** A drain moves money to where it belongs anyway; it has landed when the markers that it closes are gone. */
@@ -194,7 +207,7 @@ export class PaymentOutcomes {
     return receipt?.error === null ? receipt.blockTime : null;
   }
 
-  /** For display only: null where no node lists it. */
+  /** Null where no node lists it. */
   async #makerOf(deposit: DepositRecord, words: string): Promise<string | null> {
     const made = await this.#ledger.markedBy(deposit.id, this.#keys.seed(deposit, words));
     return made === null || made === "foreign" ? null : made.signature;

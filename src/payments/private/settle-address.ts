@@ -193,9 +193,11 @@ export class AddressSettling implements AddressSettlement {
         }),
       ),
     );
-    const excesses = payments.filter(
-      ({ status, plan }) => status === "finalized" && isExcess(proofOf(readPlan(plan))?.words ?? ""),
-    );
+    const finalWords = payments
+      .filter(({ status }) => status === "finalized")
+      .map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");
+    // Another copy of this database may have made one: its marker stands, and no payment here is final for it.
+    const excesses = new Set([...finalWords, ...made].filter(isExcess));
     return {
       terms: await termsOf(this.#with, deposit.id),
       receiver,
@@ -208,7 +210,7 @@ export class AddressSettling implements AddressSettlement {
       })),
       paidIn: transaction.mint,
       markers: made,
-      excesses: excesses.length,
+      excesses: excesses.size,
       planned: payments.length,
       mayRefund,
       mayClose: closeAbove !== null,

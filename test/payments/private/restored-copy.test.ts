@@ -117,7 +117,7 @@ interface Restored {
 
 async function goOnWith(
   copy: Uint8Array,
-  { address, transactionId }: Served,
+  { address, transactionId }: Pick<Served, "address" | "transactionId">,
   forgetting: Parameters<typeof restore>[1] = "nothing",
 ): Promise<Restored | null> {
   const storage = await restore(copy, forgetting);
@@ -211,6 +211,54 @@ describe.each(sampled(SCENARIOS, "restored copies"))("$name", (scenario) => {
     },
   );
 });
+
+/** The copy in which a refund is planned and not signed yet. */
+async function beforeTheRefund(copies: readonly Uint8Array[], transactionId: string): Promise<Uint8Array> {
+  for (const copy of copies) {
+    const storage = await restore(copy, "nothing");
+    const { payments = [] } = (await storage.transaction(transactionId)) ?? {};
+    await storage.close();
+    if (payments.some(({ kind, signature }) => kind === "refund" && signature === null)) return copy;
+  }
+  throw new Error("no copy has a refund that is not signed");
+}
+
+test(
+  "E17: a refund that another self of the database has made is given up on the operator's word, and later money goes back",
+  { timeout: 120_000 },
+  async () => {
+    const { storage, copies } = await keepCopies();
+    world = await privateFixture({ storage });
+    const caller = await world.caller();
+    const alice = world.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+    const bob = world.wallet("bob", { lamports: 1_000_000_000n, usdc: 1n });
+    const { body } = await world.order(caller, {
+      sender: alice,
+      to: [{ address: bob.address, amount: "3" }],
+    });
+    const { transactionId, ephemeralAddress: address } = body;
+    await world.deposit(address, { usdc: units(body.depositAmount, 6) + 4_000_000n });
+    await world.settle(8);
+    const [, ofAlice] = await world.held(alice.address);
+    expect(ofAlice).toBeGreaterThan(3_000_000n);
+    await world.service.stop();
+
+    const restored = await goOnWith(await beforeTheRefund(copies, transactionId), { address, transactionId });
+    world.chain.fund(address, { usdc: 2_000_000n });
+    await restored?.pass(MINUTE);
+    expect(await restored?.isHeld()).toBe(true);
+    await restored?.service.operator.releaseDeposit(transactionId, BY);
+    for (let round = 0; round < 12; round++) await restored?.pass(31 * MINUTE);
+    expect(await restored?.isHeld()).toBe(false);
+    const [, atLast] = await world.held(alice.address);
+    expect(atLast).toBeGreaterThan(ofAlice + 1_000_000n);
+    expect(atLast).toBeLessThanOrEqual(ofAlice + 2_000_000n);
+    expect((await world.held(bob.address))[1]).toBe(3_000_001n);
+    expect(await world.held(address)).toEqual([0n, 0n, 0n]);
+    expect((await restored?.service.reconcile())?.findings).toEqual([]);
+    await restored?.close();
+  },
+);
 
 test("E17: an order that another self of the database has served cannot be cancelled", async () => {
   const served = await serve(SEND);

@@ -42,7 +42,7 @@ export interface Settlement {
   readonly paidIn: string;
   /** The words of the markers that stand. */
   readonly markers: readonly string[];
-  /** Refunds of excess that are final, and payments of the address's own that were planned so far. */
+  /** Refunds of excess that were made, and payments of the address's own that were planned so far. */
   readonly excesses: number;
   readonly planned: number;
   readonly mayRefund: boolean;
