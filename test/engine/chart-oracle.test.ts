@@ -14,6 +14,7 @@ import { describe, expect, test } from "vitest";
 import { walletTransfer, webhookDelivery } from "paystate/machines";
 import { openChart } from "../../src/engine/xstate/open-chart.ts";
 import type { ActionScope, ChartAction, ChartSnapshot, ChartStep } from "../../src/engine/chart.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 interface Subject {
   readonly machine: AnyStateMachine;
@@ -286,7 +287,7 @@ describe.each(subjects)("$machine.id, $input", ({ machine, input, events }) => {
           remember(step.value.actions);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -20,6 +20,11 @@ export function byDepth<Value>(choices: Readonly<Record<Depth, Value>>): Value {
   return choices[DEPTH];
 }
 
+/** How often a property is tried that deserves so many runs: a quick run has time for a third of them. */
+export function runsOf(whole: number): number {
+  return QUICK ? Math.ceil(whole / 3) : whole;
+}
+
 /**
  * All of the kinds that a test is made for; in a quick run only the one that the seed draws, so that each has its turn.
  * @param about what tells this choice from others: its name is enough.

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLocalChain } from "paystate/local";
 import { connect, keyOf, NEW_YEAR, signed, SOL, somebody, stillChain, transfer } from "./kit.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 test("a transaction is processed at once, confirmed after one slot and finalized after 32", async () => {
   const chain = await stillChain();
@@ -93,7 +94,7 @@ test("a view of any commitment holds what the accounts held in its slot, whateve
         await chain.close();
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 });
 

@@ -24,6 +24,7 @@ import { land } from "../solana/signed-transaction.ts";
 import { expectRefusal } from "./wallet/wallet-world.ts";
 import { privateTest } from "../kit/private-test.ts";
 import { swapTest } from "../kit/swap-test.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 /** A world whose every commit is kept. */
 interface Logged extends PrivateFixture {
@@ -109,7 +110,7 @@ test("M11: a private quote is given exactly when its amount and its fee together
       expect(asked === null || (asked >= least && asked <= MAX_AMOUNT)).toBe(true);
       expect(asked !== null && least > MAX_AMOUNT).toBe(false);
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(40) },
   );
 });
 

@@ -1,10 +1,14 @@
-/** Gives every fast-check property the seed of this run, and prints it beside each test that fails. */
+/** Gives every fast-check property the seed of this run and the usual number of runs, and prints the seed beside each test that fails. */
 import fc from "fast-check";
 import { beforeEach } from "vitest";
 import { repeatWith, seedOfRun } from "../kit/seed.ts";
+import { runsOf } from "../kit/thorough.ts";
+
+/** fast-check's own. */
+const USUAL_RUNS = 100;
 
 const seed = seedOfRun();
-fc.configureGlobal({ seed });
+fc.configureGlobal({ seed, numRuns: runsOf(USUAL_RUNS) });
 
 beforeEach(({ onTestFailed }) => {
   onTestFailed(({ task }) => {

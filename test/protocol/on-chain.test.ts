@@ -10,6 +10,7 @@ import { type Act, describeAct, protocol, type Scenario } from "./model.ts";
 import { computeBudget, type DepositOnChain, depositsOnChain } from "./on-chain.ts";
 import { PROTOCOL } from "./rules.ts";
 import { SWAP, TWO_CHUNKS, TWO_COPIES } from "./scenarios.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 const makeDeposit = depositsOnChain();
 
@@ -85,7 +86,7 @@ describe("with every rule the chain lands what the model lands and refuses what 
         expect(landed.balance).toBeGreaterThanOrEqual(0);
         await onChain.fork();
       }),
-      { numRuns: 15 },
+      { numRuns: runsOf(15) },
     );
   });
 });

@@ -15,6 +15,7 @@ import { matchContent } from "../../src/solana/match-content.ts";
 import { readInstruction } from "../../src/solana/read-instruction.ts";
 import { planInstructions } from "../../src/solana/routing/plan-instructions.ts";
 import { sharedChainTest as test } from "../kit/chain-test.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 const address = (): Address => Keypair.generate().publicKey.toBase58() as Address;
 const sender = address();
@@ -53,7 +54,7 @@ test("every amount from 1 to 2^64 - 1 is encoded as requested, by the libraries'
         expect(matchContent(meanings, payment)).not.toBeNull();
       }
     }),
-    { numRuns: 50 },
+    { numRuns: runsOf(50) },
   );
 });
 

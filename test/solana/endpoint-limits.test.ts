@@ -7,6 +7,7 @@ import { solanaLedger } from "../../src/solana/index.ts";
 import { anAttempt } from "../kit/attempts.ts";
 import { virtualClock } from "../kit/virtual-clock.ts";
 import { result, scriptedNode, turns, type Reply } from "./scripted-node.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 const OWNER = "Vote111111111111111111111111111111111111111" as Address;
 const signature = (index: number): string => String(index).padStart(64, "1");
@@ -103,7 +104,7 @@ test("no second ever sees more than two seconds' worth of calls, and no caller w
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: runsOf(20) },
   );
 });
 

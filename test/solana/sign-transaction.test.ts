@@ -15,6 +15,7 @@ import {
   type Signer,
 } from "../../src/ledger/sign-transaction.ts";
 import { routingFixture } from "./routing/routing-fixture.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 const secret = (fill: number): Uint8Array => new Uint8Array(32).fill(fill);
 const alice = keypairSigner(secret(1));
@@ -45,7 +46,7 @@ describe("keypairSigner", () => {
           }
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runsOf(20) },
     );
   });
 

@@ -3,6 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isOfSmallOrder } from "../../src/ledger/small-order.ts";
+import { runsOf } from "../kit/thorough.ts";
 
 /** Null for bytes that are no point, by the decoding that takes the most (ZIP 215). */
 function byArithmetic(bytes: Uint8Array): boolean | null {
@@ -53,6 +54,6 @@ test("keys that somebody made are not, and neither is any point that arithmetic 
       // What is no point at all is of no order.
       expect(isOfSmallOrder(seed)).toBe(byArithmetic(seed) ?? false);
     }),
-    { numRuns: 30 },
+    { numRuns: runsOf(30) },
   );
 });

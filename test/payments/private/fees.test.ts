@@ -6,6 +6,7 @@ import { type PriceSource, worthAtMost } from "../../../src/payments/prices/pric
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { units, type PrivateFixture } from "../../kit/private-fixture.ts";
 import { privateTest } from "../../kit/private-test.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 /** A customer where not one price or share divides ten thousand without a rest. */
 interface Stage extends PrivateFixture {
@@ -46,6 +47,6 @@ test("the routing fee is the smallest whole amount that is not less than its sha
       expect(units(body.inputAmount, 6)).toBe(amount + fees);
       expect(units(body.fee, 6)).toBe(fees);
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(40) },
   );
 });

@@ -16,6 +16,7 @@ import { deskProvider, type DeskOptions } from "../../../src/payments/swap-provi
 import type { Swapper, WantedReservation } from "../../../src/payments/swap-provider/swap-provider.ts";
 import { silentLogger } from "../../../src/runtime.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 const reserve = fc.bigInt({ min: 1n, max: 2n ** 63n });
 const amount = fc.bigInt({ min: 1n, max: 2n ** 63n });
@@ -143,7 +144,7 @@ describe("a desk", () => {
         expect(got).toBeLessThanOrEqual(constantProduct(given, { give: sol, get: usdc }));
         expect((sol + given) * (usdc - got) >= sol * usdc).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 

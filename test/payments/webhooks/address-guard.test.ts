@@ -3,6 +3,7 @@ import { isIPv4 } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { literalAddress, refusedAddress } from "../../../src/payments/webhooks/sending/address-guard.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 // IANA IPv4 Special-Purpose Address Registry, multicast, and Azure's platform address.
 const REFUSED_IPV4 = [
@@ -68,14 +69,14 @@ const ipv6 = fc.oneof(any(128), ...[...REFUSED_IPV6, PUBLIC_IPV6].map((cidr) => 
 test("H10: the guard agrees with IANA's IPv4 registry on random addresses and all borders", () => {
   fc.assert(
     fc.property(ipv4, (value) => refusedAddress(toText(value, 32)) === oracleIPv4(value)),
-    { numRuns: 5_000 },
+    { numRuns: runsOf(5_000) },
   );
 });
 
 test("H10: the guard agrees with IANA's IPv6 registry on random addresses and all borders", () => {
   fc.assert(
     fc.property(ipv6, (value) => refusedAddress(toText(value, 128)) === oracleIPv6(value)),
-    { numRuns: 5_000 },
+    { numRuns: runsOf(5_000) },
   );
 });
 

@@ -125,7 +125,7 @@ async function deliverAll({ make }: Adapter, receivers: number, queuedForTarpit:
 
 describe.each(sampled(adapters, "tarpit"))("on $name", (adapter) => {
   // Fewer than fill the 64 places, as many as fill them exactly, and more.
-  test.each([8, 16, 32])(
+  test.each(sampled([8, 16, 32], "receivers beside the tarpit"))(
     "H14: beside the tarpit %i healthy receivers wait at most 1.25 times as long as without it",
     { timeout: 120_000 },
     async (receivers) => {

@@ -5,6 +5,7 @@ import type { Address } from "../../../src/address.ts";
 import type { Marker, TransactionFault } from "../../../src/ledger/routing.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 /** What a marker costs. */
 interface Scene extends RoutingFixture {
@@ -98,6 +99,6 @@ test("each transaction of marks, replacements, follows and closings succeeds or 
         await expectModel(scene, deposit, model);
       }
     }),
-    { numRuns: 15 },
+    { numRuns: runsOf(15) },
   );
 }, 60_000);

@@ -8,6 +8,7 @@ import { TOKEN_ACCOUNT_BYTES, type Marker } from "../../../src/ledger/routing.ts
 import { solanaLedger, type Fetch } from "../../../src/solana/index.ts";
 import { blockClock } from "../../kit/chain-fixture.ts";
 import { callIn, routingFixture, type Party, type RoutingFixture } from "./routing-fixture.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 const SOL = 1_000_000_000n;
@@ -241,7 +242,7 @@ describe("markers", () => {
           expect(await told(ledger, "any")).toEqual([isPlain ? "unmade" : "disputed"]);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     );
   });
 

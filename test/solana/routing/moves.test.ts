@@ -6,6 +6,7 @@ import { describe, expect } from "vitest";
 import type { Move } from "../../../src/ledger/routing.ts";
 import type { Party, RoutingFixture } from "./routing-fixture.ts";
 import { sharedRoutingTest } from "./routing-test.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 const USDC = 1_000_000n;
 const LARGEST = 2n ** 64n - 1n;
@@ -69,7 +70,7 @@ describe("encoding", () => {
           [sponsor.address, scene.ata(second), second].map(String),
         );
       }),
-      { numRuns: 50 },
+      { numRuns: runsOf(50) },
     );
   });
 
@@ -89,7 +90,7 @@ describe("encoding", () => {
           await expect(ledger.sizeOf(plan(move))).rejects.toThrow(RangeError);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: runsOf(50) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
 } from "../../../src/solana/rpc/rpc-call.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { turns } from "../scripted-node.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 /** A request that reached the node, to be answered by the test. */
 interface Reached {
@@ -149,7 +150,7 @@ test("no request holds more calls, or more bytes, than it may, and no call is lo
         }
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runsOf(30) },
   );
 });
 

@@ -6,6 +6,7 @@ import { joinedCalls } from "../../../src/solana/rpc/joined-calls.ts";
 import type { RpcCall } from "../../../src/solana/rpc/rpc-call.ts";
 import { virtualClock, type VirtualClock } from "../../kit/virtual-clock.ts";
 import { turns } from "../scripted-node.ts";
+import { runsOf } from "../../kit/thorough.ts";
 
 /** A call that reached the node, to be answered by the test. */
 interface Reached {
@@ -150,7 +151,7 @@ describe("accounts", () => {
           expect(Math.max(...sizes)).toBeLessThanOrEqual(largest);
         },
       ),
-      { numRuns: 50 },
+      { numRuns: runsOf(50) },
     );
   });
 
