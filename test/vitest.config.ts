@@ -24,6 +24,24 @@ const WITH_PROCESSES = [
   "test/inspector/browser*.test.ts",
 ];
 
+/** Random lives, deaths at every line, nodes that lie, and crowds: CI runs them, `npm test` alone has no time for them. */
+const EXPLORATIONS = [
+  "test/simulation/*.test.ts",
+  "test/protocol/{model,on-chain}.test.ts",
+  "test/engine/{chart-oracle,crowded-migrations,migrating-lives,random-charts}.test.ts",
+  "test/http/mutated-requests.test.ts",
+  "test/local/{garbage,snapshots}.test.ts",
+  "test/payments/moving.test.ts",
+  "test/payments/races/{cancelling,quotes}.test.ts",
+  "test/payments/private/{conservation,lies,lying-lives,two-live-copies}.test.ts",
+  "test/payments/private/{other-mints-crashes,purses-explained,restored-copy}.test.ts",
+  "test/payments/swap/swap-under-lies.test.ts",
+  "test/payments/webhooks/{catching-up,fair-deliveries,hostile-tenants,tarpit}.test.ts",
+  "test/service/chain-down-kills.test.ts",
+  "test/solana/{chaos,verify-random}.test.ts",
+  "test/storage/{equivalence,moving}.test.ts",
+];
+
 /** Tests run against the sources; the packed build has a test of its own (`npm run test:package`). */
 const sources = [
   { find: /^paystate$/, replacement: source("src/index.ts") },
@@ -42,7 +60,7 @@ const sources = [
   { find: "paystate/testing", replacement: source("test/kit/index.ts") },
 ];
 
-/** Where the two projects differ. */
+/** Where the projects differ. */
 interface ProjectParts {
   readonly name: string;
   readonly include: readonly string[];
@@ -54,7 +72,7 @@ interface ProjectParts {
   readonly mode: string;
 }
 
-/** What both projects have in common. */
+/** What all projects have in common. */
 function project({ name, include, exclude, timeoutMs, setUp, mode }: ProjectParts): UserWorkspaceConfig {
   return {
     mode,
@@ -100,9 +118,17 @@ export default defineConfig(({ mode }) => ({
         mode,
       }),
       project({
+        name: "explorations",
+        include: EXPLORATIONS,
+        exclude: [],
+        timeoutMs: 20_000,
+        setUp: [],
+        mode,
+      }),
+      project({
         name: "rest",
         include: ["test/**/*.test.ts"],
-        exclude: WITH_PROCESSES,
+        exclude: [...WITH_PROCESSES, ...EXPLORATIONS],
         timeoutMs: 20_000,
         setUp: [],
         mode,
