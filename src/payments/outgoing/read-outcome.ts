@@ -89,7 +89,7 @@ export class PaymentOutcomes {
     const paid = candidates.filter((each) => each.proof.planWords === null);
     const found = await this.#whichLanded(deposit, paid);
     if (found !== null) return this.#landedAs(question, found, reading);
-    return { kind: (await this.#isForeclosed(deposit, proof.words)) ? "foreclosed" : "unknown" };
+    return { kind: (await this.#isForeclosed(deposit, paid)) ? "foreclosed" : "unknown" };
   }
 
   /** Whether the plan that a payment depends on was given up for another one: then the payment can never land. */
@@ -103,10 +103,12 @@ export class PaymentOutcomes {
 
   /**
    * Whether another copy of this database made this refund, and an operator has vouched for that copy's transaction. Only
-   * where nobody but the sender was paid, and where the next refund has words of its own.
+   * where nobody but the sender was paid, where the next refund has words of its own, and where nothing was signed here.
    */
-  async #isForeclosed(deposit: DepositRecord, words: string): Promise<boolean> {
-    const maker = isExcess(words) ? await this.#makerOf(deposit, words) : null;
+  async #isForeclosed(deposit: DepositRecord, refunds: readonly Candidate[]): Promise<boolean> {
+    const words = refunds[0]?.proof.words ?? "";
+    if (!isExcess(words) || refunds.some(({ row }) => row.signature !== null)) return false;
+    const maker = await this.#makerOf(deposit, words);
     return maker !== null && (await this.#storage.fact(explanationOf(maker))) !== null;
   }
 

@@ -6,7 +6,7 @@ import {
   type SettlementParams,
 } from "../../../machines/index.ts";
 import { depositContext } from "../deposit-context.ts";
-import type { DepositRecord, PaymentTables } from "../records.ts";
+import type { DepositRecord, PaymentRecord, PaymentTables } from "../records.ts";
 import type { PaymentStorage, TransactionView } from "../payment-storage.ts";
 import { knownAddress, type Address } from "../../address.ts";
 import type { EffectOutcome } from "../../engine/index.ts";
@@ -193,11 +193,6 @@ export class AddressSettling implements AddressSettlement {
         }),
       ),
     );
-    const finalWords = payments
-      .filter(({ status }) => status === "finalized")
-      .map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");
-    // Another copy of this database may have made one: its marker stands, and no payment here is final for it.
-    const excesses = new Set([...finalWords, ...made].filter(isExcess));
     return {
       terms: await termsOf(this.#with, deposit.id),
       receiver,
@@ -210,7 +205,7 @@ export class AddressSettling implements AddressSettlement {
       })),
       paidIn: transaction.mint,
       markers: made,
-      excesses: excesses.size,
+      excesses: excessesMade(payments, made),
       planned: payments.length,
       mayRefund,
       mayClose: closeAbove !== null,
@@ -319,4 +314,14 @@ function sumOf(plans: readonly StoredPlan[], kind: Movement["kind"], mint: strin
     .flatMap(({ movements }) => movements)
     .filter((each) => each.kind === kind && each.mint === mint)
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** How many refunds of excess were made: those that are final here, and those whose marker stands and nothing signed here made. */
+function excessesMade(payments: readonly PaymentRecord[], standing: readonly string[]): number {
+  const wordsOf = (those: readonly PaymentRecord[]): readonly string[] =>
+    those.map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");
+  const ended = wordsOf(payments.filter(({ status }) => status === "finalized"));
+  const signed = new Set(wordsOf(payments.filter(({ signature }) => signature !== null)));
+  const ofAnotherCopy = standing.filter((words) => !signed.has(words));
+  return new Set([...ended, ...ofAnotherCopy].filter(isExcess)).size;
 }
