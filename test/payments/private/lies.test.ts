@@ -288,6 +288,45 @@ test("M17: a node that answers every attempt with an error at once: attempts pau
   await world.judge();
 });
 
+test("M3: a refund that landed and that both nodes said failed is found by its marker when more money comes, and both go back", async ({
+  world,
+}) => {
+  const { nodes, alice } = world;
+  const order = await world.sendTo();
+  const refunds = async (): Promise<readonly PaymentRecord[]> => {
+    const { payments = [] } = (await world.storage.transaction(order.id)) ?? {};
+    return payments.filter(({ kind }) => kind === "refund");
+  };
+  const marker = markerOf(world, order, "excess 1");
+  const isRefund = async (signature: string): Promise<boolean> =>
+    (await refunds()).some((each) => each.signature === signature);
+  const end = tell(
+    nodes,
+    reportsFinalized(OTHER_OWNER_IN_SEND, isRefund),
+    hidesAccounts(async (account) => account === marker),
+    simulatesAnything,
+    isAhead(1_000),
+  );
+  const [, before] = await world.held(alice.address);
+  await world.deposit(order.address, { usdc: order.due + 4_000_000n });
+  await live(world, 15);
+  expect(await refunds()).toMatchObject([{ mark: "refund 2: excess 1", status: "failed" }]);
+  end();
+  await released(world, order);
+  await world.deposit(order.address, { usdc: 4_000_000n });
+  await live(world, 60);
+  await released(world, order);
+  expect(await refunds()).toMatchObject([
+    { mark: "refund 2: excess 1", status: "finalized" },
+    { mark: "refund 3: excess 1", status: "failed", reason: "superseded" },
+    { mark: "refund 4: excess 2", status: "finalized" },
+  ]);
+  expect((await world.held(alice.address))[1]).toBeGreaterThan(before + 7_000_000n);
+  await world.sweep();
+  expect(await world.held(order.address)).toEqual([0n, 0n, 0n]);
+  await world.judge();
+});
+
 test(
   "M17: nodes that deny every attempt and are far ahead at once: attempts end, and the operator is told",
   { timeout: 120_000 },
