@@ -19,12 +19,11 @@ import type { DepositControl } from "./resolve/resolve-deposits.ts";
 /** What can be done to any transaction. What waits for a person is decided by `resolve`. */
 export interface TransactionActing {
   /**
-   * Lets go of the deposit address of an order, whatever it is held for and however long ago it was closed or written off,
-   * and has it settled again as soon as a service is at work. Says that every transaction the address has signed was
-   * rightly signed, that the payers may be served, and that the sponsor may spend as much again: each release grants it
-   * once more. Rejects with `OperatorRefused` where somebody else decides about the address at the same moment, and for
-   * an open order whose address has paid what this database does not know; with `LedgerUnavailable` when the chain cannot
-   * be read.
+   * Releases the deposit address of an order: one that is held for any reason, at rest, closed or written off. A service
+   * at work settles it again. The operator vouches for every transaction that the address has signed and lets its payers
+   * be served; each release grants the sponsor's allowance once more. Rejects with `OperatorRefused` when another decision
+   * about the address is committed first, and for an open order whose address has paid what this database does not know;
+   * with `LedgerUnavailable` when the chain cannot be read.
    */
   releaseDeposit(transactionId: string, by: ActedBy): Promise<ReleasedDeposit>;
   /**

@@ -103,7 +103,7 @@ export class PaymentOutcomes {
 
   /**
    * Whether another copy of this database made this refund, and an operator has vouched for that copy's transaction. Only
-   * where nobody but the sender was paid, where the next refund has words of its own, and where nothing was signed here.
+   * refunds of excess: they pay the sender alone, and the next one has words of its own. This database has signed none.
    */
   async #isForeclosed(deposit: DepositRecord, refunds: readonly Candidate[]): Promise<boolean> {
     const words = refunds[0]?.proof.words ?? "";

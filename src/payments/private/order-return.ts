@@ -100,14 +100,13 @@ export async function orderReturn(
   if (found === "nothing") throw new ReleaseRefused(`deposit address ${deposit.id} holds nothing of ${mint}`);
   if ("kind" in found) throw new ReleaseRefused(`${mint} cannot be sent to ${to}: ${sentenceOf(found)}`);
   const { amount, held, decimals } = found;
-  const left = formatAmount(held - amount, decimals);
   const ordered = {
     transactionId,
     address: deposit.id,
     mint,
     to,
     amount: formatAmount(amount, decimals),
-    left,
+    left: formatAmount(held - amount, decimals),
   };
   const event = { type: "RETURN", mint, to } as const;
   const sent = await engine.send(addresses, deposit.id, event, { writes: writesFor(ordered) });

@@ -44,7 +44,7 @@ export interface Releasing extends Pick<ServiceContext, "storage" | "ledger"> {
  *
  * The operator says by it that every transaction the address has signed was rightly signed, that the payers may be
  * served, and that the sponsor may spend as much again as it was allowed at first. Throws `ReleaseRefused` where that
- * word is not enough: see `refuseUnlessRecognised`, and where somebody else has decided meanwhile.
+ * word is not enough (see `refuseUnlessRecognised`), and when another decision about the address was committed first.
  */
 export async function releaseDeposit(
   { storage, ledger, keys, engine, addresses }: Releasing,

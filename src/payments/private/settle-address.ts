@@ -316,7 +316,7 @@ function sumOf(plans: readonly StoredPlan[], kind: Movement["kind"], mint: strin
     .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** How many refunds of excess were made: those that are final here, and those whose marker stands and nothing signed here made. */
+/** How many refunds of excess were made: the final ones here, and those of another copy, whose markers stand and no payment here signed. */
 function excessesMade(payments: readonly PaymentRecord[], standing: readonly string[]): number {
   const wordsOf = (those: readonly PaymentRecord[]): readonly string[] =>
     those.map(({ plan }) => proofOf(readPlan(plan))?.words ?? "");

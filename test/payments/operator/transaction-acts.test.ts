@@ -99,6 +99,12 @@ const ACTS = [
 const versionOf = async ({ storage }: Scene, { instance }: Prepared): Promise<number> =>
   (await storage.load(instance))?.version ?? 0;
 
+/** Holds an address as a refused depositor does. */
+async function hold({ storage }: Scene, address: string): Promise<void> {
+  const write = { table: "deposits", id: address, set: { heldReason: "screening" } } as const;
+  await storage.commit([{ writes: [write] }]);
+}
+
 const rowsOf = ({ service }: Scene) => service.operator.auditLog();
 
 /** What each of several who act at once got. */
@@ -205,8 +211,7 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
   }) => {
     const world = await open(adapter);
     const { perform, instance } = await prepareRelease(world);
-    const hold = { table: "deposits", id: instance, set: { heldReason: "screening" } } as const;
-    await world.storage.commit([{ writes: [hold] }]);
+    await hold(world, instance);
     const both = [
       perform(world.another(), BY),
       world.another().operator.resolve(`held:${instance}`, { action: "release" }, BEA),
@@ -220,13 +225,12 @@ describe.each(sampled(adapters, "acts on transactions"))("on $name", (adapter) =
   }) => {
     const world = await open(adapter);
     const { perform, instance } = await prepareRelease(world);
-    const hold = { table: "deposits", id: instance, set: { heldReason: "screening" } } as const;
-    await world.storage.commit([{ writes: [hold] }]);
+    await hold(world, instance);
     const { operator } = world.another({ approvals: 2 });
     const { address } = world.wallet("dave", { lamports: 1_000_000_000n });
     await operator.resolve(`held:${instance}`, { action: "refundTo", address }, BY);
     await perform(world.another(), BY);
-    await world.storage.commit([{ writes: [hold] }]);
+    await hold(world, instance);
     await expect(operator.approve(`held:${instance}`, { address }, BEA)).rejects.toThrow(
       "waits for an approval",
     );

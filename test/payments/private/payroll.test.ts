@@ -210,7 +210,7 @@ test("P16: five hundred fresh accounts under a quote priced for one are not take
 });
 
 const RECIPIENTS = byDepth({ quick: 60, ci: 500, long: 500 });
-/** With how many recipients one payment of it pays. */
+/** An asset, the share of each recipient, and how many recipients one payment pays. */
 const LARGEST = [
   ["USDC", "0.001", 5],
   ["SOL", "0.002", 12],
@@ -219,8 +219,8 @@ const LARGEST = [
 test.for(sampled(LARGEST, "the largest payroll"))(
   `P19: a payroll of ${RECIPIENTS} in %s: no transaction over 1,232 bytes, each recipient in one payment, each paid once`,
   { timeout: 180_000 },
-  async ([asset, amount, each], { open }) => {
-    const payouts = Math.ceil(RECIPIENTS / each);
+  async ([asset, amount, perPayment], { open }) => {
+    const payouts = Math.ceil(RECIPIENTS / perPayment);
     const world = await open({}, { maxRecipients: 500, depositWindowMs: DAY });
     // A free account may reserve two percent of it.
     world.chain.fund(world.sponsor.address, { lamports: 100n * SOL });

@@ -29,7 +29,7 @@ function kindOfHold(heldReason: string): MatterKind {
   return heldReason === UNKNOWN_SPENDING ? "unexplained" : "held";
 }
 
-/** The matter that an address is, or would be were it held: whoever decides about the one decides about the other. */
+/** The id of the matter under which decisions about an address are kept, whether or not it is held. */
 export function matterOfAddress({ id, heldReason }: Pick<DepositRecord, "id" | "heldReason">): string {
   return matterId(kindOfHold(heldReason ?? ""), id);
 }

@@ -41,8 +41,8 @@ export function refundWords(
 
 /**
  * A refund when nothing is left that could be replaced. Without the amount: two refunds that were planned on different
- * balances exclude each other. The next ordinal is used only when the
- * marker of this one is final.
+ * balances exclude each other. The next ordinal is used only when the marker of this one
+ * is final.
  */
 export function excessWords(ordinal: number): string {
   return `${EXCESS}${ordinal}`;
