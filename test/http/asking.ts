@@ -7,6 +7,7 @@ import type { Wallet } from "../kit/chain-fixture.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
 import type { ContractWorld, Tenant } from "./contract-world.ts";
 import { CASES, validRequest, type Draft } from "./mutations.ts";
+import { BY } from "../kit/by.ts";
 
 /** An endpoint, and somebody who asks it. */
 export interface Asking {
@@ -17,9 +18,6 @@ export interface Asking {
 
 /** Makes the request, after what it takes to have it refused; answers what came. */
 export type ErrorCase = (asking: Asking) => Promise<JudgedAnswer>;
-
-/** Who acts for the operator. */
-export const BY = { actor: "ann", reason: "drill" };
 
 /** The request of the document's example, changed. `example` is its name, where an endpoint has several. */
 export function draftOf({ endpoint, tenant }: Asking, change: Partial<Draft> = {}, example?: string): Draft {

@@ -4,7 +4,6 @@ import { bodyUse, type KeyedEndpoint } from "../../src/http/contract/endpoint.ts
 import { isDurable } from "../../src/http/contract/limits.ts";
 import { SCOPES } from "../../src/payments/accounts/caller.ts";
 import {
-  BY,
   cancelOf,
   draftOf,
   fields,
@@ -21,6 +20,7 @@ import {
   withoutNodes,
   type ErrorCase,
 } from "./asking.ts";
+import { BY } from "../kit/by.ts";
 
 const ONE = { free: 1, pro: 1, enterprise: 1 };
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { httpFixture, type HttpFixture } from "./http-fixture.ts";
 import { WAYS } from "./ways.ts";
+import { BY } from "../kit/by.ts";
 
-const BY = { actor: "ann", reason: "drill" };
 const [way] = WAYS;
 if (way === undefined) throw new Error("there is a way into the handler");
 

@@ -18,7 +18,8 @@ import { adapters } from "../../kit/adapters.ts";
 import { solAt150 } from "../../kit/private-fixture.ts";
 import { virtualClock } from "../../kit/virtual-clock.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { BY, closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
+import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
+import { BY } from "../../kit/by.ts";
 
 closeWorlds();
 

@@ -8,9 +8,6 @@ import type { PaymentServiceOptions } from "../../../src/service/payment-service
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 
-/** Who acts in these tests, and why. */
-export const BY = { actor: "ann", reason: "drill" } as const;
-
 /** A service with private mode, a rich wallet, and a hook into its storage. */
 export interface IntakeWorld extends PrivateFixture {
   readonly alice: Wallet;

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import { adapters } from "../../kit/adapters.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { BY, closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
+import { closeWorlds, intakeWorld, type IntakeWorld } from "./intake-world.ts";
+import { BY } from "../../kit/by.ts";
 
 closeWorlds();
 

@@ -5,7 +5,7 @@ import type { AttentionNews } from "../../../src/payments/operator/attention/tel
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { gone, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
-import { BY } from "./intake-world.ts";
+import { BY } from "../../kit/by.ts";
 
 interface Scene extends PrivateFixture {
   readonly one: OddEndpoint;

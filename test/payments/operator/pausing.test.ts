@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { adapters } from "../../kit/adapters.ts";
 import { sampled } from "../../kit/thorough.ts";
-import { BY, closeWorlds, intakeWorld } from "./intake-world.ts";
+import { closeWorlds, intakeWorld } from "./intake-world.ts";
+import { BY } from "../../kit/by.ts";
 
 closeWorlds();
 

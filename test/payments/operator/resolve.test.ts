@@ -6,8 +6,8 @@ import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
 import { sampled } from "../../kit/thorough.ts";
 import { DAY, MINUTE, scene, SOL, type Ordered, type Scene } from "../private/scene.ts";
+import { BY } from "../../kit/by.ts";
 
-const BY = { actor: "ann", reason: "drill" };
 const BEA = { actor: "bea", reason: "checked with the bank" };
 
 /** A host's screening: who is refused, and whether it answers at all. */
