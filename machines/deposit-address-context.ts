@@ -66,7 +66,13 @@ export interface DepositAddressContext extends DepositAddressInput, DepositLevel
 
 /** What an address reacts to. */
 export type DepositAddressEvent =
-  | ({ readonly type: "BALANCES_READ"; /** Milliseconds. */ readonly blockTime: number } & Reading)
+  | ({
+      readonly type: "BALANCES_READ";
+      /** Milliseconds. */
+      readonly blockTime: number;
+      /** An endpoint tells of a deposit that too few others show: the window stays open. */
+      readonly isDisputed?: true;
+    } & Reading)
   /** A token account of this owner that is not its associated one holds a deposit. */
   | { readonly type: "STRAY_SEEN" }
   /** Such accounts are being emptied into the associated one. */

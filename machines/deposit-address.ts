@@ -76,8 +76,10 @@ export const depositAddress = setup({
     isFunded: ({ context }, reading: Reading) => holds(context, reading, context.required),
     isFundedUnscreened: ({ context }, reading: Reading) =>
       !context.isScreened && holds(context, reading, context.required),
-    isWindowOver: ({ context }, reading: Reading & { blockTime: number }) =>
-      reading.slot >= context.settledSlot && reading.blockTime > context.expiresAt,
+    isWindowOver: ({ context }, reading: Reading & { blockTime: number; isDisputed?: true }) =>
+      reading.slot >= context.settledSlot &&
+      reading.blockTime > context.expiresAt &&
+      reading.isDisputed !== true,
     isDeposit: ({ context }, reading: Reading) => isNews(context, reading) && isDeposit(context, reading),
     isNews: ({ context }, reading: Reading) => isNews(context, reading),
     isUnderWay: ({ context }, params: { payment: string }) => params.payment === context.underWay,

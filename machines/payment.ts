@@ -59,7 +59,7 @@ export type PaymentEvent =
   /** The simulation fails because the marker exists; nothing was signed. */
   | { readonly type: "MARKED" }
   | { readonly type: "BROADCAST" }
-  /** One node reports the signature `about` as confirmed. */
+  /** Enough endpoints show the signature `about` as confirmed. */
   | { readonly type: "CONFIRMED"; readonly about: string }
   /** One node reports `about` as finalized. A reason to read the marker, and no more. */
   | { readonly type: "REPORTED"; readonly about: string; readonly error: string | null }

@@ -85,6 +85,11 @@ export type { AuditEntry, AuditPage } from "./payments/operator/audit-log.ts";
 export type { LimitEntry, Limiting, WantedLimits } from "./payments/operator/gates/limiting.ts";
 export type { Direction } from "./payments/intake/rules.ts";
 export type { LoweredEntry, Lowering, WantedWitnesses } from "./payments/operator/gates/lowering.ts";
+export type {
+  EndpointSuspending,
+  SuspendedEndpointEntry,
+  WantedSuspension,
+} from "./payments/operator/gates/suspending-endpoints.ts";
 export type { PausedEntry, PausedScope, Pausing } from "./payments/operator/gates/pausing.ts";
 export type { SuspendedAccount, Suspending } from "./payments/operator/gates/suspending.ts";
 export type { AddressTally } from "./payments/reconcile/tally.ts";
@@ -128,6 +133,7 @@ export type {
   Balances as WalletBalances,
   Commitment,
   DeclaredPayment,
+  EndpointDispute,
   EndpointStanding,
   EndpointUse,
   ExchangeUse,
@@ -136,11 +142,13 @@ export type {
   Landing,
   LandingRefusal,
   Ledger,
+  LedgerReads,
   MintFacts,
   OthersUse,
   PaymentCost,
   Reading as LedgerReading,
   Receipt as LandingReceipt,
+  Restriction as LedgerRestriction,
   SignatureStatus,
   SimulationFault,
   TokenAccountState,
@@ -148,7 +156,6 @@ export type {
   UnsignedPayment,
   VerifiedPayment,
   WitnessCount,
-  WitnessedReads,
 } from "./ledger/ledger.ts";
 export { keypairSigner, signTransaction, SigningFailed } from "./ledger/sign-transaction.ts";
 export type { SignedTransaction, Signer } from "./ledger/sign-transaction.ts";
@@ -170,6 +177,7 @@ export type {
 } from "./payments/swap-provider/swap-provider.ts";
 export type {
   AssetAccount,
+  ClaimedFunds,
   Funds as AddressFunds,
   FundsReading,
   Heights as BlockHeights,

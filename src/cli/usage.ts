@@ -59,6 +59,10 @@ paystate witnesses --lower NUMBER --minutes MINUTES
 paystate witnesses --restore
     While endpoints are missing: believes what is final on the word of fewer, for a day at most; ends that early.
 
+paystate endpoint --suspend NAME --minutes MINUTES
+paystate endpoint --restore NAME
+    Takes an endpoint that answers wrongly out of service, for a day at most; ends that early.
+
 paystate audit [--after ID] [--limit N]
     Prints the audit log, oldest first.
 

@@ -209,13 +209,41 @@ export interface EndpointStanding {
   readonly trouble: EndpointTrouble | null;
 }
 
-/**
- * The questions that need several endpoints, without those that may give something up for good: what is never believed on
- * fewer endpoints than are configured, such as that a transaction is dead (`fates`), is not among them.
- */
-export type WitnessedReads = Pick<
+/** A fact that endpoints tell differently. */
+export interface EndpointDispute {
+  /** What the fact is about, such as "the rent of an account". */
+  readonly subject: string;
+  /** Unix milliseconds of the first time that they differed. */
+  readonly since: number;
+  /** The endpoints that answered, as in `Reading`; empty where they were not told apart. */
+  readonly endpoints: readonly string[];
+}
+
+/** How an operator restricts whom the ledger believes, for a time. */
+export interface Restriction {
+  /**
+   * So many endpoints are enough for evidence, and never more than are configured; null for the ledger's own number. What
+   * gives something up for good (`fates`) keeps the ledger's own number.
+   */
+  readonly witnesses: number | null;
+  /**
+   * Endpoints out of service, by their names as in `Reading`: they are not asked, and where fewer than the ledger's own
+   * number are left, those that are left are enough, except for `fates`.
+   */
+  readonly without: readonly string[];
+}
+
+/** Every question that asks a node. */
+export type LedgerReads = Omit<
   Ledger,
-  "landings" | "funds" | "fundsOfOwner" | "strayAccounts" | "markers" | "heights" | "witnesses"
+  | "isOnCurve"
+  | "markerAddress"
+  | "tokenAccountOf"
+  | "sizeOf"
+  | "explainError"
+  | "restricted"
+  | "shareUse"
+  | "close"
 >;
 
 /**
@@ -279,8 +307,16 @@ export interface Ledger extends RoutingLedger {
    * below `finalized` may be gone at the next look.
    */
   statuses(signatures: readonly string[]): Promise<readonly (SignatureStatus | null)[]>;
-  /** The receipt of each finalized transaction; null where the node has not got it (yet). */
+  /**
+   * The receipt of each finalized transaction, as enough endpoints tell it alike; null where fewer have it (yet). Throws
+   * `LedgerUnavailable` while fewer endpoints answer than must agree.
+   */
   receipts(signatures: readonly string[]): Promise<readonly (Receipt | null)[]>;
+  /**
+   * Which of these signatures enough endpoints show in a block, confirmed or finalized, without an error. Such a block may
+   * still vanish. Throws `LedgerUnavailable` while fewer endpoints answer than must agree.
+   */
+  confirmed(signatures: readonly string[]): Promise<readonly boolean[]>;
   /** The only method that may say `dead`. Asks every endpoint; one that cannot be asked leaves an attempt `open`. */
   fates(attempts: readonly Attempt[]): Promise<readonly Fate[]>;
   /**
@@ -304,11 +340,13 @@ export interface Ledger extends RoutingLedger {
    * nothing is concluded from it. Never rejects because endpoints are silent.
    */
   endpoints(): Promise<readonly EndpointStanding[]>;
+  /** Lists what endpoints tell differently at the moment: nothing that depends on it goes on until they agree. */
+  disputes(): Promise<readonly EndpointDispute[]>;
   /**
-   * The same endpoints, asked what is final with `witnesses` of them enough, and never more than are configured. Asks
-   * nothing by itself. Rejects with `RangeError` unless `witnesses` is a whole number from 1.
+   * The reads as an operator has restricted them; see `Restriction`. Asks nothing by itself. Rejects with `RangeError` unless
+   * `witnesses` is null or a whole number from 1, and where no endpoint is left.
    */
-  withWitnesses(witnesses: number): Promise<WitnessedReads>;
+  restricted(restriction: Restriction): Promise<LedgerReads>;
   /**
    * Shares what providers allow with the other processes that ask the same endpoints; the service calls it when it starts.
    * A ledger without limits leaves it out.
@@ -322,10 +360,20 @@ export interface Ledger extends RoutingLedger {
  * How an endpoint failed. `unreachable`: no connection, or it broke. `timeout`: no whole answer in time. `http`: a status
  * other than 2xx. `rpc`: an error in the node's own protocol. `busy`: our own calls fill its rate limit. `resting`: it
  * asked to be left alone, and was. `behind`: it does not know yet what the question is about. `garbled`: an answer of the
- * wrong shape or size. `other_chain`: it serves another chain than the rest.
+ * wrong shape or size. `other_chain`: it serves another chain than the rest. `differs`: it answered, and another endpoint
+ * answered something else.
  */
 export type TroubleKind =
-  "unreachable" | "timeout" | "http" | "rpc" | "busy" | "resting" | "behind" | "garbled" | "other_chain";
+  | "unreachable"
+  | "timeout"
+  | "http"
+  | "rpc"
+  | "busy"
+  | "resting"
+  | "behind"
+  | "garbled"
+  | "other_chain"
+  | "differs";
 
 /** Why one endpoint gave no usable answer. Safe to log: neither its URL nor its own words, which may quote the URL. */
 export interface EndpointTrouble {
@@ -358,5 +406,22 @@ export class LedgerUnavailable extends Error {
   constructor(message: string, troubles: readonly EndpointTrouble[] = []) {
     super(message);
     this.troubles = troubles;
+  }
+}
+
+/**
+ * Enough endpoints answered, and they tell different things: nothing is known until they agree, or an operator takes an
+ * endpoint out of service.
+ */
+export class EndpointsDiffer extends LedgerUnavailable {
+  constructor(subject: string, endpoints: readonly string[]) {
+    const message = "tells something else than another endpoint";
+    const troubles = endpoints.map((endpoint): EndpointTrouble => ({
+      endpoint,
+      kind: "differs",
+      code: null,
+      message,
+    }));
+    super(`nodes differ about ${subject} (${endpoints.join(", ")})`, troubles);
   }
 }

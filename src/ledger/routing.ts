@@ -17,11 +17,21 @@ export interface Funds {
   readonly tokens: readonly bigint[];
 }
 
+/** Funds that several endpoints were asked for. */
+export interface ClaimedFunds extends Funds {
+  /**
+   * The most that any endpoint tells of each amount: the lamports, then the tokens in their order. Left out where no
+   * endpoint tells more than the amounts. Else the absence of that money is not proved, and no window may close because of
+   * it.
+   */
+  readonly claimed?: readonly bigint[];
+}
+
 /** What many addresses held in one block. */
 export interface FundsReading extends Reading {
   /** Unix seconds of that very block. */
   readonly blockTime: number;
-  readonly funds: readonly Funds[];
+  readonly funds: readonly ClaimedFunds[];
 }
 
 /** One account, and what is looked for in it. */
@@ -189,6 +199,13 @@ export interface StrayAccount {
   readonly amount: bigint;
 }
 
+/** The token accounts beside the associated ones. */
+export interface StrayReading extends Reading {
+  readonly accounts: readonly StrayAccount[];
+  /** The accounts of which an endpoint tells more than enough endpoints vouch for, with the difference as the amount. */
+  readonly disputed: readonly StrayAccount[];
+}
+
 /** How much of an inflow one payer can have given. */
 export interface InflowShare {
   readonly payer: Address;
@@ -312,11 +329,7 @@ export interface RoutingLedger {
    * ones, and are not frozen; the fullest first. One call per mint, which must be one. At `finalized` agreed on as in
    * `funds`.
    */
-  strayAccounts(
-    owner: Address,
-    mints: readonly Address[],
-    commitment: Commitment,
-  ): Promise<Reading & { readonly accounts: readonly StrayAccount[] }>;
+  strayAccounts(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<StrayReading>;
   /**
    * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed. It looks
    * through the newest 100 transactions that name `owner`, its associated token accounts of `mints`, each of `accounts`,

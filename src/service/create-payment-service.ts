@@ -83,7 +83,7 @@ function lifeOf(
   parts: ServiceParts,
   named: NamedMints,
 ): Methods<"workflows" | "start" | "stop" | "settled" | "health" | "subscribe" | typeof Symbol.asyncDispose> {
-  const { context, observed, engine, workflows, notices, retention, countMatters } = parts;
+  const { context, observed, engine, workflows, notices, retention, countMatters, disputed } = parts;
   const { storage, clock } = context;
   const life = new ServiceLife(parts, named);
   const stop: PaymentService["stop"] = ({ timeoutMs = STOP_MS } = {}) => life.stop(timeoutMs);
@@ -92,6 +92,7 @@ function lifeOf(
     ledger: observed,
     clock,
     countMatters,
+    countDisputes: async () => (await disputed()).length,
     workflowKeys: workflows.flatMap(({ claims }) => claims),
     chain: () => life.chain,
     watching: () => engine.watching(),

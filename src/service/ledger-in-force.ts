@@ -1,58 +1,104 @@
-/** The ledger as operators have it: while they have lowered the number of witnesses, it is asked with that number. */
-import { isInForce, loweredWitnesses, type LoweringParts } from "../payments/intake/lowered-witnesses.ts";
-import type { LoweredWitnesses } from "../payments/intake/rules.ts";
-import type { Ledger, WitnessedReads } from "../ledger/ledger.ts";
+/** The ledger as operators have it: with fewer witnesses for a time, and without the endpoints out of service. */
+import {
+  beliefRules,
+  beliefRulesAt,
+  type BeliefRules,
+  type LoweringParts,
+} from "../payments/intake/lowered-witnesses.ts";
+import type { Ledger, LedgerReads } from "../ledger/ledger.ts";
 
-/** What was read is used for so long: a process hears of a lowered number, and of its early end, at most so late. */
+/** What was read is used for so long: a process hears of an operator's word, and of its early end, at most so late. */
 const REREAD_MS = 5_000;
 
-/** A ledger in front of `ledger`. A storage that cannot be read lowers nothing. */
+/** The reads that an operator's word changes: all that ask a node. */
+const READS: ReadonlySet<string> = new Set<keyof LedgerReads>([
+  "accountKinds",
+  "amountsIn",
+  "balances",
+  "broadcast",
+  "buildPayment",
+  "buildTransaction",
+  "confirmed",
+  "fates",
+  "feeOf",
+  "funds",
+  "fundsOfOwner",
+  "haveTokenAccounts",
+  "heights",
+  "landings",
+  "markedBy",
+  "markers",
+  "mints",
+  "namedLanding",
+  "payersOf",
+  "paymentCost",
+  "position",
+  "receipts",
+  "rentMinimum",
+  "signedBy",
+  "simulatePayment",
+  "statuses",
+  "strayAccounts",
+  "tokenAccountStates",
+  "tryTransaction",
+  "verifyPayment",
+  "witnesses",
+]);
+
+/** A ledger in front of `ledger`. A storage that cannot be read restricts nothing. */
 export function ledgerInForce(ledger: Ledger, parts: LoweringParts): Ledger {
-  const standing = new Standing(parts);
-  const asked = async (): Promise<WitnessedReads> => {
-    const witnesses = await standing.witnesses();
-    return witnesses === null ? ledger : ledger.withWitnesses(witnesses);
-  };
-  const reads: WitnessedReads = {
-    landings: async (attempts) => (await asked()).landings(attempts),
-    funds: async (addresses, mints, commitment) => (await asked()).funds(addresses, mints, commitment),
-    fundsOfOwner: async (owner, mints, commitment) => (await asked()).fundsOfOwner(owner, mints, commitment),
-    strayAccounts: async (owner, mints, commitment) =>
-      (await asked()).strayAccounts(owner, mints, commitment),
-    markers: async (base, seeds) => (await asked()).markers(base, seeds),
-    heights: async () => (await asked()).heights(),
-    witnesses: async () => (await asked()).witnesses(),
-  };
+  const restricting = new Restricting(ledger, parts);
   // In front of an object without fields: a proxy of a frozen ledger may not answer anything but its own methods.
   return new Proxy(Object.create(ledger) as Ledger, {
     get(_, property): unknown {
-      if (Object.hasOwn(reads, property)) return Reflect.get(reads, property);
       const member: unknown = Reflect.get(ledger, property, ledger);
-      return typeof member === "function" ? (member as (...args: unknown[]) => unknown).bind(ledger) : member;
+      if (typeof member !== "function") return member;
+      if (!READS.has(String(property))) return (member as (...args: unknown[]) => unknown).bind(ledger);
+      return async (...args: unknown[]): Promise<unknown> => {
+        const reads = await restricting.reads();
+        const method = Reflect.get(reads, property, reads) as (...given: unknown[]) => unknown;
+        return method.apply(reads, args);
+      };
     },
   });
 }
 
-/** What one process knows of the lowered number. */
-class Standing {
-  readonly #parts: LoweringParts;
-  #read: Promise<LoweredWitnesses | null> = Promise.resolve(null);
-  #readAt = Number.NEGATIVE_INFINITY;
+const NOTHING_SET: BeliefRules = { lowered: null, suspendedEndpoints: [] };
 
-  constructor(parts: LoweringParts) {
+/** The reads of a ledger as one process knows them to be restricted. */
+class Restricting {
+  readonly #ledger: Ledger;
+  readonly #parts: LoweringParts;
+  #rules: Promise<BeliefRules> = Promise.resolve(NOTHING_SET);
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** The reads made last, and what they are restricted by. */
+  #made: { readonly by: string; readonly reads: Promise<LedgerReads> } | null = null;
+
+  constructor(ledger: Ledger, parts: LoweringParts) {
+    this.#ledger = ledger;
     this.#parts = parts;
   }
 
-  /** The lowered number, null while it is as configured. */
-  async witnesses(): Promise<number | null> {
+  async reads(): Promise<LedgerReads> {
+    const { lowered, suspendedEndpoints } = await this.#inForce();
+    if (lowered === null && suspendedEndpoints.length === 0) return this.#ledger;
+    const restriction = {
+      witnesses: lowered?.witnesses ?? null,
+      without: suspendedEndpoints.map(({ endpoint }) => endpoint),
+    };
+    const by = JSON.stringify(restriction);
+    if (this.#made?.by !== by) this.#made = { by, reads: this.#ledger.restricted(restriction) };
+    return this.#made.reads;
+  }
+
+  async #inForce(): Promise<BeliefRules> {
     const { clock } = this.#parts;
     const now = clock.now();
     // A clock that was set back must not keep an old reading.
     if (now < this.#readAt || now - this.#readAt >= REREAD_MS) {
       this.#readAt = now;
-      this.#read = loweredWitnesses(this.#parts).catch(() => null);
+      this.#rules = beliefRules(this.#parts).catch(() => NOTHING_SET);
     }
-    const lowered = await this.#read;
-    return lowered !== null && isInForce(lowered, clock.now()) ? lowered.witnesses : null;
+    return beliefRulesAt(await this.#rules, clock.now());
   }
 }

@@ -1,7 +1,7 @@
 /** The operator's room over the parts of a service: what each of its commands does is wired here. */
 import type { PaymentTables } from "../payments/records.ts";
 import type { AnyWorkflow, Engine } from "../engine/index.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import type { ServiceContext } from "../payments/service-context.ts";
 import type { PrivateRouting } from "../payments/private/private-routing.ts";
 import { orderReturn } from "../payments/private/order-return.ts";
@@ -26,7 +26,7 @@ import type { DepositControl } from "../payments/operator/resolve/resolve-deposi
 /** The parts of a service that its operator acts on. */
 export interface OperatedService extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
   readonly engine: Engine<PaymentTables>;
   readonly workflows: readonly AnyWorkflow[];
   readonly transfers: WalletTransferWorkflow;
@@ -38,6 +38,8 @@ export interface OperatedService extends ServiceContext {
   readonly masterVersions: readonly number[];
   /** Makes sure that the database belongs to this chain: keys of deposit addresses depend on it. */
   readonly bindToChain: () => Promise<unknown>;
+  /** What this process sees endpoints tell differently. */
+  readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
   readonly approvals: 1 | 2;
 }

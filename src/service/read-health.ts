@@ -21,7 +21,7 @@ export interface WitnessStanding extends WitnessCount {
 export interface Health {
   /**
    * `ok`: everything answers and nothing waits. `degraded`: payments are taken or followed late: the chain is silent,
-   * or too few endpoints answer or are asked for, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
+   * or too few endpoints answer or are asked for, endpoints differ, work is overdue, tasks were set aside, transactions are unprovable, or watches have waited
    * long for a look that found something out. `down`: the storage is silent, or the chain that answers is not that of this
    * database, so nothing can be taken at all.
    */
@@ -54,6 +54,8 @@ export interface Health {
    * has waited longest was looked at successfully. Empty before `start()` and after `stop()`.
    */
   readonly watches: Readonly<Record<string, KindWatching>>;
+  /** Facts that endpoints tell this process differently: what depends on them waits. */
+  readonly disputes: number;
   /** Matters that wait for a person, dead letters among them; see `service.operator.attention()`. Up to 200 of each kind. */
   readonly attention: number;
   /**
@@ -80,6 +82,8 @@ export interface HealthParts {
   readonly chain: () => ChainStanding;
   readonly watching: () => Health["watches"];
   readonly troubles: () => Promise<Troubles>;
+  /** What this process sees endpoints tell differently; asks no node. */
+  readonly countDisputes: () => Promise<number>;
   readonly countMatters: () => Promise<number>;
   readonly retention: () => Promise<PaymentRetentionStanding>;
 }
@@ -117,8 +121,9 @@ export class HealthReader {
     const witnesses = answering === null ? null : { ...answering, ...loweringOf(lowered) };
     const chain = { chain: this.#parts.chain(), ledger: position, witnesses };
     const isHeld = chain.chain.state === "silent";
+    const disputes = await this.#parts.countDisputes();
     if (stored === null) {
-      const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, attention: 0 };
+      const nothing = { unprovable: 0, overdueMs: 0, ...NO_TROUBLES, disputes, attention: 0 };
       const unknown = { ...nothing, watches: watching(), retention: null };
       return { status: "down", storage: "unreachable", ...chain, ...unknown };
     }
@@ -130,13 +135,14 @@ export class HealthReader {
       isHeld ||
       isBlind ||
       lowered !== null ||
+      disputes > 0 ||
       overdueMs > OVERDUE_MS ||
       troubles.deadLetters > 0 ||
       unprovable > 0 ||
       Object.values(watches).some(({ lateMs }) => lateMs > OVERDUE_MS);
     const isRefused = chain.chain.state === "refused";
     const status = isRefused ? "down" : isLate ? "degraded" : "ok";
-    const counted = { unprovable, overdueMs, ...troubles, attention };
+    const counted = { unprovable, overdueMs, ...troubles, disputes, attention };
     return { status, storage: "ok", ...chain, ...counted, watches, retention };
   }
 }

@@ -30,7 +30,8 @@ import {
   type WebhookDeliveryWorkflow,
 } from "../payments/webhooks/webhook-delivery-workflow.ts";
 import type { ReceiverRules } from "../payments/webhooks/webhook-fields.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { Disputes } from "../ledger/disputes.ts";
+import type { EndpointDispute, Ledger } from "../ledger/ledger.ts";
 import { ChainBinding } from "./chain-binding.ts";
 import { ChainGate } from "./chain-gate.ts";
 import { LedgerCalls } from "./ledger-calls.ts";
@@ -77,6 +78,8 @@ export interface ServiceParts extends OperatorParts {
   /** By which the ledgers of the processes share what providers of nodes allow. */
   readonly endpointUse: HitExchange;
   readonly retention: PaymentRetention;
+  /** What this process sees endpoints tell differently. */
+  readonly disputed: () => Promise<readonly EndpointDispute[]>;
 }
 
 /** What the charts of a service are acted out by. */
@@ -97,6 +100,10 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     { routing, swapper, deskLowBalance: options.swap?.lowBalance ?? {} },
   );
   const engine = engineOf(options, context, charts);
+  const disputed = async (): Promise<readonly EndpointDispute[]> => [
+    ...(await observed.disputes()),
+    ...context.disputes.standing(),
+  ];
   const operated = openOperator({
     ...context,
     ...charts,
@@ -107,6 +114,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     bindToChain: () => chain.bind(),
     onAttention: options.onAttention ?? null,
     approvals: options.approvals,
+    disputed,
   });
   const waiters = new StatusWaiters(storage, clock, engine);
   const notices = new NoticeFeed({ ...context, engine });
@@ -127,6 +135,7 @@ export function assembleService(options: CheckedServiceOptions): ServiceParts {
     hits,
     endpointUse,
     retention,
+    disputed,
     ...operated,
   };
 }
@@ -146,6 +155,7 @@ function contextOf(
     observed,
     ledger: gate.guard(calls.recorded(observed)),
     assets: assetsWith(options.stablecoins),
+    disputes: new Disputes(clock),
     log: redactingLogger(options.logger, secrets),
   };
 }

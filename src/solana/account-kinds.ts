@@ -2,7 +2,8 @@
 import type { Account } from "./rpc/account.ts";
 import type { Address } from "../address.ts";
 import type { AccountKind } from "../ledger/ledger.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { agree } from "./agree.ts";
+import type { Nodes } from "./ask.ts";
 import {
   ACCOUNT_HEAD,
   ACCOUNT_TYPE,
@@ -14,13 +15,18 @@ import {
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
 
-/** The kinds in the order asked, at confirmed. */
+/** The kinds in the order asked, at confirmed, as enough endpoints tell them. */
 export async function accountKinds(
   nodes: Nodes,
   addresses: readonly Address[],
 ): Promise<readonly AccountKind[]> {
-  const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
-  return accounts.map((account) => (account === null ? "absent" : kindOf(account)));
+  const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+  return await agree(nodes, {
+    subject: "the account of a recipient",
+    question: async (endpoint) =>
+      (await read(endpoint)).map((account) => (account === null ? "absent" : kindOf(account))),
+    textOf: String,
+  });
 }
 
 /** The kind of an account of which `ACCOUNT_HEAD` were read. */

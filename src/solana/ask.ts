@@ -3,6 +3,7 @@ import pRetry from "p-retry";
 import { asEndpointFailure, isPassing, type EndpointFailure } from "./endpoint-failure.ts";
 import { expectChain, type Endpoint } from "./endpoint.ts";
 import { isAvoided, noteAnswer, noteFailure, restOf, type HealthWatch } from "./health.ts";
+import type { Disputes } from "../ledger/disputes.ts";
 import type { BlockWalk, DeathProof, LandingWindow } from "./landing-window.ts";
 import type { Remembered } from "./remembered.ts";
 import { allUnavailable, troubleOf, unavailable } from "./unavailable.ts";
@@ -24,6 +25,8 @@ export interface Nodes extends HealthWatch {
   readonly remembered: Remembered;
   /** When transactions over the blockhashes that we built ours over can land, the oldest first. */
   readonly handedOut: Map<string, LandingWindow>;
+  /** What endpoints tell differently. */
+  readonly disputes: Disputes;
   /** Who signed transactions that were read finalized, by signature, the one asked for longest ago first. */
   readonly signers: Map<string, readonly string[]>;
 }
@@ -127,7 +130,8 @@ function nextEndpoint({ endpoints, clock }: Nodes, spent: Spent): Endpoint | und
     .toSorted((a, b) => preference(a, b) || triesOf(spent, a) - triesOf(spent, b))[0];
 }
 
-function byPreference(now: number): (a: Endpoint, b: Endpoint) => number {
+/** Orders endpoints: well before avoided, awake before resting. */
+export function byPreference(now: number): (a: Endpoint, b: Endpoint) => number {
   return (a, b) => Number(isAvoided(a)) - Number(isAvoided(b)) || restOf(a, now) - restOf(b, now);
 }
 

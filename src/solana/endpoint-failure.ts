@@ -58,6 +58,7 @@ export function isPassing(failure: EndpointFailure): boolean {
     case "timeout":
     case "garbled":
     case "other_chain":
+    case "differs":
       return false;
   }
 }
@@ -76,6 +77,7 @@ export function isIllness(failure: EndpointFailure): boolean {
     case "busy":
     case "resting":
     case "behind":
+    case "differs":
       return false;
   }
 }

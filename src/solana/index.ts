@@ -137,6 +137,17 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     isOnCurve,
     markerAddress,
     tokenAccountOf: (owner, mint) => associatedTokenAccount(owner, mint),
+    ...onceLoaded(loaded),
+    // Nothing was asked before the first question, and a look at this must not load what questions need.
+    disputes: async () => (loading === undefined ? [] : (await loading).disputes()),
+    shareUse: (exchange) => use.with(exchange),
+    close: async () => closing.abort(),
+  };
+}
+
+/** The methods that need nodes or web3.js, each of which loads what it needs. */
+function onceLoaded(loaded: () => Promise<AskingLedger>): Omit<AskingLedger, "disputes"> {
+  return {
     genesisHash: async () => (await loaded()).genesisHash(),
     position: async () => (await loaded()).position(),
     balances: async (owner, among) => (await loaded()).balances(owner, among),
@@ -150,6 +161,7 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     simulatePayment: async (verified, payment) => (await loaded()).simulatePayment(verified, payment),
     broadcast: async (bytes) => (await loaded()).broadcast(bytes),
     statuses: async (signatures) => (await loaded()).statuses(signatures),
+    confirmed: async (signatures) => (await loaded()).confirmed(signatures),
     receipts: async (signatures) => (await loaded()).receipts(signatures),
     fates: async (attempts) => (await loaded()).fates(attempts),
     landings: async (attempts) => (await loaded()).landings(attempts),
@@ -173,8 +185,6 @@ export function solanaLedger(options: SolanaLedgerOptions): Ledger {
     strayAccounts: async (owner, mints, commitment) =>
       (await loaded()).strayAccounts(owner, mints, commitment),
     payersOf: async (owner, mints, accounts) => (await loaded()).payersOf(owner, mints, accounts),
-    withWitnesses: async (fewer) => (await loaded()).withWitnesses(fewer),
-    shareUse: (exchange) => use.with(exchange),
-    close: async () => closing.abort(),
+    restricted: async (restriction) => (await loaded()).restricted(restriction),
   };
 }

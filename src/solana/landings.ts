@@ -1,11 +1,11 @@
 /** Reads how attempts landed, where enough endpoints agree on the block and the outcome. */
-import type { Attempt, Landing, Receipt } from "../ledger/ledger.ts";
+import type { Attempt, Landing } from "../ledger/ledger.ts";
 import { agreedLanding, type FoundLanding, type Word } from "./agreement.ts";
-import { askUntil, type Nodes, type Question } from "./ask.ts";
+import type { Nodes, Question } from "./ask.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { expectShape } from "./endpoint-failure.ts";
 import { findMessage } from "./find-message.ts";
-import { receiptOf, statusesOf } from "./statuses.ts";
+import { agreedReceipt, receiptOf, statusesOf } from "./statuses.ts";
 import { askWitnesses } from "./witnesses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
@@ -60,11 +60,24 @@ function wordsOn(attempts: readonly Attempt[]): Question<readonly Word[]> {
   };
 }
 
-/** Fee and time from any endpoint that tells the same block and outcome; null while none does. */
+/**
+ * Adds fee and time, as enough endpoints tell them that tell the same block and outcome; null while too few do. Where
+ * archive nodes alone have shown the landing, the receipt of one of them is enough.
+ */
 async function landingOf(nodes: Nodes, found: FoundLanding | null): Promise<Landing | null> {
   if (found === null) return null;
   const { signature, slot, error } = found;
-  const fits = (receipt: Receipt | null): boolean => receipt?.slot === slot && receipt.error === error;
-  const receipt = await askUntil(nodes, fits, receiptOf(signature));
-  return receipt !== null && fits(receipt) ? { ...receipt, signature } : null;
+  const told = await askWitnesses(nodes, async (endpoint) => ({
+    receipt: await receiptOf(signature)(endpoint),
+    isArchive: endpoint.isArchive,
+  }));
+  const fitting = told.filter(({ receipt }) => receipt?.slot === slot && receipt.error === error);
+  const isByArchives = fitting.length < nodes.witnesses && fitting.some(({ isArchive }) => isArchive);
+  const receipts = fitting.flatMap(({ receipt }) => receipt ?? []);
+  const receipt = agreedReceipt(receipts, isByArchives ? 1 : nodes.witnesses);
+  const subject = `the receipt of ${signature}`;
+  const shown = told.filter(({ receipt: each }) => each !== null).length;
+  if (receipt !== null) nodes.disputes.end(subject);
+  else if (shown >= nodes.witnesses) nodes.disputes.note(subject);
+  return receipt === null ? null : { ...receipt, signature };
 }

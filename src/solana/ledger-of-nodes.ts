@@ -1,11 +1,12 @@
 /** Binds the ledger's methods to its nodes. Imports web3.js, so it is loaded only when a node is first asked. */
-import type { Ledger, Reading, WitnessedReads } from "../ledger/ledger.ts";
+import type { Ledger, LedgerReads, Reading, Restriction } from "../ledger/ledger.ts";
 import { accountKinds } from "./account-kinds.ts";
 import { ask, type Nodes, type Question } from "./ask.ts";
 import { balances } from "./balances.ts";
 import { broadcast } from "./broadcast.ts";
 import { buildPayment } from "./build-payment.ts";
 import { openEndpoints, type EndpointOption } from "./endpoint.ts";
+import { Disputes } from "../ledger/disputes.ts";
 import { fates } from "./fates.ts";
 import { genesisHash } from "./genesis-hash.ts";
 import { endpointStandings } from "./endpoint-standings.ts";
@@ -30,7 +31,7 @@ import { tryTransaction } from "./routing/try-transaction.ts";
 import type { SharedUse } from "./rpc/shared-use.ts";
 import { simulatePayment } from "./simulate-payment.ts";
 import { rememberAnswers } from "./remembered.ts";
-import { receipts, statuses } from "./statuses.ts";
+import { confirmed, receipts, statuses } from "./statuses.ts";
 import { surveyOf } from "./survey.ts";
 import { tokenAccountStates } from "./token-account-states.ts";
 import { verifyPayment } from "./verify-payment.ts";
@@ -67,8 +68,47 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
       survey();
       return method(asked, ...args);
     };
-  const surveyed = askingOf(nodes);
+  const all = askingOf(nodes);
   return {
+    ...readsOf(all, all),
+    sizeOf: async (plan) => sizeOf(plan),
+    explainError: async (plan, error) => explainError(plan, error),
+    restricted: async (restriction) => {
+      const { believed, configured } = restrict(nodes, restriction);
+      return readsOf(askingOf(believed), askingOf(configured));
+    },
+  };
+}
+
+/** The endpoints in service: with as many witnesses as are enough for now, and with the ledger's own number. */
+function restrict(
+  nodes: Nodes,
+  { witnesses, without }: Restriction,
+): { readonly believed: Nodes; readonly configured: Nodes } {
+  if (witnesses !== null && (!Number.isInteger(witnesses) || witnesses < 1)) {
+    throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
+  }
+  const endpoints = nodes.endpoints.filter(({ name }) => !without.includes(name));
+  if (endpoints.length === 0) throw new RangeError("expected at least one endpoint in service");
+  const enough = Math.min(witnesses ?? nodes.witnesses, nodes.witnesses, endpoints.length);
+  return { believed: { ...nodes, endpoints, witnesses: enough }, configured: { ...nodes, endpoints } };
+}
+
+/** Binds a method to nodes, which are compared with one another from time to time. */
+type Surveyed = <A extends unknown[], T>(
+  method: (asked: Nodes, ...args: A) => Promise<T>,
+) => (...args: A) => Promise<T>;
+
+/** The questions to the nodes; what gives something up for good asks those with the ledger's own number of witnesses. */
+function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
+  const read = {
+    funds: surveyed(funds),
+    fundsOfOwner: surveyed(fundsOfOwner),
+    strayAccounts: surveyed(strayAccounts),
+    payersOf: surveyed(payersOf),
+  };
+  return {
+    fates: configured(fates),
     genesisHash: surveyed(genesisHash),
     position: surveyed((asked) => ask(asked, positionOf)),
     balances: surveyed(balances),
@@ -81,51 +121,26 @@ export function ledgerOfNodes(options: NodeOptions, watch: HealthWatch, closed: 
     simulatePayment: surveyed(simulatePayment),
     broadcast: surveyed(broadcast),
     statuses: surveyed(statuses),
+    confirmed: surveyed(confirmed),
     receipts: surveyed(receipts),
-    fates: surveyed(fates),
+    landings: surveyed(landings),
     namedLanding: surveyed(namedLanding),
+    witnesses: surveyed(witnessCount),
     endpoints: surveyed(endpointStandings),
+    disputes: surveyed(async ({ disputes }) => disputes.standing()),
     amountsIn: surveyed(amountsIn),
     haveTokenAccounts: surveyed(haveTokenAccounts),
     rentMinimum: surveyed(rentMinimum),
-    sizeOf: async (plan) => sizeOf(plan),
     feeOf: surveyed(feeOfPlan),
     buildTransaction: surveyed(buildTransaction),
     tryTransaction: surveyed(tryTransaction),
-    explainError: async (plan, error) => explainError(plan, error),
     signedBy: surveyed(signedBy),
     markedBy: surveyed(markedBy),
-    payersOf: (owner, of, accounts) => surveyed(payersOf)({ owner, mints: of, accounts }),
-    ...witnessedReads(surveyed),
-    withWitnesses: async (witnesses) => witnessedReads(askingOf(withFewer(nodes, witnesses))),
-  };
-}
-
-function withFewer(nodes: Nodes, witnesses: number): Nodes {
-  if (!Number.isInteger(witnesses) || witnesses < 1) {
-    throw new RangeError(`expected a whole number of witnesses from 1, not ${witnesses}`);
-  }
-  return { ...nodes, witnesses: Math.min(witnesses, nodes.witnesses) };
-}
-
-/** Binds a method to nodes, which are compared with one another from time to time. */
-type Surveyed = <A extends unknown[], T>(
-  method: (asked: Nodes, ...args: A) => Promise<T>,
-) => (...args: A) => Promise<T>;
-
-function witnessedReads(surveyed: Surveyed): WitnessedReads {
-  const read = {
-    funds: surveyed(funds),
-    fundsOfOwner: surveyed(fundsOfOwner),
-    strayAccounts: surveyed(strayAccounts),
-  };
-  return {
-    landings: surveyed(landings),
-    witnesses: surveyed(witnessCount),
-    funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
-    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     markers: surveyed(markers),
     heights: surveyed(heights),
+    payersOf: (owner, of, accounts) => read.payersOf({ owner, mints: of, accounts }),
+    funds: (addresses, of, commitment) => read.funds({ addresses, mints: of, commitment }),
+    fundsOfOwner: (owner, of, commitment) => read.fundsOfOwner({ owner, mints: of, commitment }),
     strayAccounts: (owner, of, commitment) => read.strayAccounts({ owner, mints: of, commitment }),
   };
 }
@@ -146,6 +161,7 @@ function openNodes(
     closed,
     remembered: rememberAnswers(clock, closed),
     handedOut: new Map(),
+    disputes: new Disputes(clock),
     signers: new Map(),
   };
 }

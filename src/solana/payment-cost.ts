@@ -7,10 +7,12 @@ import {
   type Message,
   type MessageV0,
 } from "@solana/web3.js";
+import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import type { PaymentCost } from "../ledger/ledger.ts";
 import { TOKEN_ACCOUNT_BYTES } from "../ledger/routing.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { agree } from "./agree.ts";
+import type { Nodes } from "./ask.ts";
 import { newestBlockhash } from "./blockhash-window.ts";
 import { EndpointFailure } from "./endpoint-failure.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
@@ -58,13 +60,25 @@ const PRICES_FOR_MS = 10_000;
 /** Lamports that the network charges for a message, priority fee included, as it did ten seconds ago at most. */
 export async function feeOf(nodes: Nodes, message: Message | MessageV0): Promise<bigint> {
   return await nodes.remembered(`fee ${pricedParts(message)}`, PRICES_FOR_MS, () =>
-    ask(nodes, async ({ rpc }) => {
-      const lamports = await rpc.getFeeForMessage(message.serialize(), "confirmed");
-      // Null: the node has not seen the message's blockhash.
-      if (lamports === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
-      return BigInt(lamports);
+    agree(nodes, {
+      subject: "the fee of a transaction",
+      question: async ({ rpc }) => {
+        // A fee does not depend on the blockhash, and a node prices none that it has not seen.
+        const { value } = await rpc.getLatestBlockhash("confirmed");
+        const lamports = await rpc.getFeeForMessage(over(message, value.blockhash), "confirmed");
+        if (lamports === null) throw new EndpointFailure("behind", "a blockhash it does not know yet");
+        return BigInt(lamports);
+      },
+      textOf: String,
     }),
   );
+}
+
+/** The bytes of the message over another blockhash. */
+function over(message: Message | MessageV0, blockhash: string): Uint8Array {
+  const bytes = message.serialize();
+  bytes.set(bs58.decode(blockhash), Buffer.from(bytes).indexOf(bs58.decode(message.recentBlockhash)));
+  return bytes;
 }
 
 /** All that a fee depends on: the signatures, and the instructions that bid for a place in a block. */
@@ -78,7 +92,11 @@ function pricedParts({ header, staticAccountKeys, compiledInstructions }: Messag
 /** Lamports that an account of `bytes` must hold to exist, as the chain priced it ten seconds ago at most. */
 export async function rentMinimum(nodes: Nodes, bytes: number): Promise<bigint> {
   return await nodes.remembered(`rent ${bytes}`, PRICES_FOR_MS, () =>
-    ask(nodes, async ({ rpc }) => BigInt(await rpc.getMinimumBalanceForRentExemption(bytes, "confirmed"))),
+    agree(nodes, {
+      subject: "the rent of an account",
+      question: async ({ rpc }) => BigInt(await rpc.getMinimumBalanceForRentExemption(bytes, "confirmed")),
+      textOf: String,
+    }),
   );
 }
 
@@ -103,8 +121,13 @@ export async function rentForTokenAccounts(
 
 /** An address that only holds lamports is no token account yet, so its rent is counted in full. */
 async function countMissing(nodes: Nodes, accounts: readonly Address[]): Promise<number> {
-  const found = await ask(nodes, readAccounts(accounts, "confirmed", ACCOUNT_HEAD));
-  return found.filter((account) => account === null || !isTokenProgram(account.owner)).length;
+  const read = readAccounts(accounts, "confirmed", ACCOUNT_HEAD);
+  return await agree(nodes, {
+    subject: "the token accounts of recipients",
+    question: async (endpoint) =>
+      (await read(endpoint)).filter((account) => account === null || !isTokenProgram(account.owner)).length,
+    textOf: String,
+  });
 }
 
 // Whose signature it is does not change its price; any key will do that is no program's.

@@ -1,9 +1,11 @@
 /** A message's instructions with every index replaced by the address it stands for, lookup tables included. */
 import { AddressLookupTableAccount, type MessageAccountKeys } from "@solana/web3.js";
-import { ask, type Nodes } from "./ask.ts";
+import { agree } from "./agree.ts";
+import type { Nodes } from "./ask.ts";
 import type { DecodedTransaction } from "./decode-transaction.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
 import { readAccounts } from "./read-accounts.ts";
+import type { Account } from "./rpc/account.ts";
 
 /** One instruction in plain words: base58 addresses and the bytes for the program. */
 export interface ResolvedInstruction {
@@ -14,17 +16,14 @@ export interface ResolvedInstruction {
 
 /**
  * Resolves all instructions; null when a lookup table does not exist, is being closed, is too short, or brings an
- * account that is there already. Tables are read at finalized: entries are only ever appended, so what is finalized
- * cannot change under a signed transaction.
+ * account that is there already. Tables are read at finalized, of enough endpoints: entries are only ever appended, so what
+ * is finalized cannot change under a signed transaction.
  */
 export async function resolveInstructions(
   nodes: Nodes,
   { message }: Pick<DecodedTransaction, "message">,
 ): Promise<ResolvedInstruction[] | null> {
-  const tables = await readLookupTables(
-    nodes,
-    message.addressTableLookups.map((lookup) => lookup.accountKey),
-  );
+  const tables = await readLookupTables(nodes, message.addressTableLookups);
   if (tables === null) return null;
   let keys: MessageAccountKeys;
   try {
@@ -59,21 +58,32 @@ export async function resolveInstructions(
 // A header, and 256 addresses at most. The signer names these accounts, and any account can be named, of megabytes too.
 const TABLE_BYTES = { offset: 0, length: 56 + 256 * 32 };
 
-type TableKeys = DecodedTransaction["message"]["addressTableLookups"][number]["accountKey"][];
+type Lookups = DecodedTransaction["message"]["addressTableLookups"];
 
-async function readLookupTables(nodes: Nodes, keys: TableKeys): Promise<AddressLookupTableAccount[] | null> {
-  if (keys.length === 0) return [];
-  const addresses = keys.map((key) => key.toBase58());
-  const accounts = await ask(nodes, readAccounts(addresses, "finalized", TABLE_BYTES));
+async function readLookupTables(nodes: Nodes, lookups: Lookups): Promise<AddressLookupTableAccount[] | null> {
+  if (lookups.length === 0) return [];
+  const addresses = lookups.map(({ accountKey }) => accountKey.toBase58());
+  const read = readAccounts(addresses, "finalized", TABLE_BYTES);
+  return await agree(nodes, {
+    subject: "a lookup table",
+    question: async (endpoint) => tablesIn(await read(endpoint), lookups),
+    // Tables grow: only the entries that the message names have to be alike.
+    textOf: (tables) =>
+      JSON.stringify(tables?.map((table, index) => entriesOf(table, lookups[index])) ?? null),
+  });
+}
+
+function tablesIn(
+  accounts: readonly (Account | null)[],
+  lookups: Lookups,
+): AddressLookupTableAccount[] | null {
   const tables: AddressLookupTableAccount[] = [];
-  for (const [index, key] of keys.entries()) {
+  for (const [index, { accountKey: key }] of lookups.entries()) {
     const account = accounts[index];
     if (account?.owner !== LOOKUP_TABLE_PROGRAM) return null;
     try {
-      const table = new AddressLookupTableAccount({
-        key,
-        state: AddressLookupTableAccount.deserialize(account.data),
-      });
+      const state = AddressLookupTableAccount.deserialize(account.data);
+      const table = new AddressLookupTableAccount({ key, state });
       if (!table.isActive()) return null;
       tables.push(table);
     } catch {
@@ -81,4 +91,12 @@ async function readLookupTables(nodes: Nodes, keys: TableKeys): Promise<AddressL
     }
   }
   return tables;
+}
+
+function entriesOf(
+  { state }: AddressLookupTableAccount,
+  lookup: Lookups[number] | undefined,
+): readonly string[] {
+  const indexes = [...(lookup?.writableIndexes ?? []), ...(lookup?.readonlyIndexes ?? [])];
+  return indexes.map((index) => state.addresses[index]?.toBase58() ?? "none");
 }

@@ -5,6 +5,7 @@ import { expectShape } from "./endpoint-failure.ts";
 import { MAX_SIGNATURES_PER_CALL } from "./rpc/call-limits.ts";
 import { signatureOf } from "./rpc/landed-transaction.ts";
 import type { StatusTold } from "./rpc/rpc-node.ts";
+import { askWitnesses } from "./witnesses.ts";
 
 // getTransaction takes one signature; so many are asked for at a time.
 const RECEIPTS_AT_ONCE = 8;
@@ -48,16 +49,58 @@ function readStatus(status: StatusTold): SignatureStatus | null {
   return { commitment, slot, error: errorText(err) };
 }
 
-/** Receipts of finalized transactions, in the order asked. */
+/** See `Ledger.confirmed`. */
+export async function confirmed(nodes: Nodes, signatures: readonly string[]): Promise<readonly boolean[]> {
+  const found: boolean[] = [];
+  for (const batch of batches(signatures, MAX_SIGNATURES_PER_CALL)) {
+    const answers = await askWitnesses(nodes, statusesOf(batch));
+    found.push(
+      ...batch.map((_, index) => {
+        const shown = answers.filter((answer) => isConfirmed(answer.statuses[index] ?? null));
+        return shown.length >= nodes.witnesses;
+      }),
+    );
+  }
+  return found;
+}
+
+function isConfirmed(status: SignatureStatus | null): boolean {
+  return status !== null && status.commitment !== "processed" && status.error === null;
+}
+
+/** Receipts of finalized transactions, in the order asked, as enough endpoints tell them. */
 export async function receipts(
   nodes: Nodes,
   signatures: readonly string[],
 ): Promise<readonly (Receipt | null)[]> {
   const found: (Receipt | null)[] = [];
   for (const batch of batches(signatures, RECEIPTS_AT_ONCE)) {
-    found.push(...(await Promise.all(batch.map((signature) => ask(nodes, receiptOf(signature))))));
+    found.push(
+      ...(await Promise.all(
+        batch.map(async (signature) =>
+          agreedReceipt(await askWitnesses(nodes, receiptOf(signature)), nodes.witnesses),
+        ),
+      )),
+    );
   }
   return found;
+}
+
+/** The receipt that `needed` endpoints tell alike; null where no receipt or more than one is told by so many. */
+export function agreedReceipt(told: readonly (Receipt | null)[], needed: number): Receipt | null {
+  const known = told.filter((receipt) => receipt !== null);
+  const agreed = known.filter((one) => known.filter((other) => isSame(one, other)).length >= needed);
+  const [first] = agreed;
+  return first !== undefined && agreed.every((other) => isSame(first, other)) ? first : null;
+}
+
+function isSame(one: Receipt, other: Receipt): boolean {
+  return (
+    one.slot === other.slot &&
+    one.blockTime === other.blockTime &&
+    one.fee === other.fee &&
+    one.error === other.error
+  );
 }
 
 /** The receipt of one finalized transaction; null where the node does not have it. */

@@ -5,7 +5,8 @@ import bs58 from "bs58";
 import type { Address } from "../address.ts";
 import { isOfSmallOrder } from "../ledger/small-order.ts";
 import type { DeclaredPayment, SignatureFault, VerifiedPayment } from "../ledger/ledger.ts";
-import { ask, type Nodes } from "./ask.ts";
+import { agree } from "./agree.ts";
+import type { Nodes } from "./ask.ts";
 import { landingWindow } from "./blockhash-window.ts";
 import { decodeTransaction, type DecodedTransaction } from "./decode-transaction.ts";
 import { ACCOUNT_HEAD } from "./layouts.ts";
@@ -87,14 +88,22 @@ async function areOwnedAsDeclared(
 ): Promise<boolean> {
   const asked = [...sources, ...associated.keys()];
   if (asked.length === 0) return true;
-  const accounts = await ask(nodes, readAccounts(asked, "confirmed", ACCOUNT_HEAD));
-  const isOwnedBy = (account: Account | null | undefined, owner: Address): boolean => {
-    const held = account?.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
-    return held !== null && held.mint === mint && held.owner === owner;
-  };
-  const found = accounts.slice(sources.size);
+  const read = readAccounts(asked, "confirmed", ACCOUNT_HEAD);
+  const owners = await agree(nodes, {
+    subject: "the owner of a token account",
+    question: async (endpoint) => (await read(endpoint)).map((account) => ownerIn(account, mint)),
+    textOf: (told) => told.join(" "),
+  });
+  const found = owners.slice(sources.size);
   return (
-    accounts.slice(0, sources.size).every((account) => isOwnedBy(account, sender)) &&
-    [...associated.values()].every((owner, index) => found[index] === null || isOwnedBy(found[index], owner))
+    owners.slice(0, sources.size).every((owner) => owner === sender) &&
+    [...associated.values()].every((owner, index) => found[index] === "absent" || found[index] === owner)
   );
+}
+
+/** The owner of a token account of this mint. `other`: the account is something else. */
+function ownerIn(account: Account | null, mint: Address | null): Address | "absent" | "other" {
+  if (account === null) return "absent";
+  const held = account.owner === TOKEN_PROGRAM ? readTokenAccount(account.data) : null;
+  return held?.mint === mint ? held.owner : "other";
 }

@@ -300,6 +300,18 @@ describe("deposit-address", () => {
     expect(effectsOf(asked)).toEqual([closed(true)]);
   });
 
+  test("M20: a reading that endpoints differ about closes no window, and counts what enough of them show", () => {
+    const disputed = { ...reading("1000", 20, 2_000), isDisputed: true as const };
+    const [open] = transition(depositAddress, reach("waiting"), disputed);
+    expect(open.value).toBe("waiting");
+    expect(open.context.received).toMatchObject({ usdc: "1000" });
+    expect(placeOf(transition(depositAddress, open, reading("1000", 21, 2_001))[0])).toBe(
+      '{"collecting":"looking"}',
+    );
+    const full = { ...reading("5000", 20, 2_000), isDisputed: true as const };
+    expect(transition(depositAddress, reach("waiting"), full)[0].value).toBe("spending");
+  });
+
   test("P15: what is less than a deposit does not make one, also not at the end", () => {
     const [dust] = transition(depositAddress, reach("waiting"), reading("999", 20, 2_000));
     const [, asked] = transition(depositAddress, dust, events.NOTHING_STRAY);

@@ -25,6 +25,7 @@ test("a service whose chain and storage answer is ok and names the newest finali
       unprovable: NOTHING_WATCHED,
       expired: NOTHING_WATCHED,
     },
+    disputes: 0,
     attention: 0,
     retention: {
       bytes: null,

@@ -68,7 +68,7 @@ test("a failing endpoint is passed over for the next one without a pause", async
     clock,
   });
   // A virtual clock that nobody turns: any pause would hang.
-  expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
+  expect(await ledger.mints([OWNER])).toEqual([null]);
   expect(broken.calls).toHaveLength(1);
 }, 5_000);
 
@@ -83,9 +83,9 @@ test("a node that hangs is given up after its deadline and the next one answers"
     ],
     clock,
   });
-  const answer = ledger.accountKinds([OWNER]);
+  const answer = ledger.mints([OWNER]);
   expect(await elapsed(clock, answer)).toBeLessThan(10_000);
-  expect(await answer).toEqual(["absent"]);
+  expect(await answer).toEqual([null]);
   expect(hanging.calls).toHaveLength(1);
 });
 
@@ -94,11 +94,11 @@ test("429 is not asked again before Retry-After has passed, in seconds or as a d
   for (const retryAfter of ["2", new Date(clock.now() + 4_000).toUTCString()]) {
     const node = scriptedNode(httpError(429, { "retry-after": retryAfter }), absent);
     const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
-    const answer = ledger.accountKinds([OWNER]);
+    const answer = ledger.mints([OWNER]);
     const ms = await elapsed(clock, answer);
     expect(ms).toBeGreaterThanOrEqual(1_900);
     expect(ms).toBeLessThan(2_500);
-    expect(await answer).toEqual(["absent"]);
+    expect(await answer).toEqual([null]);
   }
 });
 
@@ -106,18 +106,18 @@ test("a Retry-After longer than a caller would wait is told at once and kept, fo
   const node = scriptedNode(httpError(429, { "retry-after": "86400" }), absent);
   const clock = virtualClock();
   const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
-  await expect(ledger.accountKinds([OWNER])).rejects.toThrow("HTTP 429");
-  await expect(ledger.accountKinds([OWNER])).rejects.toThrow("asked to be left alone");
+  await expect(ledger.mints([OWNER])).rejects.toThrow("HTTP 429");
+  await expect(ledger.mints([OWNER])).rejects.toThrow("asked to be left alone");
   expect(node.calls).toHaveLength(1);
   clock.advance(60_000);
-  expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
+  expect(await ledger.mints([OWNER])).toEqual([null]);
 });
 
 test("one question waits four seconds in all, however often it is told to come back", async () => {
   const node = scriptedNode(httpError(429, { "retry-after": "3" }));
   const clock = virtualClock();
   const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
-  const asked = ledger.accountKinds([OWNER]);
+  const asked = ledger.mints([OWNER]);
   expect(await elapsed(clock, asked)).toBeLessThanOrEqual(4_000);
   await expect(asked).rejects.toBeInstanceOf(LedgerUnavailable);
   expect(node.calls).toHaveLength(2);
@@ -155,11 +155,11 @@ test("an endpoint that asked to be left alone is passed over by later questions 
     ],
     clock,
   });
-  await ledger.accountKinds([OWNER]);
-  await ledger.accountKinds([OWNER]);
+  await ledger.mints([OWNER]);
+  await ledger.mints([OWNER]);
   expect(busy.calls).toHaveLength(1);
   clock.advance(61_000);
-  await ledger.accountKinds([OWNER]);
+  await ledger.mints([OWNER]);
   expect(busy.calls).toHaveLength(2);
 });
 
@@ -207,13 +207,13 @@ test("a closed ledger asks nobody, and a pause of one that is being closed ends 
     endpoints: [{ url: "http://node.example", fetch: node.fetch }],
     clock: virtualClock(),
   });
-  const asked = ledger.accountKinds([OWNER]);
+  const asked = ledger.mints([OWNER]);
   while (node.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
   asked.catch(() => undefined);
   await ledger.close();
   await expect(asked).rejects.toThrow("the ledger is closed");
   const calls = node.calls.length;
-  await expect(ledger.accountKinds([OWNER])).rejects.toBeInstanceOf(LedgerUnavailable);
+  await expect(ledger.mints([OWNER])).rejects.toBeInstanceOf(LedgerUnavailable);
   expect(node.calls).toHaveLength(calls);
 });
 

@@ -263,7 +263,12 @@ describe("M6: one endpoint's word ends nothing", () => {
     [one.rule, two.rule] = [lie, lie];
     expect(await ledgerOver(world).landings([attempt])).toEqual([null]);
     two.rule = undefined;
-    expect(await ledgerOver(world).landings([attempt])).toMatchObject([{ error: null }]);
+    const ledger = ledgerOver(world);
+    expect(await ledger.landings([attempt])).toEqual([null]);
+    expect(await ledger.disputes()).toMatchObject([{ subject: `the receipt of ${attempt.signature}` }]);
+    one.rule = undefined;
+    expect(await ledger.landings([attempt])).toMatchObject([{ error: null }]);
+    expect(await ledger.disputes()).toEqual([]);
   });
 
   test("with one of two silent there is no landing and no death, and both say why or wait", async ({

@@ -41,7 +41,7 @@ function two(first: ScriptedNode, second: ScriptedNode, options: Partial<{ logge
   const ledger = solanaLedger({ endpoints, clock, ...options });
   const ask = async (): Promise<string[]> => {
     const before = [first.calls.length, second.calls.length] as const;
-    const asked = ledger.accountKinds([OWNER]).catch(() => undefined);
+    const asked = ledger.mints([OWNER]).catch(() => undefined);
     await elapsed(clock, asked);
     await turns();
     return [
@@ -124,7 +124,7 @@ test("of many questions that fail at once three count: nobody is sent away for a
 test("a call that fails counts once, however many callers shared it", async () => {
   const [first, second] = [scriptedNode(httpError(503), absent), scriptedNode(absent)];
   const { ask, ledger } = two(first, second);
-  await Promise.all(Array.from({ length: 50 }, () => ledger.accountKinds([OWNER])));
+  await Promise.all(Array.from({ length: 50 }, () => ledger.mints([OWNER])));
   expect([first.calls.length, second.calls.length]).toEqual([1, 1]);
   expect(await ask()).toEqual(["first"]);
 });
@@ -215,12 +215,12 @@ test("a single endpoint is asked whatever it did before, and never looked at in 
   const clock = virtualClock();
   const ledger = solanaLedger({ endpoints: [{ url: "http://node.example", fetch: node.fetch }], clock });
   for (let question = 0; question < 3; question += 1) {
-    const asked = ledger.accountKinds([OWNER]);
+    const asked = ledger.mints([OWNER]);
     await elapsed(clock, asked);
     await expect(asked).rejects.toThrow("HTTP 503");
   }
   // A virtual clock that nobody turns: any pause would hang.
-  expect(await ledger.accountKinds([OWNER])).toEqual(["absent"]);
+  expect(await ledger.mints([OWNER])).toEqual([null]);
   expect(looks).toBe(0);
 }, 5_000);
 

@@ -71,7 +71,7 @@ async function trouble(
 ): Promise<object> {
   const clock = virtualClock();
   const ledger = solanaLedger({ endpoints: [url], clock });
-  const asked = ledger.accountKinds([OWNER]).then(
+  const asked = ledger.mints([OWNER]).then(
     () => ({ kind: "none" }),
     (error: unknown) => (error as LedgerUnavailable).troubles[0] ?? {},
   );
@@ -193,7 +193,7 @@ test("a redirect is not followed: the bytes and the key in the path go nowhere e
 test("closing the ledger ends a call that hangs", async ({ wire }) => {
   const server = await wire(() => undefined);
   const ledger = solanaLedger({ endpoints: [server.url], clock: virtualClock() });
-  const asked = ledger.accountKinds([OWNER]);
+  const asked = ledger.mints([OWNER]);
   asked.catch(() => undefined);
   await server.request(1);
   await ledger.close();

@@ -59,7 +59,7 @@ test("each endpoint's last failure is named by endpoint, kind and code, in the o
   const clock = virtualClock();
   const scripts = Object.fromEntries(everyTrouble.map(([name, reply]) => [name, [reply]]));
   const ledger = solanaLedger({ endpoints: endpoints(scripts), clock });
-  const { troubles, message } = await failure(clock, ledger.accountKinds([OWNER]));
+  const { troubles, message } = await failure(clock, ledger.mints([OWNER]));
   expect(troubles).toMatchObject(
     everyTrouble.map(([name, , kind, code]) => ({ endpoint: `${name}.example`, kind, code })),
   );
@@ -86,8 +86,8 @@ test("an endpoint that wants to be left alone, and one that our own calls fill, 
   const [slow] = endpoints({ slow: [absent] });
   if (typeof resting !== "object" || typeof slow !== "object") throw new Error("two endpoints");
   const ledger = solanaLedger({ endpoints: [resting], clock });
-  await failure(clock, ledger.accountKinds([OWNER]));
-  const again = await failure(clock, ledger.accountKinds([OWNER]));
+  await failure(clock, ledger.mints([OWNER]));
+  const again = await failure(clock, ledger.mints([OWNER]));
   expect(again.troubles).toEqual([
     { endpoint: "resting.example", kind: "resting", code: null, message: "asked to be left alone" },
   ]);
@@ -132,10 +132,10 @@ test("E14: an endpoint that was silent at the start is not believed before it ha
     const late = [httpError(403), result(chain), absent];
     const ledger = solanaLedger({ endpoints: endpoints({ first, late }), clock });
     expect(await ledger.genesisHash()).toBe(HERE);
-    return { clock, asked: ledger.accountKinds([OWNER]) };
+    return { clock, asked: ledger.mints([OWNER]) };
   };
   const friend = await whoJoinedLate(HERE);
-  expect(await friend.asked).toEqual(["absent"]);
+  expect(await friend.asked).toEqual([null]);
   const stranger = await whoJoinedLate(ELSEWHERE);
   const { troubles } = await failure(stranger.clock, stranger.asked);
   expect(troubles[1]).toMatchObject({ endpoint: "late.example", kind: "other_chain" });
@@ -144,6 +144,6 @@ test("E14: an endpoint that was silent at the start is not believed before it ha
 test("a closed ledger blames no endpoint", async () => {
   const ledger = solanaLedger({ endpoints: endpoints({ one: [absent] }) });
   await ledger.close();
-  const error: unknown = await ledger.accountKinds([OWNER]).catch((reason: unknown) => reason);
+  const error: unknown = await ledger.mints([OWNER]).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ name: "LedgerUnavailable", message: "the ledger is closed", troubles: [] });
 });

@@ -3,6 +3,7 @@ import type { Command } from "../print.ts";
 import { limits, pause, paused, restore, resume, suspend } from "./admit.ts";
 import { audit } from "./audit.ts";
 import { approve, attention, resolve } from "./decide.ts";
+import { endpoint } from "./endpoint.ts";
 import { recover } from "./recover.ts";
 import { release } from "./release.ts";
 import { witnesses } from "./witnesses.ts";
@@ -18,6 +19,7 @@ export const OPERATOR_COMMANDS = {
   suspend,
   restore,
   witnesses,
+  endpoint,
   audit,
   release,
   recover,

@@ -34,6 +34,14 @@ export interface LoweredWitnesses extends ActedBy {
   readonly until: number;
 }
 
+/** An endpoint that is not asked, from `since` until `until`, in milliseconds. */
+export interface SuspendedEndpoint extends ActedBy {
+  /** As the ledger names it. */
+  readonly endpoint: string;
+  readonly since: number;
+  readonly until: number;
+}
+
 /** Everything that is set for all accounts, or for one. */
 export interface IntakeRules {
   readonly pauses: readonly Pause[];
@@ -42,9 +50,17 @@ export interface IntakeRules {
   readonly limits: readonly Limit[];
   /** Set for the whole service only. */
   readonly lowered: LoweredWitnesses | null;
+  /** Set for the whole service only. */
+  readonly suspendedEndpoints: readonly SuspendedEndpoint[];
 }
 
-const NO_RULES: IntakeRules = { pauses: [], suspended: null, limits: [], lowered: null };
+const NO_RULES: IntakeRules = {
+  pauses: [],
+  suspended: null,
+  limits: [],
+  lowered: null,
+  suspendedEndpoints: [],
+};
 
 /** The id of the gate that all accounts pass. */
 export const SERVICE_GATE = "service";
@@ -63,5 +79,6 @@ export function accountOfGate(id: string): string | null {
 
 /** The rules of a gate; none where there is no row. */
 export function rulesOf(gate: GateRecord | undefined): IntakeRules {
-  return gate === undefined ? NO_RULES : (JSON.parse(gate.rules) as IntakeRules);
+  // A row of an earlier version has no suspended endpoints.
+  return gate === undefined ? NO_RULES : { ...NO_RULES, ...(JSON.parse(gate.rules) as IntakeRules) };
 }

@@ -15,6 +15,8 @@ export type ActName =
   | "set_limits"
   | "lower_witnesses"
   | "restore_witnesses"
+  | "suspend_endpoint"
+  | "restore_endpoint"
   | "retry"
   | "drop"
   | "release"

@@ -1,7 +1,7 @@
 /** What an operator sees, decides and sets: every act is one commit with its row of the audit log. */
 import type { ServiceContext } from "../service-context.ts";
 import type { Engine, InstanceReads, KindWatching, TaskCommands } from "../../engine/index.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
+import type { EndpointDispute, Ledger } from "../../ledger/ledger.ts";
 import { createWriteAct, type WriteAct } from "./act.ts";
 import { createLookForMatters, shownMatter } from "./attention/list-matters.ts";
 import type { Matter } from "./attention/matter.ts";
@@ -14,6 +14,7 @@ import { GateBook } from "./gates/gate-book.ts";
 import { Limits, type Limiting } from "./gates/limiting.ts";
 import { WitnessLowering, type Lowering } from "./gates/lowering.ts";
 import { Pauses, type Pausing } from "./gates/pausing.ts";
+import { EndpointSuspensions, type EndpointSuspending } from "./gates/suspending-endpoints.ts";
 import { Suspensions, type Suspending } from "./gates/suspending.ts";
 import type { Recover } from "./recovery/recover.ts";
 import type { EvidenceControl } from "./resolve/command.ts";
@@ -30,7 +31,15 @@ import { TransactionActs, type TransactionActing } from "./transaction-acts.ts";
  * host's own to guard.
  */
 export interface Operator
-  extends Pausing, Suspending, Limiting, Lowering, Resolver, TransactionActing, OperatorPurses {
+  extends
+    Pausing,
+    Suspending,
+    Limiting,
+    Lowering,
+    EndpointSuspending,
+    Resolver,
+    TransactionActing,
+    OperatorPurses {
   /** What needs a person, oldest first; up to 1,000 of each kind. */
   attention(): Promise<readonly Matter[]>;
   /**
@@ -68,7 +77,7 @@ export interface OperatorParts {
 /** What the operator's commands are made of. */
 export interface OperatorDeps extends ServiceContext {
   /** The ledger with its own number of witnesses, not the one an operator has lowered it to. */
-  readonly configured: Pick<Ledger, "witnesses">;
+  readonly configured: Pick<Ledger, "witnesses" | "endpoints">;
   /** The workflows of this process, as `name@version`. */
   readonly workflowKeys: readonly string[];
   readonly instances: OperatedInstances;
@@ -80,6 +89,8 @@ export interface OperatorDeps extends ServiceContext {
   readonly purses: Pick<PurseWatch, "low" | "read">;
   /** What this process follows on the chain. */
   readonly watching: () => Readonly<Record<string, KindWatching>>;
+  /** What this process sees endpoints tell differently. */
+  readonly disputed: () => Promise<readonly EndpointDispute[]>;
   readonly onAttention: OnAttention | null;
   /** How many people it takes to send money to another address. */
   readonly approvals: 1 | 2;
@@ -104,6 +115,7 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
   const suspensions = new Suspensions(setting);
   const limits = new Limits(setting);
   const lowering = new WitnessLowering({ ...setting, ledger: deps.configured });
+  const endpoints = new EndpointSuspensions({ ...setting, ledger: deps.configured });
   const resolver = new MatterResolver({
     ...deps,
     lookForMatters,
@@ -124,6 +136,8 @@ export function createOperator(deps: OperatorDeps): OperatorParts {
       limits: () => limits.limits(),
       lowerWitnesses: (wanted, by) => lowering.lowerWitnesses(wanted, by),
       restoreWitnesses: (by) => lowering.restoreWitnesses(by),
+      suspendEndpoint: (wanted, by) => endpoints.suspendEndpoint(wanted, by),
+      restoreEndpoint: (endpoint, by) => endpoints.restoreEndpoint(endpoint, by),
       resolve: (id, command, by) => resolver.resolve(id, command, by),
       approve: (id, approval, by) => resolver.approve(id, approval, by),
       releaseDeposit: (transactionId, by) => acts.releaseDeposit(transactionId, by),

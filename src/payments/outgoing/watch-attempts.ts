@@ -4,6 +4,7 @@ import type { PaymentStorage } from "../payment-storage.ts";
 import type { Watcher } from "../../engine/index.ts";
 import type { Ledger, SignatureStatus } from "../../ledger/ledger.ts";
 import type { Clock, Logger } from "../../runtime.ts";
+import { Confirmations } from "./confirmations.ts";
 import { Resending } from "./resending.ts";
 
 interface AttemptWatching {
@@ -18,17 +19,18 @@ interface AttemptWatching {
 /** What one call for statuses takes. */
 const SIGNATURES_A_LOOK = 256;
 
-/** What is reported of an attempt. Only hints: the payment's marker decides. */
+/** What is reported of an attempt. The payment's marker decides. */
 type Report = Extract<PaymentEvent, { readonly about: string }>;
 
 /**
- * One node's statuses are enough, since nothing is concluded from them. Bytes that are not seen are sent again, unchanged,
+ * One node's statuses are enough to read the marker; CONFIRMED is shown to callers and takes enough endpoints. Bytes that are not seen are sent again, unchanged,
  * until every witness's height is past their last; not at the first look at them, which comes within one pause of their
  * first send.
  */
 export function watchAttempts(watching: AttemptWatching): Watcher {
   const { storage, ledger, intervalMs } = watching;
   const resending = new Resending(watching);
+  const confirmations = new Confirmations(ledger);
 
   return {
     intervalMs,
@@ -42,6 +44,9 @@ export function watchAttempts(watching: AttemptWatching): Watcher {
         const report = reportOf(about, statuses[index] ?? null);
         if (report !== null) reports.set(about, report);
       });
+      const hinted = [...reports].filter(([, { type }]) => type === "CONFIRMED").map(([about]) => about);
+      const confirmed = await confirmations.among(hinted);
+      for (const about of hinted) if (!confirmed.has(about)) reports.delete(about);
 
       const unseen = signatures.filter((_, index) => (statuses[index] ?? null) === null);
       const attempts = unseen.length === 0 ? [] : await storage.attempts(unseen);

@@ -1,6 +1,6 @@
 /** Money at token accounts beside the associated one: brought to where everything else is counted and paid from. */
 import type { Address } from "../../address.ts";
-import type { Commitment } from "../../ledger/ledger.ts";
+import { EndpointsDiffer, type Commitment } from "../../ledger/ledger.ts";
 import type { RoutingLedger, StrayAccount } from "../../ledger/routing.ts";
 import { ledgerMint, smallestAmount, type Assets, type Token } from "../assets/assets.ts";
 import { transfer, type RoutingTerms } from "../outgoing/plans/routing-terms.ts";
@@ -33,7 +33,8 @@ export interface SoughtStrays {
 
 /**
  * All token accounts of the address that are not the associated ones and hold what counts as a deposit. Opening such an
- * account costs a thousand times what the smallest deposit is worth.
+ * account costs a thousand times what the smallest deposit is worth. Throws `EndpointsDiffer` while an endpoint shows such
+ * a deposit that too few others show.
  */
 export async function allStrayDeposits(
   { ledger, assets }: StraysLook,
@@ -42,11 +43,15 @@ export async function allStrayDeposits(
 ): Promise<StrayDeposits> {
   const mints = among.map(ledgerMint).filter((mint) => mint !== null);
   if (mints.length === 0) return { slot: Infinity, deposits: [] };
-  const { slot, accounts } = await ledger.strayAccounts(address, mints, commitment);
-  const deposits = accounts
-    .map((account) => ({ ...account, asset: assets.named(account.mint) }))
-    .filter(({ asset, amount }) => amount >= smallestAmount(asset));
-  return { slot, deposits };
+  const { slot, endpoint, accounts, disputed } = await ledger.strayAccounts(address, mints, commitment);
+  const depositsAmong = (those: readonly StrayAccount[]): readonly StrayDeposit[] =>
+    those
+      .map((account) => ({ ...account, asset: assets.named(account.mint) }))
+      .filter(({ asset, amount }) => amount >= smallestAmount(asset));
+  if (depositsAmong(disputed).length > 0) {
+    throw new EndpointsDiffer(`the token accounts of ${address}`, [endpoint]);
+  }
+  return { slot, deposits: depositsAmong(accounts) };
 }
 
 /** As many of them as one transaction empties. */

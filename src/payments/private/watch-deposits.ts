@@ -3,7 +3,8 @@ import type { WatchRecord } from "../../../storage/storage.ts";
 import type { Address } from "../../address.ts";
 import type { Look, WatchEvent, Watcher } from "../../engine/index.ts";
 import { LedgerUnavailable } from "../../ledger/ledger.ts";
-import { ledgerMint } from "../assets/assets.ts";
+import type { ClaimedFunds } from "../../ledger/routing.ts";
+import { ledgerMint, smallestAmount } from "../assets/assets.ts";
 import type { ServiceContext } from "../service-context.ts";
 import { inLanes } from "../slots.ts";
 import { lookAtOneAccount, watchedAddress, type WatchedAddress } from "./look-at-account.ts";
@@ -22,7 +23,10 @@ const ENDS_AT_ONCE = 4;
 const FORGET_AFTER_MS = 10 * 60_000;
 
 /** What watching deposits takes. */
-interface DepositWatchParts extends Pick<ServiceContext, "storage" | "ledger" | "assets" | "clock"> {
+interface DepositWatchParts extends Pick<
+  ServiceContext,
+  "storage" | "ledger" | "assets" | "clock" | "disputes"
+> {
   readonly hasPaidWithoutUs: SpendingCheck;
 }
 
@@ -41,7 +45,8 @@ interface Shown {
  * clock, is what is told. It speaks only when an address holds something else than before, or its window has ended: a
  * thousand quiet addresses cost the database nothing. Of a held address it says nothing, and before it says that a window
  * has ended it makes sure that no one has paid out of the address without us: an order that another self of this database
- * has served did not fail. What has come in is told before any of these windows is looked into.
+ * has served did not fail. While an endpoint tells of a deposit that too few others show, the window stays open. What has
+ * come in is told before any of these windows is looked into.
  */
 export class DepositWatch implements Watcher {
   readonly intervalMs: number;
@@ -108,11 +113,34 @@ export class DepositWatch implements Watcher {
       const byMint = assets.tokens.map(({ mint }, position) => [mint, String(amounts[position])]);
       const balances = Object.fromEntries(byMint) as Readonly<Record<string, string>>;
       const event = { type: "BALANCES_READ", slot, blockTime: blockTime * 1_000, balances };
-      const shown = { watched, amounts, isOver: blockTime * 1_000 > watched.endsAt, event };
+      const isPastEnd = blockTime * 1_000 > watched.endsAt;
+      const isDisputed = isPastEnd && this.#isDisputed(watched.address, held);
+      const shown = {
+        watched,
+        amounts,
+        isOver: isPastEnd && !isDisputed,
+        event: isDisputed ? { ...event, isDisputed } : event,
+      };
       if (isNews(shown) || isToBeSaidAgain(watched)) return [shown];
       watched.hasChanged = false;
       return [];
     });
+  }
+
+  /**
+   * Whether an endpoint tells of a deposit that too few others show. A smaller difference is dust on its way, which a
+   * stranger could send in each block.
+   */
+  #isDisputed(address: string, { lamports, tokens, claimed = [] }: ClaimedFunds): boolean {
+    const { assets, disputes } = this.#with;
+    const amounts = [lamports, ...tokens];
+    const isDisputed = assets.tokens.some(
+      (asset, index) => (claimed[index] ?? 0n) - (amounts[index] ?? 0n) >= smallestAmount(asset),
+    );
+    const subject = `the money at deposit address ${address}`;
+    if (isDisputed) disputes.note(subject);
+    else disputes.end(subject);
+    return isDisputed;
   }
 
   /** Whether something may be said now. What waits no more has no end: it is settled, which looks at the chain again. */

@@ -14,6 +14,7 @@ import {
 import type { Clock, Logger } from "../../runtime.ts";
 import { Gathering } from "./gathering.ts";
 import { LandedSignatures } from "./landed-signatures.ts";
+import { Confirmations } from "../outgoing/confirmations.ts";
 import { Resending } from "../outgoing/resending.ts";
 import { standingOf, type Standing } from "./signature-news.ts";
 import { inLanes, Slots } from "../slots.ts";
@@ -82,10 +83,12 @@ class FollowedSignatures {
   readonly #around: SignatureWatching;
   readonly #landed = new LandedSignatures();
   readonly #slots = new Slots(MAX_QUESTIONS_AT_ONCE);
+  readonly #confirmations: Confirmations;
   #polls = 0;
 
   constructor(around: SignatureWatching) {
     this.#around = around;
+    this.#confirmations = new Confirmations(around.ledger);
   }
 
   /**
@@ -144,13 +147,27 @@ class FollowedSignatures {
     const fates = new Map(
       asked.map(({ signature }, index): [string, Fate] => [signature, answers[index] ?? "open"]),
     );
-    const standings = new Map(
+    const told = new Map(
       signatures.map((signature, index): [string, Standing] => [
         signature,
         standingOf(statuses[index] ?? null, fates.get(signature)),
       ]),
     );
-    return { standings, attempts };
+    return { standings: await this.#agreed(told), attempts };
+  }
+
+  /** One endpoint's word is a hint: confirmed is what enough endpoints show as confirmed. */
+  async #agreed(told: ReadonlyMap<string, Standing>): Promise<ReadonlyMap<string, Standing>> {
+    const hinted = [...told]
+      .filter(([, standing]) => standing === "confirmed")
+      .map(([signature]) => signature);
+    const confirmed = await this.#confirmations.among(hinted);
+    return new Map(
+      [...told].map(([signature, standing]): [string, Standing] => [
+        signature,
+        standing === "confirmed" && !confirmed.has(signature) ? "pending" : standing,
+      ]),
+    );
   }
 
   /** What one endpoint knows of each, which is enough to choose what to ask the others. */

@@ -15,6 +15,8 @@ export interface AgreedBalances<T> {
   readonly counted: readonly T[];
   readonly oldest: T;
   readonly amounts: readonly bigint[];
+  /** The most that any answer counted tells of each amount: above `amounts` where endpoints differ. */
+  readonly most: readonly bigint[];
 }
 
 /**
@@ -32,11 +34,15 @@ export function agreedBalances<T extends ToldBalances>(
   const counted = newestFirst.filter(({ slot }) => slot >= reached - MAX_SLOTS_BEHIND);
   const oldest = counted.at(-1);
   if (oldest === undefined) throw new TypeError("balances are agreed on by one answer at least");
-  const amounts = oldest.amounts.map((_, index) => {
-    const told = counted.map((answer) => answer.amounts[index] ?? 0n).toSorted(largestFirst);
-    return told[witnesses - 1] ?? 0n;
-  });
-  return { counted, oldest, amounts };
+  const told = oldest.amounts.map((_, index) =>
+    counted.map((answer) => answer.amounts[index] ?? 0n).toSorted(largestFirst),
+  );
+  return {
+    counted,
+    oldest,
+    amounts: told.map((each) => each[witnesses - 1] ?? 0n),
+    most: told.map(([largest = 0n]) => largest),
+  };
 }
 
 function largestFirst(one: bigint, other: bigint): number {

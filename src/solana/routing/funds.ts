@@ -29,15 +29,18 @@ export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsRe
     ...reading,
     amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
   }));
-  const { counted, oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const { counted, oldest, amounts, most } = agreedBalances(answers, nodes.witnesses);
   const stride = 1 + mints.length;
   return {
     slot: oldest.slot,
     blockTime: Math.min(...counted.map(({ blockTime }) => blockTime)),
     endpoint: oldest.endpoint,
     funds: addresses.map((_, index) => {
-      const [lamports = 0n, ...tokens] = amounts.slice(index * stride, (index + 1) * stride);
-      return { lamports, tokens };
+      const from = index * stride;
+      const [lamports = 0n, ...tokens] = amounts.slice(from, from + stride);
+      const claimed = most.slice(from, from + stride);
+      const isMore = claimed.some((amount, position) => amount > (amounts[from + position] ?? 0n));
+      return isMore ? { lamports, tokens, claimed } : { lamports, tokens };
     }),
   };
 }

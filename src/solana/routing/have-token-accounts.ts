@@ -1,6 +1,7 @@
 /** Reads which owners already have a token account, so that its rent need not be paid. */
 import type { Address } from "../../address.ts";
-import { ask, type Nodes } from "../ask.ts";
+import { agree } from "../agree.ts";
+import type { Nodes } from "../ask.ts";
 import { ACCOUNT_HEAD } from "../layouts.ts";
 import { TOKEN_PROGRAM } from "../programs.ts";
 import { readAccounts } from "../read-accounts.ts";
@@ -22,8 +23,13 @@ export async function haveTokenAccounts(
   for (let start = 0; start < owners.length; start += OWNERS_AT_ONCE) {
     const batch = owners.slice(start, start + OWNERS_AT_ONCE);
     const addresses = batch.map((owner) => associatedTokenAccount(owner, mint));
-    const accounts = await ask(nodes, readAccounts(addresses, "confirmed", ACCOUNT_HEAD));
-    found.push(...accounts.map((account) => account?.owner === TOKEN_PROGRAM));
+    const read = readAccounts(addresses, "confirmed", ACCOUNT_HEAD);
+    const present = await agree(nodes, {
+      subject: "the token accounts of owners",
+      question: async (endpoint) => (await read(endpoint)).map((account) => account?.owner === TOKEN_PROGRAM),
+      textOf: String,
+    });
+    found.push(...present);
   }
   return found;
 }

@@ -2,7 +2,8 @@
 import type { Account as AccountTold } from "../rpc/account.ts";
 import type { Address } from "../../address.ts";
 import type { Move, TransactionPlan } from "../../ledger/routing.ts";
-import { ask, type Nodes } from "../ask.ts";
+import { agree } from "../agree.ts";
+import type { Nodes } from "../ask.ts";
 import { readAccounts } from "../read-accounts.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { isTokenProgram } from "../programs.ts";
@@ -22,28 +23,34 @@ export async function settleDoubt(nodes: Nodes, plan: TransactionPlan, doubt: Do
 /** The paying end first: where both are unfit, no other recipient can be paid either. */
 async function whichEnd(nodes: Nodes, plan: TransactionPlan, move: number): Promise<Verdict> {
   const transfer = tokenTransfer(plan, move);
-  const [source = null, destination = null] = await ask(
-    nodes,
-    readAccounts(
-      [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
-      "confirmed",
-    ),
+  const read = readAccounts(
+    [transfer.fromAccount ?? accountOf(transfer, transfer.from), accountOf(transfer, transfer.to)],
+    "confirmed",
   );
-  if (!isUsable(source, transfer.from)) return { kind: "source", move };
-  return { kind: isUsable(destination, transfer.to) ? "other" : "payee", move };
+  const kind = await agree(nodes, {
+    subject: "the accounts of a transfer",
+    question: async (endpoint) => {
+      const [source = null, destination = null] = await read(endpoint);
+      if (!isUsable(source, transfer.from)) return "source";
+      return isUsable(destination, transfer.to) ? "other" : "payee";
+    },
+    textOf: String,
+  });
+  return { kind, move };
 }
 
 /** The first whose account has to be created; null when by now all of them exist. */
 async function whichPayee(nodes: Nodes, plan: TransactionPlan, moves: readonly number[]): Promise<Verdict> {
   const transfers = moves.map((move) => tokenTransfer(plan, move));
-  const accounts = await ask(
-    nodes,
-    readAccounts(
-      transfers.map((transfer) => accountOf(transfer, transfer.to)),
-      "confirmed",
-    ),
+  const read = readAccounts(
+    transfers.map((transfer) => accountOf(transfer, transfer.to)),
+    "confirmed",
   );
-  const missing = accounts.findIndex((account) => !isTokenAccount(account));
+  const missing = await agree(nodes, {
+    subject: "the token accounts of payees",
+    question: async (endpoint) => (await read(endpoint)).findIndex((account) => !isTokenAccount(account)),
+    textOf: String,
+  });
   return { kind: "payee", move: moves[missing] ?? null };
 }
 

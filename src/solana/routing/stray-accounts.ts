@@ -1,6 +1,5 @@
 /** Finds token accounts beside the associated one: some senders pay into an account of their own making. */
-import type { Reading } from "../../ledger/reading.ts";
-import type { StrayAccount } from "../../ledger/routing.ts";
+import type { StrayAccount, StrayReading } from "../../ledger/routing.ts";
 import { ask, type Nodes, type Question } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
 import { programOf, readTokenAccount } from "../token-accounts.ts";
@@ -8,9 +7,6 @@ import { askWitnesses } from "../witnesses.ts";
 import { agreedBalances } from "./agreed-funds.ts";
 import type { OwnerQuestion } from "./funds-of-owner.ts";
 import { isFrozen } from "./held-in-account.ts";
-
-/** What one endpoint, or enough of them, show beside the associated accounts. */
-type StrayReading = Reading & { readonly accounts: readonly StrayAccount[] };
 
 /** See `RoutingLedger.strayAccounts`. What is finalized is asked of every endpoint, the rest of one. */
 export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise<StrayReading> {
@@ -23,12 +19,24 @@ export async function strayAccounts(nodes: Nodes, asked: OwnerQuestion): Promise
     ...reading,
     amounts: addresses.map((address) => accounts.find((each) => each.address === address)?.amount ?? 0n),
   }));
-  const { oldest, amounts } = agreedBalances(answers, nodes.witnesses);
+  const { oldest, amounts, most } = agreedBalances(answers, nodes.witnesses);
   const agreed = [...known.values()].map((each, index) => ({ ...each, amount: amounts[index] ?? 0n }));
+  const disputed = agreed.map((each, index) => ({ ...each, amount: (most[index] ?? 0n) - each.amount }));
+  const isDisputed = disputed.some(({ amount }) => amount > 0n);
+  const subject = `the token accounts of ${asked.owner}`;
+  if (isDisputed) {
+    nodes.disputes.note(
+      subject,
+      readings.map(({ endpoint }) => endpoint),
+    );
+  } else {
+    nodes.disputes.end(subject);
+  }
   return {
     slot: oldest.slot,
     endpoint: oldest.endpoint,
     accounts: agreed.filter(({ amount }) => amount > 0n).toSorted(fullestFirst),
+    disputed: disputed.filter(({ amount }) => amount > 0n),
   };
 }
 
@@ -54,6 +62,7 @@ function readStrays({ owner, mints, commitment }: OwnerQuestion): Question<Stray
       slot: Math.min(...found.map(({ slot }) => slot)),
       endpoint: name,
       accounts: found.flatMap(({ accounts }) => accounts).toSorted(fullestFirst),
+      disputed: [],
     };
   };
 }

@@ -12,7 +12,7 @@ export const fewerWitnessesCases: readonly LedgerContractCase[] = [
       await settle(world, attempt);
       const lost = await readyBetweenStrangers(world);
       await finalizeHeight(world, lost.lastValidBlockHeight + 1);
-      const one = await world.ledger.withWitnesses(1);
+      const one = await world.ledger.restricted({ witnesses: 1, without: [] });
       for (const index of [0, 1] as const) {
         const mend = world.breakEndpoint(index, "refusing");
         const [landing] = await world.wait(one.landings([attempt]));
@@ -31,10 +31,12 @@ export const fewerWitnessesCases: readonly LedgerContractCase[] = [
     },
   ),
   promise("never more witnesses than are configured, and a number from 1", async (world) => {
-    const many = await world.ledger.withWitnesses(9);
+    const many = await world.ledger.restricted({ witnesses: 9, without: [] });
     assert.deepEqual(await world.wait(many.witnesses()), await world.wait(world.ledger.witnesses()));
     for (const wrong of [0, -1, 1.5, Number.NaN]) {
-      await assert.rejects(world.ledger.withWitnesses(wrong), { name: "RangeError" });
+      await assert.rejects(world.ledger.restricted({ witnesses: wrong, without: [] }), {
+        name: "RangeError",
+      });
     }
   }),
 ];

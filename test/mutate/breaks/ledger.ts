@@ -69,8 +69,8 @@ export const LEDGER_BREAKS: readonly Break[] = [
   {
     property: "of a balance only as much counts as enough witnesses vouch for",
     file: "src/solana/routing/agreed-funds.ts",
-    text: "told[witnesses - 1] ?? 0n",
-    replacement: "told[0] ?? 0n",
+    text: "each[witnesses - 1] ?? 0n",
+    replacement: "each[0] ?? 0n",
     tests: ["solana/routing/agreed-funds.test.ts"],
   },
   {

@@ -289,8 +289,8 @@ export const PRIVATE_BREAKS: readonly Break[] = [
   {
     property: "a window ends only by the clock of a finalized block",
     file: "src/payments/private/watch-deposits.ts",
-    text: "isOver: blockTime * 1_000 > watched.endsAt",
-    replacement: "isOver: clock.now() > watched.endsAt",
+    text: "const isPastEnd = blockTime * 1_000 > watched.endsAt",
+    replacement: "const isPastEnd = this.#with.clock.now() > watched.endsAt",
     tests: ["payments/private/windows.test.ts"],
   },
   {

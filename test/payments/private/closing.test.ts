@@ -92,7 +92,7 @@ describe("M7: the markers of an address whose payout has landed", () => {
     const lowered: Partial<Ledger> = {
       ...silent,
       witnesses: async () => ({ ...(await world.ledger.witnesses()), ...witnesses }),
-      withWitnesses: async () => ({ ...world.ledger, ...told(ABOVE + 1) }),
+      restricted: async () => ({ ...world.ledger, ...told(ABOVE + 1) }),
     };
     const room = world.another({ ledger: { ...world.ledger, ...lowered } }).operator;
     await room.lowerWitnesses(

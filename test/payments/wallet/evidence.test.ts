@@ -496,8 +496,9 @@ describe("while fewer endpoints answer than must agree", () => {
   test("W9: bytes past their last block are not failed before enough endpoints say so", async () => {
     const scene = await world();
     const { fixture, one, two } = scene;
-    [one.rule, two.rule] = [dropping, gone];
+    [one.rule, two.rule] = [dropping, dropping];
     const { id } = await scene.pay();
+    two.rule = gone;
     await fixture.service.settled();
     fixture.chain.advance(250);
     await look(fixture.service);

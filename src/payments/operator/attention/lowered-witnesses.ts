@@ -1,6 +1,6 @@
-/** Finds that the number of witnesses is lowered, for as long as it is. */
+/** Finds what operators have set about whom the ledger believes: fewer witnesses, and endpoints out of service. */
 import { isoTime } from "../../iso-time.ts";
-import { loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
+import { beliefRules, loweredWitnesses, type LoweringParts } from "../../intake/lowered-witnesses.ts";
 import { matterId, type AttentionSource } from "./matter.ts";
 
 /** One matter at most. It ends by itself, so `resolve` has no action for it. */
@@ -21,5 +21,21 @@ export function loweredNumber(parts: LoweringParts): AttentionSource {
         actions: [],
       },
     ];
+  };
+}
+
+/** One matter for each endpoint out of service. It ends by itself, so `resolve` has no action for it. */
+export function suspendedEndpoints(parts: LoweringParts): AttentionSource {
+  return async (limit) => {
+    const { suspendedEndpoints: suspended } = await beliefRules(parts);
+    return suspended.slice(0, limit).map(({ endpoint, since, until, actor, reason }) => ({
+      kind: "suspended_endpoint",
+      id: matterId("suspended_endpoint", `${endpoint} ${isoTime(since)}`),
+      since,
+      message:
+        `until ${isoTime(until)} ${endpoint} is out of service, as ${actor} has set it (${reason}). ` +
+        "It ends by itself; mend the endpoint, or remove it from the ledger's options",
+      actions: [],
+    }));
   };
 }

@@ -16,6 +16,10 @@ export type MatterKind =
   | "low_purse"
   /** What is final is believed on the word of fewer endpoints than configured, as an operator has set it for a time. */
   | "lowered_witnesses"
+  /** An operator has taken an endpoint out of service for a time. */
+  | "suspended_endpoint"
+  /** Endpoints tell a fact differently, and what depends on it waits. */
+  | "disputed"
   /** Money has moved that the database cannot explain. */
   | "unexplained"
   /** Something is watched, and for too long nothing was read about it. */

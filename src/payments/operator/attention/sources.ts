@@ -1,15 +1,17 @@
 /** All sources of matters. A new source is a file beside this one, and one line here. */
 import type { PaymentStorage } from "../../payment-storage.ts";
+import type { EndpointDispute } from "../../../ledger/ledger.ts";
 import type { KindWatching } from "../../../engine/index.ts";
 import type { Clock } from "../../../runtime.ts";
 import type { PurseWatch } from "../../purses/purses.ts";
 import { abandonedWebhooks } from "./abandoned-webhooks.ts";
+import { disputedFacts } from "./disputes.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import type { AttentionSource } from "./matter.ts";
 import { lowPurses } from "./low-purse.ts";
 import { orphans } from "./orphans.ts";
 import { stuckWatches } from "./stuck-watches.ts";
-import { loweredNumber } from "./lowered-witnesses.ts";
+import { loweredNumber, suspendedEndpoints } from "./lowered-witnesses.ts";
 import { deadLetters, failingTasks } from "./troubled-tasks.ts";
 import { unprovableTransactions } from "./unprovable.ts";
 
@@ -24,6 +26,8 @@ export interface SourceSurroundings {
   readonly purses: Pick<PurseWatch, "low">;
   /** What this process follows on the chain. */
   readonly watching: () => Readonly<Record<string, KindWatching>>;
+  /** What this process sees endpoints tell differently. */
+  readonly disputed: () => Promise<readonly EndpointDispute[]>;
 }
 
 /** Sources of matters that every process on a database finds alike. */
@@ -43,10 +47,15 @@ export function attentionSources({
     unprovableTransactions(storage),
     lowPurses(purses),
     loweredNumber({ storage, clock }),
+    suspendedEndpoints({ storage, clock }),
   ];
 }
 
 /** Sources of what only this process can know: listed, but not reported to the host. */
-export function sourcesOfThisProcess({ watching, clock }: SourceSurroundings): readonly AttentionSource[] {
-  return [stuckWatches(watching, clock)];
+export function sourcesOfThisProcess({
+  watching,
+  clock,
+  disputed,
+}: SourceSurroundings): readonly AttentionSource[] {
+  return [stuckWatches(watching, clock), disputedFacts(disputed)];
 }

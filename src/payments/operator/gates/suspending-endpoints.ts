@@ -1,0 +1,111 @@
+/** Takes an endpoint out of service for a time: its answers count for nothing. */
+import { z } from "zod";
+import type { Ledger } from "../../../ledger/ledger.ts";
+import { isoTime } from "../../iso-time.ts";
+import type { ActedBy } from "../../acted-by.ts";
+import { isInForce } from "../../intake/lowered-witnesses.ts";
+import type { IntakeRules, SuspendedEndpoint } from "../../intake/rules.ts";
+import { readActedBy, readCommand } from "../act.ts";
+import { OperatorRefused } from "../operator-refused.ts";
+import type { GateSetting } from "./gate-setting.ts";
+
+/** Which endpoint is out of service, and for how long. */
+export interface WantedSuspension {
+  /** As the ledger names it: its host, numbered where several endpoints share one. */
+  readonly endpoint: string;
+  /** 1 to 1,440 (a day). */
+  readonly minutes: number;
+}
+
+/** An endpoint out of service as it is shown. */
+export interface SuspendedEndpointEntry extends ActedBy {
+  readonly endpoint: string;
+  /** ISO 8601 in UTC. */
+  readonly since: string;
+  /** When the endpoint is asked again. ISO 8601 in UTC. */
+  readonly until: string;
+}
+
+/** Taking endpoints out of service. */
+export interface EndpointSuspending {
+  /**
+   * Takes an endpoint that answers wrongly out of service for some minutes: it is not asked, so that it contradicts no
+   * other. Where fewer endpoints are left than must agree, those that are left are enough, but not for the proof that a
+   * caller's transaction is dead, nor for closing markers. It holds for every process on the database, within five seconds,
+   * and ends by itself. Suspended again, the new time counts. Refused for an endpoint that the ledger does not have, and
+   * for the last one in service.
+   */
+  suspendEndpoint(wanted: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry>;
+  /** Ends it before its time; refused when the endpoint is in service. */
+  restoreEndpoint(endpoint: string, by: ActedBy): Promise<void>;
+}
+
+const MAX_MINUTES = 24 * 60;
+const MINUTE_MS = 60_000;
+
+const endpointName = z.string().min(1).max(300);
+const wantedSuspension = z.strictObject({
+  endpoint: endpointName,
+  minutes: z.int().min(1).max(MAX_MINUTES),
+});
+
+/** What suspending endpoints takes. */
+export interface EndpointSetting extends Pick<GateSetting, "gates" | "clock"> {
+  /** With all of its endpoints. */
+  readonly ledger: Pick<Ledger, "endpoints">;
+}
+
+/** The suspended endpoints that are stored among the rules of the whole service. */
+export class EndpointSuspensions implements EndpointSuspending {
+  readonly #setting: EndpointSetting;
+
+  constructor(setting: EndpointSetting) {
+    this.#setting = setting;
+  }
+
+  async suspendEndpoint(given: WantedSuspension, by: ActedBy): Promise<SuspendedEndpointEntry> {
+    const { ledger, gates, clock } = this.#setting;
+    const { endpoint, minutes } = readCommand(wantedSuspension, given);
+    const acted = readActedBy(by);
+    const known = (await ledger.endpoints()).map((each) => each.endpoint);
+    if (!known.includes(endpoint)) {
+      throw new OperatorRefused(`endpoint: expected one of ${known.join(", ")}, not ${endpoint}`);
+    }
+    const since = clock.now();
+    const suspended = { ...acted, endpoint, since, until: since + minutes * MINUTE_MS };
+    const change = (rules: IntakeRules): IntakeRules => {
+      const others = othersInForce(rules, endpoint, since);
+      const out = new Set(others.map((each) => each.endpoint));
+      if (known.every((each) => each === endpoint || out.has(each))) {
+        throw new OperatorRefused(`endpoint: ${endpoint} is the last one in service`);
+      }
+      return { ...rules, suspendedEndpoints: [...others, suspended] };
+    };
+    await gates.change(null, change, { by: acted, act: "suspend_endpoint", what: { endpoint, minutes } });
+    return { ...acted, endpoint, since: isoTime(since), until: isoTime(suspended.until) };
+  }
+
+  async restoreEndpoint(given: string, by: ActedBy): Promise<void> {
+    const { gates, clock } = this.#setting;
+    const endpoint = readCommand(endpointName, given);
+    const acted = readActedBy(by);
+    const change = (rules: IntakeRules): IntakeRules => {
+      const now = clock.now();
+      const isSuspended = rules.suspendedEndpoints.some(
+        (each) => each.endpoint === endpoint && isInForce(each, now),
+      );
+      if (!isSuspended) throw new OperatorRefused(`endpoint ${endpoint} is in service`);
+      return { ...rules, suspendedEndpoints: othersInForce(rules, endpoint, now) };
+    };
+    await gates.change(null, change, { by: acted, act: "restore_endpoint", what: { endpoint } });
+  }
+}
+
+/** The other suspensions that have not ended. */
+function othersInForce(
+  { suspendedEndpoints }: IntakeRules,
+  endpoint: string,
+  now: number,
+): readonly SuspendedEndpoint[] {
+  return suspendedEndpoints.filter((each) => each.endpoint !== endpoint && isInForce(each, now));
+}

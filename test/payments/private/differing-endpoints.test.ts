@@ -1,0 +1,200 @@
+/** Orders over two endpoints of which one tells something else: what waits, what is said, and how an operator ends it. */
+import { afterEach, describe, expect, test } from "vitest";
+import { EndpointsDiffer } from "../../../src/ledger/ledger.ts";
+import type { Caller } from "../../../src/payments/accounts/caller.ts";
+import type { Wallet } from "../../kit/chain-fixture.ts";
+import { BY } from "../../kit/by.ts";
+import { lyingAbout, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
+import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
+
+interface Scene extends PrivateFixture {
+  /** The preferred endpoint. */
+  readonly one: OddEndpoint;
+  readonly two: OddEndpoint;
+  readonly account: Caller;
+  readonly alice: Wallet;
+  readonly bob: Wallet;
+  readonly id: string;
+  readonly address: string;
+  /** What the order asks for, in base units of USDC. */
+  readonly asked: bigint;
+  shown(): Promise<Record<string, unknown>>;
+  /** A few looks at everything. */
+  look(): Promise<void>;
+}
+
+const ended: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+const WINDOW_MS = 30 * 60_000;
+
+/** An order of 5 USDC from Alice to Bob that waits for its deposit. */
+async function scene(): Promise<Scene> {
+  const odd: OddEndpoint[] = [];
+  const fixture = await privateFixture({}, {}, ({ chain, ledgerOf }) => {
+    odd.push(oddEndpoint(chain, "one"), oddEndpoint(chain, "two"));
+    return ledgerOf(odd.map(({ option }) => option));
+  });
+  ended.push(() => fixture.close());
+  const [one, two] = odd;
+  if (one === undefined || two === undefined) throw new Error("there are two endpoints");
+  const account = await fixture.caller();
+  const alice = fixture.wallet("alice", { lamports: 1_000_000_000n, usdc: 1n });
+  const bob = fixture.wallet("bob", { lamports: 1_000_000n, usdc: 1n });
+  const to = [{ address: bob.address, amount: "5" }];
+  const { body } = await fixture.order(account, { sender: alice, to });
+  return {
+    ...fixture,
+    one,
+    two,
+    account,
+    alice,
+    bob,
+    id: body.transactionId,
+    address: body.ephemeralAddress,
+    asked: BigInt(Math.round(Number(body.depositAmount) * 1e6)),
+    shown: async () => ({ ...(await fixture.service.transaction(account, body.transactionId)) }),
+    async look() {
+      for (let time = 0; time < 4; time += 1) {
+        fixture.chain.advance(35);
+        await fixture.pass(8_000);
+        await fixture.service.settled();
+      }
+    },
+  };
+}
+
+interface AccountsTold {
+  readonly context: object;
+  readonly value: readonly unknown[];
+}
+
+/** Of every account but the clock, the first one asked for, the endpoint says that it does not exist. */
+const hidingAccounts: OddRule = (request) => {
+  const keys = request.params[0];
+  const isOfAddresses = Array.isArray(keys) && String(keys[0]).startsWith("SysvarC1ock");
+  if (!isOfAddresses) return undefined;
+  return lyingAbout("getMultipleAccounts", ({ context, value }: AccountsTold) => ({
+    context,
+    value: value.map((account, index) => (index === 0 ? account : null)),
+  }))(request);
+};
+
+describe("M20: one of two endpoints hides a deposit until the window is over", () => {
+  async function windowOver(which: "one" | "two"): Promise<Scene> {
+    const world = await scene();
+    world[which].rule = hidingAccounts;
+    world.chain.fund(world.address, { usdc: world.asked });
+    world.chain.advance(35);
+    await world.pass(WINDOW_MS + 60_000);
+    await world.look();
+    return world;
+  }
+
+  test.for(["one", "two"] as const)(
+    "the order stays open while they differ (%s), and is paid when they agree",
+    async (which) => {
+      const world = await windowOver(which);
+      const { service, one, two, bob, held, look, shown, address } = world;
+      expect(await shown()).toMatchObject({ status: "pending", reason: null });
+      expect(await service.health()).toMatchObject({ status: "degraded", disputes: 1 });
+      expect(await service.operator.attention()).toContainEqual(
+        expect.objectContaining({
+          kind: "disputed",
+          message: expect.stringContaining(`the money at deposit address ${address}`) as string,
+        }),
+      );
+      [one.rule, two.rule] = [undefined, undefined];
+      await look();
+      await look();
+      expect(await shown()).toMatchObject({ status: "completed" });
+      expect((await held(bob.address))[1]).toBe(5_000_001n);
+      expect(await service.health()).toMatchObject({ disputes: 0 });
+    },
+  );
+
+  test("an operator takes the endpoint that hides it out of service, for a time, and the order is paid", async () => {
+    const world = await windowOver("one");
+    const { service, bob, held, look, shown, pass } = world;
+    const { operator } = service;
+    await expect(operator.suspendEndpoint({ endpoint: "three.example", minutes: 30 }, BY)).rejects.toThrow(
+      "endpoint: expected one of one.example, two.example, not three.example",
+    );
+    const entry = await operator.suspendEndpoint({ endpoint: "one.example", minutes: 30 }, BY);
+    expect(Date.parse(entry.until) - Date.parse(entry.since)).toBe(30 * 60_000);
+    await expect(operator.suspendEndpoint({ endpoint: "two.example", minutes: 1 }, BY)).rejects.toThrow(
+      "endpoint: two.example is the last one in service",
+    );
+    expect(await operator.auditLog()).toMatchObject([
+      { act: "suspend_endpoint", what: { endpoint: "one.example", minutes: 30 }, ...BY },
+    ]);
+    await look();
+    await look();
+    expect(await shown()).toMatchObject({ status: "completed" });
+    expect((await held(bob.address))[1]).toBe(5_000_001n);
+    expect((await operator.attention()).map(({ kind }) => kind)).toContain("suspended_endpoint");
+    expect(await service.health()).toMatchObject({ witnesses: { needed: 1, answering: 1 } });
+    await pass(31 * 60_000);
+    expect(await service.health()).toMatchObject({ witnesses: { needed: 2, answering: 2 } });
+    await expect(operator.restoreEndpoint("one.example", BY)).rejects.toThrow("one.example is in service");
+  });
+
+  test("a stranger who sends dust in each block keeps no window open", async () => {
+    const world = await scene();
+    const { chain, pass, look, shown, address, two } = world;
+    await pass(WINDOW_MS + 60_000);
+    // The other endpoint is some blocks behind, so that it never shows as much.
+    two.rule = hidingAccounts;
+    chain.fund(address, { usdc: 999n });
+    await look();
+    expect(await shown()).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT" });
+  });
+});
+
+test("M33: confirmed is told when both endpoints show it, and not on the word of one", async () => {
+  const { service, one, two, account, alice, bob, chain, send, pass } = await scene();
+  chain.fund(alice.address, { usdc: 2_000_000n });
+  chain.advance(2);
+  const sent = await send(account, { from: alice, to: bob.address, amount: "1" });
+  const notices: string[] = [];
+  service.subscribe({ transactionId: sent.transactionId }, ({ event }) => void notices.push(event));
+  one.rule = lyingAbout("getSignatureStatuses", ({ context, value }: AccountsTold) => ({
+    context,
+    value: value.map(() => ({ slot: 9, confirmations: 1, err: null, confirmationStatus: "confirmed" })),
+  }));
+  two.rule = undefined;
+  for (let look = 0; look < 4; look += 1) {
+    await pass(3_000);
+    await service.settled();
+  }
+  expect(notices).not.toContain("transaction.confirmed");
+  expect(await service.transaction(account, sent.transactionId)).toMatchObject({ status: "pending" });
+  one.rule = undefined;
+  chain.advance(2);
+  await pass(3_000);
+  await service.settled();
+  expect(await service.transaction(account, sent.transactionId)).toMatchObject({ status: "confirmed" });
+  expect(notices).toContain("transaction.confirmed");
+});
+
+test("M34: while one endpoint tells ten times the rent nothing is quoted dearer, and afterwards nobody has to act", async () => {
+  const world = await scene();
+  const { service, two, account, alice, bob, chain, order, look, shown, address, asked } = world;
+  const to = [{ address: bob.address, amount: "5" }];
+  const { quote } = await order(account, { sender: alice, to });
+  await world.pass(11_000);
+  two.rule = lyingAbout("getMinimumBalanceForRentExemption", (honest: number) => honest * 10);
+  chain.fund(address, { usdc: asked });
+  await look();
+  await expect(order(account, { sender: alice, to })).rejects.toThrow(EndpointsDiffer);
+  expect(await shown()).not.toMatchObject({ status: "failed" });
+  two.rule = undefined;
+  await world.pass(5 * 60_000);
+  await look();
+  await look();
+  expect(await shown()).toMatchObject({ status: "completed" });
+  expect((await order(account, { sender: alice, to })).quote.fee).toBe(quote.fee);
+  expect(await service.operator.attention()).toEqual([]);
+});
