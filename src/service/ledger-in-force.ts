@@ -6,44 +6,10 @@ import {
   type LoweringParts,
 } from "../payments/intake/lowered-witnesses.ts";
 import type { Ledger, LedgerReads } from "../ledger/ledger.ts";
+import { READS } from "../ledger/reads.ts";
 
 /** What was read is used for so long: a process hears of an operator's word, and of its early end, at most so late. */
 const REREAD_MS = 5_000;
-
-/** The reads that an operator's word changes: all that ask a node. */
-const READS: ReadonlySet<string> = new Set<keyof LedgerReads>([
-  "accountKinds",
-  "amountsIn",
-  "balances",
-  "broadcast",
-  "buildPayment",
-  "buildTransaction",
-  "confirmed",
-  "fates",
-  "feeOf",
-  "funds",
-  "fundsOfOwner",
-  "haveTokenAccounts",
-  "heights",
-  "landings",
-  "markedBy",
-  "markers",
-  "mints",
-  "namedLanding",
-  "payersOf",
-  "paymentCost",
-  "position",
-  "receipts",
-  "rentMinimum",
-  "signedBy",
-  "simulatePayment",
-  "statuses",
-  "strayAccounts",
-  "tokenAccountStates",
-  "tryTransaction",
-  "verifyPayment",
-  "witnesses",
-]);
 
 /** A ledger in front of `ledger`. A storage that cannot be read restricts nothing. */
 export function ledgerInForce(ledger: Ledger, parts: LoweringParts): Ledger {
@@ -53,7 +19,7 @@ export function ledgerInForce(ledger: Ledger, parts: LoweringParts): Ledger {
     get(_, property): unknown {
       const member: unknown = Reflect.get(ledger, property, ledger);
       if (typeof member !== "function") return member;
-      if (!READS.has(String(property))) return (member as (...args: unknown[]) => unknown).bind(ledger);
+      if (!isRestricted(property)) return (member as (...args: unknown[]) => unknown).bind(ledger);
       return async (...args: unknown[]): Promise<unknown> => {
         const reads = await restricting.reads();
         const method = Reflect.get(reads, property, reads) as (...given: unknown[]) => unknown;
@@ -61,6 +27,11 @@ export function ledgerInForce(ledger: Ledger, parts: LoweringParts): Ledger {
       };
     },
   });
+}
+
+/** A diagnosis shows the endpoints out of service, too. */
+function isRestricted(property: string | symbol): boolean {
+  return Object.hasOwn(READS, property) && property !== "endpoints";
 }
 
 const NOTHING_SET: BeliefRules = { lowered: null, suspendedEndpoints: [] };
