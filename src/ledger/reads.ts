@@ -45,7 +45,7 @@ export const READS = {
   disputes: { belief: "every", decides: "what health and attention tell of endpoints that differ" },
   funds: {
     belief: "evidence",
-    decides: "the credit of deposits and the end of windows, at finalized; below it one endpoint's hint",
+    decides: "the credit of deposits, the end of windows, room for orders; a hint at processed",
   },
   amountsIn: { belief: "hint", decides: "which deposit addresses are looked at closely" },
   fundsOfOwner: {

@@ -257,9 +257,9 @@ export interface RoutingLedger {
    * An address and its accounts are read of one block, and so is the Clock sysvar, whose slot and time these are. With
    * several calls they are those of the oldest.
    *
-   * At `finalized` it is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the most that so
-   * many of them hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where fewer answer.
-   * Below that one endpoint's word is enough.
+   * At `confirmed` and `finalized` it is what as many endpoints vouch for as must agree (`WitnessCount`): of each amount the
+   * most that so many of them hold true, at the oldest slot and time of their answers. Throws `LedgerUnavailable` where
+   * fewer answer. At `processed` one endpoint's word is enough.
    */
   funds(
     addresses: readonly Address[],

@@ -20,11 +20,11 @@ export interface FundsQuestion {
   readonly commitment: Commitment;
 }
 
-/** See `RoutingLedger.funds`. What is finalized is asked of every endpoint, the rest of one. */
+/** See `RoutingLedger.funds`. What is confirmed or finalized is asked of every endpoint, the rest of one. */
 export async function funds(nodes: Nodes, asked: FundsQuestion): Promise<FundsReading> {
   const { addresses, mints, commitment } = asked;
   const question = readFunds(asked);
-  if (commitment !== "finalized") return await ask(nodes, question);
+  if (commitment === "processed") return await ask(nodes, question);
   const answers = (await askWitnesses(nodes, question)).map((reading) => ({
     ...reading,
     amounts: reading.funds.flatMap(({ lamports, tokens }) => [lamports, ...tokens]),
