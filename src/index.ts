@@ -190,6 +190,7 @@ export type {
   Payers as AddressPayers,
   SignedHistory,
   StrayAccount,
+  StrayReading,
   TokenProgram,
   TransactionFault,
   TransactionPlan,
