@@ -203,6 +203,7 @@ export const ERRORS = {
         "not_found",
         "expired",
         "used",
+        "price_moved",
         "mode_mismatch",
         "same_asset",
         "asset_mismatch",

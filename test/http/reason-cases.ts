@@ -2,7 +2,9 @@
 import { createTransferCheckedInstruction } from "@solana/spl-token";
 import { AddressLookupTableAccount, PublicKey, SystemProgram, TransactionInstruction } from "@solana/web3.js";
 import type { ErrorDetails } from "../../src/errors.ts";
+import { keypairSigner } from "../../src/ledger/sign-transaction.ts";
 import { associatedTokenAddress } from "../../src/local/index.ts";
+import { deskProvider } from "../../src/payments/swap-provider/desk-provider.ts";
 import type { Wallet } from "../kit/chain-fixture.ts";
 import { keyOf, signed, type Signing } from "../solana/signed-transaction.ts";
 import type { JudgedAnswer } from "./answer-judge.ts";
@@ -176,6 +178,17 @@ const INVALID_QUOTE: ByReason<ReasonOf<"INVALID_QUOTE">> = {
     const { body } = await signedBy(asking, asking.world.sender);
     const { signedTransaction } = JSON.parse(body ?? "") as { readonly signedTransaction: string };
     return send(asking, fields(asking, { signedTransaction }));
+  },
+  price_moved: async (asking) => {
+    const { payments, sender, handlerWith } = asking.world;
+    const swap = { sender, give: "SOL", get: "USDC", amount: "1" };
+    const order = payments.signed(await payments.quote(asking.tenant.caller, swap), sender);
+    const desk = keypairSigner(payments.deskWallet.secretKey);
+    // A dollar for a SOL: far below what was quoted.
+    const prices = { rate: async () => ({ give: LAMPORTS_OF_A_SOL, get: 1_000_000n }) };
+    const service = payments.another({ swap: { provider: deskProvider({ desk, prices }) } });
+    const handler = handlerWith({ service });
+    return send(asking, plain(asking.tenant, "POST", "/v1/transactions", order), handler);
   },
   mode_mismatch: (asking) => over(asking, { ...SAME_ASSET, amount: "25", mode: "private" }),
   same_asset: (asking) => {

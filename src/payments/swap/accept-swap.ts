@@ -6,7 +6,6 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import { PaymentError } from "../../errors.ts";
 import type { VerifiedPayment } from "../../ledger/ledger.ts";
 import type { Decision } from "../accounts/answer-once.ts";
-import { isoTime } from "../iso-time.ts";
 import type { CheckedRequest } from "../quotes/checked-request.ts";
 import { readSwap, type QuotedSwap } from "../quotes/stored-swap.ts";
 import { checkRecipientsOnChain } from "../recipients/recipients.ts";
@@ -68,7 +67,7 @@ export class SwapAcceptance {
   async #refuseMovedPrice(quote: QuoteRecord): Promise<void> {
     const { swapper } = this.#with;
     if (swapper === null) return;
-    if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw expired(quote);
+    if (!(await isStillGood(swapper, this.#offered(quote)).catch(unasked))) throw priceMoved(quote);
   }
 
   /** What the quote has set aside is kept. Where nothing is, the quote promised nothing: the price must still be had. */
@@ -83,7 +82,7 @@ export class SwapAcceptance {
     const { give, get, inputAmount: amount, outputAmount } = this.#offered(quote);
     const wanted = { give, get, amount, accountId: quote.accountId };
     const offer = await offerOf(swapper, wanted, promises.promised);
-    if (offer.outputAmount < outputAmount) throw expired(quote);
+    if (offer.outputAmount < outputAmount) throw priceMoved(quote);
     const owner = `${quote.id}:${quote.version}:used`;
     const { names, writes } = reserve(owner, offer.reservations, { createdAt: now, lapsesAt: null });
     return {
@@ -123,10 +122,7 @@ function readSigned({ signedTransaction, declared }: CheckedRequest, swap: Quote
   };
 }
 
-function expired({ id, expiresAt }: QuoteRecord): PaymentError {
-  return new PaymentError("INVALID_QUOTE", {
-    quoteId: id,
-    reason: "expired",
-    expiresAt: isoTime(expiresAt),
-  });
+/** The quote is not closed by it: a price that comes back while the quote lives is taken. */
+function priceMoved({ id: quoteId }: QuoteRecord): PaymentError {
+  return new PaymentError("INVALID_QUOTE", { quoteId, reason: "price_moved" });
 }

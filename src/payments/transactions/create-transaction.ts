@@ -73,8 +73,7 @@ export class TransactionTaking {
     const now = clock.now();
     if (quote === null || quote.closedAt !== null) return true;
     if (quote.usedBy !== null) return false;
-    // Its price has moved too far: should that come back while the quote lives, it is taken.
-    if (quote.expiresAt > now) return true;
+    if (quote.expiresAt > now) return false;
     const [result] = await storage.commit([{ writes: [closedQuote(quote, now)] }]);
     return result?.ok === true;
   }

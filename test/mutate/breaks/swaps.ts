@@ -101,6 +101,27 @@ export const SWAP_BREAKS: readonly Break[] = [
     tests: ["payments/swap/moving-prices.test.ts"],
   },
   {
+    property: "a wallet's swap is refused once its price has moved too far",
+    file: "src/payments/swap/accept-swap.ts",
+    text: "await this.#refuseMovedPrice(quote);",
+    replacement: "",
+    tests: ["payments/swap/moving-prices.test.ts"],
+  },
+  {
+    property: "a moved price is told by its own reason",
+    file: "src/payments/swap/accept-swap.ts",
+    text: 'reason: "price_moved"',
+    replacement: 'reason: "expired"',
+    tests: ["payments/swap/moving-prices.test.ts"],
+  },
+  {
+    property: "a swap that the desk may have signed is kept for good",
+    file: "src/payments/retention/old-transactions.ts",
+    text: 'type === "swap" || ',
+    replacement: "",
+    tests: ["payments/retention/payment-retention.test.ts"],
+  },
+  {
     property: "inventory is set aside for a quote for two minutes at most",
     file: "src/payments/quotes/price-swap.ts",
     text: "MAX_HOLD_MS = 2 * 60_000",

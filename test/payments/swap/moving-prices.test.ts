@@ -57,14 +57,14 @@ async function outlive(world: Stage): Promise<void> {
 }
 
 describe("between the quote and its use", () => {
-  test("M13: a price that has moved against the desk beyond 1 % is refused, and nothing is kept", async ({
+  test("M13, M27: a price that moved against the desk beyond 1 % is refused as price_moved, nothing kept", async ({
     openStage,
   }) => {
     const world = await openStage();
     const { alice } = world;
     const quote = await sale(world);
     world.market.cents = 14_849n;
-    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
     expect(world.deskSigned()).toBe(0);
     // The quote is not used up: should the price come back while it lives, it is taken.
     world.market.cents = 14_850n;
@@ -93,7 +93,7 @@ describe("between the quote and its use", () => {
       amount: "150",
     });
     world.market.cents = 15_160n;
-    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
     world.market.cents = 14_000n;
     await post(world, world.signed(quote, alice));
   });
@@ -103,7 +103,7 @@ describe("between the quote and its use", () => {
     const { alice } = world;
     const quote = await sale(world);
     world.market.cents = 14_999n;
-    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "expired" });
+    await expectRefusal(post(world, world.signed(quote, alice)), "INVALID_QUOTE", { reason: "price_moved" });
     world.market.cents = 15_000n;
     await post(world, world.signed(quote, alice));
   });

@@ -176,7 +176,7 @@ test("a quote without anything set aside is a price that must still be had when 
   const second = await late();
   await sell(other, "10");
   const refused = world.service.createTransaction(caller, world.signed(second, alice));
-  await expectRefusal(refused, "INVALID_QUOTE", { reason: "expired" });
+  await expectRefusal(refused, "INVALID_QUOTE", { reason: "price_moved" });
 });
 
 test("what is promised is kept: others may take all that is left, the swap goes through", async () => {
@@ -214,6 +214,6 @@ test("a quote is kept or released, never both: what lapses as it is used must be
   await release();
   await sell(other, "10");
   const used = world.service.createTransaction(caller, world.signed(second, alice));
-  await expectRefusal(used, "INVALID_QUOTE", { reason: "expired" });
+  await expectRefusal(used, "INVALID_QUOTE", { reason: "price_moved" });
   expect(world.deskSigned()).toBe(1);
 });
