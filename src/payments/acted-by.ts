@@ -1,6 +1,9 @@
 /** Who stands behind an act of an operator. */
 
-/** Who acts and why, each 1 to 200 characters. Both are kept in the audit log: put no secret into them. */
+/**
+ * Who acts and why, each 1 to 200 characters, none of them invisible or a control character. Both are kept in the audit log:
+ * put no secret into them.
+ */
 export interface ActedBy {
   readonly actor: string;
   readonly reason: string;

@@ -4,6 +4,7 @@ import { CHART_BREAKS } from "./breaks/charts.ts";
 import { CONTRACT_BREAKS } from "./breaks/contract.ts";
 import { ENGINE_BREAKS } from "./breaks/engine.ts";
 import { LEDGER_BREAKS } from "./breaks/ledger.ts";
+import { OPERATOR_BREAKS } from "./breaks/operator.ts";
 import { PRIVATE_BREAKS } from "./breaks/private.ts";
 import { QUOTE_BREAKS } from "./breaks/quotes.ts";
 import { RACE_BREAKS } from "./breaks/races.ts";
@@ -24,4 +25,5 @@ export const ALL_BREAKS: readonly Break[] = [
   ...START_BREAKS,
   ...WITNESS_BREAKS,
   ...CONTRACT_BREAKS,
+  ...OPERATOR_BREAKS,
 ];

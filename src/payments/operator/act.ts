@@ -5,6 +5,7 @@ import type { PaymentWrite } from "../payment-storage.ts";
 import type { Clock, Random } from "../../runtime.ts";
 import { newId } from "../ids.ts";
 import { OperatorRefused } from "./operator-refused.ts";
+import { shownWords } from "./who-acts.ts";
 
 /** Every act that the audit log knows. */
 export type ActName =
@@ -37,10 +38,7 @@ export interface Act {
   readonly what: Readonly<Record<string, unknown>>;
 }
 
-const MAX_CHARACTERS = 200;
-
-const words = z.string().trim().min(1).max(MAX_CHARACTERS);
-const actedBy = z.strictObject({ actor: words, reason: words });
+const actedBy = z.strictObject({ actor: shownWords, reason: shownWords });
 
 /** Checks who acts and why. Throws `OperatorRefused` that names the field. */
 export function readActedBy(by: unknown): ActedBy {

@@ -1,6 +1,7 @@
 /** What an operator decides about money that is held: released, sent elsewhere, written off; by one person or by two. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { Screen } from "../../../src/payments/recipients/screening.ts";
+import { decisionWrite } from "../../../src/payments/operator/resolve/decisions.ts";
 import type { PaymentServiceOptions } from "../../../src/service/payment-service-options.ts";
 import { adapters, type Adapter } from "../../kit/adapters.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
@@ -226,6 +227,46 @@ describe.each(sampled(adapters, "resolving"))("on $name", (adapter) => {
     ]);
     expect(await operator.auditLog()).toHaveLength(2);
     await room.judge();
+  });
+
+  test("M36: a name with what nobody sees is refused, and a name in another form is the same person's", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const order = await room.heldOrder();
+    const { operator } = room.service;
+    const id = `held:${order.address}`;
+    const { address } = room.dave;
+    await operator.resolve(id, { action: "refundTo", address }, { actor: "Ann Lee", reason: "asked to" });
+    const approve = (actor: string, reason = "me again") =>
+      operator.approve(id, { address }, { actor, reason });
+    const unseen = ["\u200B", "\u0000", "\u00AD", "\u202E", "\uFE0F", "\u3164", "\u2800", "\uD800", "\u2028"];
+    for (const character of unseen) {
+      const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+      const says = `${code} is a control character or invisible: leave it out`;
+      await expect(approve(`Ann${character} Lee`)).rejects.toThrow(`actor: ${says}`);
+      await expect(approve("bea", `looked${character}up`)).rejects.toThrow(`reason: ${says}`);
+    }
+    for (const actor of ["ann  lee", "Ann\u00A0Lee", "\uFF21\uFF4E\uFF4E Lee", "Ann Lee\n"]) {
+      await expect(approve(actor)).rejects.toThrow("Ann Lee has asked for it: another actor has to approve");
+    }
+    expect(await operator.auditLog()).toHaveLength(1);
+    expect(await approve("Zoë O’Brien-李", "looked it up 👍")).toMatchObject({ state: "done" });
+  });
+
+  test("M36: a name that was stored with what nobody sees is the same person's as without", async () => {
+    await openRoom(adapter, { approvals: 2 });
+    const { storage, service, dave } = room;
+    const { address } = dave;
+    const id = `held:${(await room.heldOrder()).address}`;
+    const [matter] = await service.operator.attention();
+    for (const [version, unseen] of ["\u200B", "\u2060", "\u00AD"].entries()) {
+      const asked = { address, actor: `An${unseen}n`, message: matter?.message };
+      const set = { proposal: JSON.stringify(asked), decidedAt: 1 };
+      const before = version === 0 ? null : { id, version, ...set };
+      await storage.commit([{ writes: [decisionWrite(id, before, set)] }]);
+      await expect(
+        service.operator.approve(id, { address }, { actor: "ann", reason: "me again" }),
+      ).rejects.toThrow("another actor has to approve");
+    }
   });
 
   test("what is confirmed is the address that the second person knows of, and no other that was put in its place", async () => {

@@ -295,6 +295,23 @@ describe("retention of payments", () => {
     EXPLORING_MS,
   );
 
+  test("a swap is kept for good, however it ended: the desk may have signed it", async () => {
+    const all = (["completed", "failed", "cancelled"] as const).map((status): Life => ({
+      ...OLD,
+      type: "swap",
+      status,
+    }));
+    const storage = await prepared(all);
+    const clock = virtualClock(NOW);
+    const retention = retentionOn({ storage, clock });
+    retention.run();
+    await passOf(retention, clock);
+    await retention.stop(0);
+    for (const [index, life] of all.entries()) {
+      expect((await whatIsGone(storage, life, index)).transaction).toBe(false);
+    }
+  });
+
   async function dyingAt(death: Death | undefined) {
     const all = [
       OLD,

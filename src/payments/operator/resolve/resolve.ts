@@ -8,6 +8,7 @@ import type { ActedBy } from "../../acted-by.ts";
 import type { DatedMatter, LookForMatters } from "../attention/list-matters.ts";
 import type { FoundMatter, MatterAction } from "../attention/matter.ts";
 import { OperatorRefused } from "../operator-refused.ts";
+import { isSamePerson } from "../who-acts.ts";
 import {
   resolveCommand,
   type Approval,
@@ -181,10 +182,4 @@ function resolutionOf(
   state: Resolution["state"],
 ): Resolution {
   return { id, action, state, ...(transactionId === undefined ? {} : { transactionId }) };
-}
-
-/** Spelled in another case or form, a name is still the same person's. */
-function isSamePerson(one: string, other: string): boolean {
-  const plain = (name: string): string => name.normalize("NFKC").trim().toLowerCase();
-  return plain(one) === plain(other);
 }

@@ -1,0 +1,43 @@
+/** Who acts and why: words that people can read whole, and names that are compared as people read them. */
+import { z } from "zod";
+
+const MAX_CHARACTERS = 200;
+
+/**
+ * Control characters, format characters such as the zero-width space, line separators, halves of a pair, and whatever else
+ * fonts draw nothing for: two names that differ by one of them look the same.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
+
+/** Checks a name or a reason. One with a character that nobody sees is refused, and the character is named. */
+export const shownWords = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_CHARACTERS)
+  .superRefine((text, check) => {
+    const [unseen] = UNSEEN.exec(text) ?? [];
+    if (unseen === undefined) return;
+    const message = `${codePointOf(unseen)} is a control character or invisible: leave it out`;
+    check.addIssue({ code: "custom", message });
+  });
+
+/**
+ * Whether two names are one person's: spelled in another case, form or spacing they still are. Names that were stored before
+ * unseen characters were refused may hold some, which tell nobody apart either.
+ */
+export function isSamePerson(one: string, other: string): boolean {
+  return asRead(one) === asRead(other);
+}
+
+function asRead(name: string): string {
+  const seen = name.normalize("NFKC").replaceAll(ALL_UNSEEN, "");
+  const folded = seen.toUpperCase().toLowerCase().normalize("NFKC");
+  return folded.replaceAll(/\s+/g, " ").trim();
+}
+
+function codePointOf(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
+  return `U+${hex.padStart(4, "0")}`;
+}
