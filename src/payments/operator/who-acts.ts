@@ -32,8 +32,8 @@ export function isSamePerson(one: string, other: string): boolean {
 }
 
 function asRead(name: string): string {
-  const seen = name.normalize("NFKC").replaceAll(ALL_UNSEEN, "");
-  const folded = seen.toUpperCase().toLowerCase().normalize("NFKC");
+  const seen = name.replaceAll(ALL_UNSEEN, "").normalize("NFKC");
+  const folded = seen.toUpperCase().toLowerCase();
   return folded.replaceAll(/\s+/g, " ").trim();
 }
 

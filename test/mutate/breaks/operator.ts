@@ -22,8 +22,8 @@ export const OPERATOR_BREAKS: readonly Break[] = [
   {
     property: "another form of a name is the same actor's",
     file: WHO_ACTS,
-    text: 'name.normalize("NFKC")',
-    replacement: "name",
+    text: '.normalize("NFKC")',
+    replacement: "",
     tests: RESOLVING,
   },
   {
