@@ -20,8 +20,10 @@ const OPERATOR_COMMANDS = [
   "suspend",
   "restore",
   "witnesses",
+  "endpoint",
   "audit",
   "release",
+  "settle",
   "recover",
 ] as const;
 

@@ -71,6 +71,9 @@ paystate release TRANSACTION_ID [--mint MINT [--to OWNER]]
       --mint MINT    instead: sends on what is there of a token that is none of the service's own, Token-2022 included
       --to OWNER     to this wallet, default the sender's
 
+paystate settle TRANSACTION_ID --signature SIGNATURE
+    Settles a wallet transaction, also one that was cancelled or given up, by what the chain shows of this signature.
+
 paystate recover FILE [--to ADDRESS]
     Derives the deposit addresses of the orders in FILE (ids, or a recovery journal) again, and lists what lies there.
       --to ADDRESS   sends it there, but for addresses that have paid already

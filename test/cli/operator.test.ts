@@ -241,6 +241,10 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
           ({ transactionId, address: "A", heldReason: "screened", explained: [actor] }),
         returnTokens: async (transactionId, { mint, to = "owner" }) =>
           ({ transactionId, address: "A", mint, to, amount: "1.5", left: "2" }),
+        settleTransaction: async ({ transactionId, signature }, { actor }) => ({
+          transactionId, status: "cancelled",
+          landing: { signature, slot: 7, blockTime: 1, fee: 5000n, error: actor === "ann" ? null : "program_error" },
+        }),
       },
     };
     setInterval(() => {}, 1_000);`,
@@ -263,6 +267,18 @@ test("a host asks its own service by the module that exports it", { timeout: 60_
   expect(sent.stdout).toBe(
     "1.5 of M go from A to owner as soon as the service is at work. 2 stay: release them again once this is done.\n",
   );
+  const settled = await runCommand(["settle", "tx_1", "--signature", "S", "--service", own, ...BY]);
+  expect(settled).toMatchObject({ code: 0, stderr: "" });
+  expect(settled.stdout).toBe("tx_1 is settled: S has landed in slot 7. It is shown as cancelled.\n");
+  const told = await runCommand([
+    ...["settle", "tx_1", "--signature", "S", "--service", own, "--json"],
+    ...["--actor", "bea", "--reason", "a drill"],
+  ]);
+  expect(JSON.parse(told.stdout)).toEqual({
+    transactionId: "tx_1",
+    status: "cancelled",
+    landing: { signature: "S", slot: 7, blockTime: 1, fee: "5000", error: "program_error" },
+  });
   await writeFile(own, "export const payments = {};");
   expect(await runCommand(["reconcile", "--service", own])).toMatchObject({
     code: 2,
@@ -284,6 +300,9 @@ test.each([
 test.each([
   ["reconcile --data a --service b", "expected --data or --service, not both"],
   ["release", "release expects the id of a transaction"],
+  ["settle --signature S", "settle expects the id of a transaction"],
+  ["settle tx_1", "settle expects the --signature that has landed"],
+  ["settle tx_1 --signature S", "expected --actor NAME: who acts stands in the audit log"],
   ["release tx_1 --to A", "--to expects the --mint that goes there"],
   ["release tx_1 tx_2", 'release takes the id of a transaction, and no "tx_2"'],
   ["release tx_1", "expected --actor NAME: who acts stands in the audit log"],

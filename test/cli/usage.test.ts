@@ -1,5 +1,6 @@
 /** What the command prints and what it refuses: one sentence that names the thing and what would be right. */
 import { afterAll, expect, test } from "vitest";
+import { OPERATOR_COMMANDS } from "../../src/cli/operator/commands.ts";
 import { leaveNothing, runCommand } from "./command.ts";
 import { wrongCall } from "./wrong-call.ts";
 
@@ -9,9 +10,13 @@ const HINT = "Run `paystate --help` for what it takes.\n";
 const DEV_OPTIONS =
   "--port VALUE, --rpc-port VALUE, --data VALUE, --slot-ms VALUE, --broadcast-delay-ms VALUE, --json, --debug";
 const COMMANDS =
-  "dev, listen, machines, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, audit, release or recover";
+  "dev, listen, machines, inspect, reconcile, accounts, keys, trigger, backup, migrate, doctor, ps, show, history, retry, drop, stop, remove, attention, resolve, approve, pause, resume, paused, limits, suspend, restore, witnesses, endpoint, audit, release, settle or recover";
 const EVENTS = "transaction.pending, transaction.confirmed, transaction.completed, transaction.failed";
 const MACHINES = "wallet-transfer or private-transfer or deposit-address or payment or webhook-delivery";
+
+test.each(Object.keys(OPERATOR_COMMANDS))("`paystate %s` is a command", async (name) => {
+  expect(await wrongCall([name, "--colour"])).toContain("Unknown option '--colour': expected ");
+});
 
 test.each([
   ["", `expected a command: ${COMMANDS}`],

@@ -6,6 +6,7 @@ import { approve, attention, resolve } from "./decide.ts";
 import { endpoint } from "./endpoint.ts";
 import { recover } from "./recover.ts";
 import { release } from "./release.ts";
+import { settle } from "./settle.ts";
 import { witnesses } from "./witnesses.ts";
 
 export const OPERATOR_COMMANDS = {
@@ -22,5 +23,6 @@ export const OPERATOR_COMMANDS = {
   endpoint,
   audit,
   release,
+  settle,
   recover,
 } satisfies Readonly<Record<string, Command>>;

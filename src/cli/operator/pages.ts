@@ -8,6 +8,7 @@ import type { RecoveredAddress } from "../../payments/operator/recovery/recover.
 import type { Resolution } from "../../payments/operator/resolve/command.ts";
 import type { OrderedReturn } from "../../payments/private/order-return.ts";
 import type { ReleasedDeposit } from "../../payments/private/release-deposit.ts";
+import type { SettledTransaction } from "../../payments/wallet/settle-transaction.ts";
 import { table } from "../table.ts";
 
 /** Two lines for each matter: what it is, and what can be done about it. */
@@ -34,6 +35,13 @@ export function releasedPage({ address, heldReason, explained }: ReleasedDeposit
   const held = heldReason === null ? "" : ` It was held: ${heldReason}.`;
   const vouched = explained.length === 0 ? "" : ` You have vouched for ${explained.join(", ")}.`;
   return `${address} is released.${held}${vouched} What is there goes back as soon as the service is at work.`;
+}
+
+/** What the chain shows of a transaction that was settled, and what its callers are shown. */
+export function settledPage({ transactionId, status, landing }: SettledTransaction): string {
+  const { signature, slot, error } = landing;
+  const ended = error === null ? "" : ` with an error (${error})`;
+  return `${transactionId} is settled: ${signature} has landed in slot ${slot}${ended}. It is shown as ${status}.`;
 }
 
 /** Which tokens go where. */
