@@ -71,5 +71,8 @@ export const READS = {
     decides: "the spending that the database does not know: what any endpoint lists",
   },
   markedBy: { belief: "every", decides: "the transaction that made a marker" },
-  payersOf: { belief: "every", decides: "the payers who are screened" },
+  payersOf: {
+    belief: "evidence",
+    decides: "the payers who are screened; a transaction that any endpoint lists must be explained",
+  },
 } as const satisfies Readonly<Record<keyof LedgerReads, ReadRule>>;

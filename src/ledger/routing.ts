@@ -331,7 +331,8 @@ export interface RoutingLedger {
    */
   strayAccounts(owner: Address, mints: readonly Address[], commitment: Commitment): Promise<StrayReading>;
   /**
-   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed. It looks
+   * Whose money came to `owner`, finalized: lamports, and tokens of `mints`, each read from how balances changed, as the
+   * endpoints tell it that must agree. What any endpoint lists counts. Throws `EndpointsDiffer` where they differ. It looks
    * through the newest 100 transactions that name `owner`, its associated token accounts of `mints`, each of `accounts`,
    * and each other token account of `mints` that the owner itself has paid from. An attribution and no proof: nodes have
    * left entries out, so compare its sum with what the accounts hold; and exchanges pay for many.

@@ -1,11 +1,10 @@
 /** Reads whose money came to an address: every transaction that names one of its accounts, and what it took from whom. */
 import type { Address } from "../../address.ts";
 import type { Inflow, Payers } from "../../ledger/routing.ts";
-import { ask, type Nodes, type Question } from "../ask.ts";
-import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
-import { participantsOf, signatureOf, type TokenBalance } from "../rpc/landed-transaction.ts";
+import type { Nodes } from "../ask.ts";
 import { associatedTokenAccount } from "../associated-token-account.ts";
-import { inflowsIn, type LandedChanges, type TokenChange } from "./attribute-inflows.ts";
+import { inflowsIn, type LandedChanges } from "./attribute-inflows.ts";
+import { landedChanges } from "./landed-changes.ts";
 import { inBatches, naming } from "./signed-by.ts";
 
 // Each costs a call. An account that is flooded shows in `isWhole`.
@@ -31,11 +30,11 @@ export async function payersOf(nodes: Nodes, { owner, mints, accounts }: PayersQ
     const lists = await inBatches(unlooked, (account) => naming(nodes, account, MAX_TRANSACTIONS));
     for (const account of unlooked) looked.add(account);
     isWhole &&= lists.every((list) => list.isWhole);
-    const signatures = lists
+    const listed = lists
       .flatMap(({ named }) => named)
-      .filter(({ error, signature }) => error === null && !landed.has(signature))
-      .map(({ signature }) => signature);
-    for (const changes of await inBatches([...new Set(signatures)], (each) => ask(nodes, changesOf(each)))) {
+      .filter(({ error, signature }) => error === null && !landed.has(signature));
+    const unread = [...new Map(listed.map((each) => [each.signature, each])).values()];
+    for (const changes of await inBatches(unread, (each) => landedChanges(nodes, each))) {
       landed.set(changes.signature, changes);
     }
     unlooked = accountsPaidFrom(owner, mints, landed.values()).filter((account) => !looked.has(account));
@@ -58,47 +57,4 @@ function accountsPaidFrom(
     .filter((each) => each.owner === owner && mints.includes(each.mint))
     .map(({ account }) => account);
   return [...new Set(found)];
-}
-
-function changesOf(signature: string): Question<LandedChanges> {
-  return async ({ rpc }) => {
-    const landed = await rpc.getTransaction(signature);
-    const meta = landed?.meta ?? null;
-    if (landed === null || meta === null) {
-      throw new EndpointFailure("behind", "a finalized transaction it does not have");
-    }
-    expectShape(signatureOf(landed.transaction) === signature, "signature");
-    const { signers, accounts } = participantsOf(landed.transaction);
-    const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
-    const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
-    expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
-    return {
-      signature,
-      signers,
-      fee: BigInt(fee),
-      lamports: keys.map((account, index) => ({
-        account,
-        change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
-      })),
-      tokens: [
-        ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
-        ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
-      ],
-    };
-  };
-}
-
-function tokenChange(
-  keys: readonly Address[],
-  { accountIndex, mint, owner, uiTokenAmount }: TokenBalance,
-  sign: bigint,
-): TokenChange {
-  const account = keys[accountIndex];
-  expectShape(account !== undefined, "token balances");
-  return {
-    account,
-    owner: owner ?? null,
-    mint,
-    change: sign * BigInt(uiTokenAmount.amount),
-  };
 }

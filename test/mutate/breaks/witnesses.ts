@@ -3,6 +3,8 @@ import type { Break } from "../break.ts";
 
 const TESTS = ["payments/operator/lowering.test.ts"];
 
+const PAYERS = ["solana/routing/payers-agreement.test.ts", "payments/private/differing-endpoints.test.ts"];
+
 export const WITNESS_BREAKS: readonly Break[] = [
   {
     property: "a lowered number of witnesses ends by itself",
@@ -52,6 +54,27 @@ export const WITNESS_BREAKS: readonly Break[] = [
     text: 'return indexes.map((index) => state.addresses[index]?.toBase58() ?? "none");',
     replacement: 'return indexes.map((index) => (state.addresses[index] === undefined ? "none" : "some"));',
     tests: ["solana/agreement.test.ts"],
+  },
+  {
+    property: "M19: the payer is not the one that the preferred endpoint names",
+    file: "src/solana/routing/landed-changes.ts",
+    text: "agreedChanges(told, nodes.witnesses)",
+    replacement: "agreedChanges(told.slice(0, 1), 1)",
+    tests: PAYERS,
+  },
+  {
+    property: "M19: the content of a transaction takes the witnesses, and outvotes a lie",
+    file: "src/solana/routing/landed-changes.ts",
+    text: "shown.filter((each) => each.text === text).length >= needed",
+    replacement: "shown.filter((each) => each.text === text).length >= 1",
+    tests: PAYERS,
+  },
+  {
+    property: "M19: no archive node is believed against a node that has the history",
+    file: "src/solana/routing/landed-changes.ts",
+    text: 'told.every(({ changes }) => changes !== "absent") &&',
+    replacement: "",
+    tests: PAYERS,
   },
   {
     property: "M20: a window stays open while an endpoint tells of a deposit",

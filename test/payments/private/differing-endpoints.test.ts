@@ -1,11 +1,20 @@
 /** Orders over two endpoints of which one tells something else: what waits, what is said, and how an operator ends it. */
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createTransferCheckedInstruction,
+} from "@solana/spl-token";
+import { PublicKey } from "@solana/web3.js";
 import { afterEach, describe, expect, test } from "vitest";
 import { EndpointsDiffer } from "../../../src/ledger/ledger.ts";
 import type { Caller } from "../../../src/payments/accounts/caller.ts";
 import type { Wallet } from "../../kit/chain-fixture.ts";
+import { associatedTokenAddress } from "../../../src/local/index.ts";
+import type { PrivateRoutingOptions } from "../../../src/service/payment-service-options.ts";
 import { BY } from "../../kit/by.ts";
 import { lyingAbout, oddEndpoint, type OddEndpoint, type OddRule } from "../../kit/odd-endpoints.ts";
 import { privateFixture, type PrivateFixture } from "../../kit/private-fixture.ts";
+import { renaming } from "../../kit/renamed-payer.ts";
+import { land } from "../../solana/signed-transaction.ts";
 
 interface Scene extends PrivateFixture {
   /** The preferred endpoint. */
@@ -31,9 +40,9 @@ afterEach(async () => {
 const WINDOW_MS = 30 * 60_000;
 
 /** An order of 5 USDC from Alice to Bob that waits for its deposit. */
-async function scene(): Promise<Scene> {
+async function scene(routing: Partial<PrivateRoutingOptions> = {}): Promise<Scene> {
   const odd: OddEndpoint[] = [];
-  const fixture = await privateFixture({}, {}, ({ chain, ledgerOf }) => {
+  const fixture = await privateFixture({}, routing, ({ chain, ledgerOf }) => {
     odd.push(oddEndpoint(chain, "one"), oddEndpoint(chain, "two"));
     return ledgerOf(odd.map(({ option }) => option));
   });
@@ -150,6 +159,73 @@ describe("M20: one of two endpoints hides a deposit until the window is over", (
     chain.fund(address, { usdc: 999n });
     await look();
     expect(await shown()).toMatchObject({ status: "failed", reason: "DEPOSIT_TIMEOUT" });
+  });
+});
+
+describe("M19: one of two endpoints names a clean depositor for the deposit of a refused one", () => {
+  async function deceived(which: "one" | "two"): Promise<Scene> {
+    const refused = new Set<string>();
+    const world = await scene({ screen: async (address) => (refused.has(address) ? "refused" : "ok") });
+    const dave = world.wallet("dave", { lamports: 1_000_000_000n, usdc: 50_000_000n });
+    const erin = world.wallet("erin", { lamports: 1_000_000_000n });
+    refused.add(dave.address);
+    world[which].rule = renaming(dave.address, erin.address);
+    const [owner, mint, payer] = [world.address, world.mints.USDC, dave.address].map(
+      (each) => new PublicKey(each),
+    );
+    if (owner === undefined || mint === undefined || payer === undefined) throw new Error("there are three");
+    const [from, to] = [dave.address, world.address].map(
+      (each) => new PublicKey(associatedTokenAddress(each, world.mints.USDC)),
+    );
+    if (from === undefined || to === undefined) throw new Error("there are two");
+    const instructions = [
+      createAssociatedTokenAccountIdempotentInstruction(payer, to, owner, mint),
+      createTransferCheckedInstruction(from, mint, to, payer, world.asked, 6),
+    ];
+    await land(world, { signers: [dave], instructions });
+    await world.look();
+    await world.look();
+    return world;
+  }
+
+  async function expectUnpaid({ held, bob, shown }: Scene): Promise<void> {
+    expect((await held(bob.address))[1]).toBe(1n);
+    expect(await shown()).toMatchObject({ status: "processing", signatures: [], refunds: [] });
+  }
+
+  const reasonIn = async ({ storage, address }: Scene): Promise<string | null | undefined> =>
+    (await storage.deposits([address]))[0]?.heldReason;
+
+  test.for(["one", "two"] as const)(
+    "nobody is served while they differ (%s lies), and the order is held when they agree",
+    async (which) => {
+      const world = await deceived(which);
+      const { service } = world;
+      await expectUnpaid(world);
+      expect(await reasonIn(world)).toBeNull();
+      expect((await service.health()).disputes).toBe(1);
+      expect(await service.operator.attention()).toContainEqual(
+        expect.objectContaining({
+          kind: "disputed",
+          message: expect.stringContaining("the content of transaction") as string,
+        }),
+      );
+      world[which].rule = undefined;
+      await world.pass(60_000);
+      await world.look();
+      await expectUnpaid(world);
+      expect(await reasonIn(world)).toBe("screening");
+      expect((await service.health()).disputes).toBe(0);
+    },
+  );
+
+  test("without the endpoint that lies, which an operator takes out of service, the order is held", async () => {
+    const world = await deceived("one");
+    await world.service.operator.suspendEndpoint({ endpoint: "one.example", minutes: 30 }, BY);
+    await world.pass(60_000);
+    await world.look();
+    await expectUnpaid(world);
+    expect(await reasonIn(world)).toBe("screening");
   });
 });
 

@@ -1,0 +1,120 @@
+/** Reads what a finalized transaction changed, as enough endpoints tell it alike. */
+import type { Address } from "../../address.ts";
+import { differ } from "../agree.ts";
+import type { Nodes, Question } from "../ask.ts";
+import { EndpointFailure, expectShape } from "../endpoint-failure.ts";
+import { participantsOf, signatureOf, type TokenBalance } from "../rpc/landed-transaction.ts";
+import type { RpcNode } from "../rpc/rpc-node.ts";
+import { tooFewWitnesses } from "../unavailable.ts";
+import { askWitnesses } from "../witnesses.ts";
+import type { LandedChanges, TokenChange } from "./attribute-inflows.ts";
+
+/** A transaction that an endpoint lists. */
+export interface ListedTransaction {
+  readonly signature: string;
+  readonly slot: number;
+}
+
+/** The content of a transaction as one endpoint tells it. */
+interface ToldChanges {
+  readonly endpoint: string;
+  /** `absent`: it has the history of that time without the transaction. `no_history`: its ledger begins later. */
+  readonly changes: LandedChanges | "absent" | "no_history";
+  readonly isArchive: boolean;
+}
+
+/**
+ * The content that `nodes.witnesses` endpoints tell alike; where the others have no history of that time, an archive
+ * node alone is enough. Throws `EndpointsDiffer` where they differ, also about whether there is such a transaction, and
+ * `LedgerUnavailable` where too few answer.
+ */
+export async function landedChanges(nodes: Nodes, listed: ListedTransaction): Promise<LandedChanges> {
+  const told = await askWitnesses(nodes, changesOf(listed));
+  const subject = `the content of transaction ${listed.signature}`;
+  const agreed = agreedChanges(told, nodes.witnesses);
+  if (agreed !== null) {
+    nodes.disputes.end(subject);
+    return agreed;
+  }
+  if (nodes.endpoints.length === 1) throw tooFewWitnesses(nodes, 0, []);
+  throw differ(
+    nodes,
+    subject,
+    told.map(({ endpoint }) => endpoint),
+  );
+}
+
+function agreedChanges(told: readonly ToldChanges[], needed: number): LandedChanges | null {
+  const shown = told.flatMap(({ changes, isArchive }) =>
+    typeof changes === "string" ? [] : [{ changes, isArchive, text: textOf(changes) }],
+  );
+  const isEnough = (text: string): boolean => shown.filter((each) => each.text === text).length >= needed;
+  const [text, ...others] = new Set(shown.filter((each) => isEnough(each.text)).map((each) => each.text));
+  if (text !== undefined) {
+    return others.length > 0 ? null : (shown.find((each) => each.text === text)?.changes ?? null);
+  }
+  const archived = shown.find(({ isArchive }) => isArchive);
+  const isUndoubted =
+    told.every(({ changes }) => changes !== "absent") && shown.every((each) => each.text === archived?.text);
+  return isUndoubted ? (archived?.changes ?? null) : null;
+}
+
+/** The same text for the same content. Nodes may list token balances in any order. */
+function textOf({ lamports, tokens, ...rest }: LandedChanges): string {
+  const ordered = [...lamports, ...tokens]
+    .map((each) => JSON.stringify({ ...each, change: String(each.change) }))
+    .toSorted();
+  return JSON.stringify([{ ...rest, fee: String(rest.fee) }, ordered]);
+}
+
+function changesOf({ signature, slot }: ListedTransaction): Question<ToldChanges> {
+  return async ({ rpc, name: endpoint, isArchive }) => {
+    const landed = await rpc.getTransaction(signature);
+    const meta = landed?.meta ?? null;
+    if (landed === null || meta === null) {
+      return { endpoint, changes: await whyMissing(rpc, slot), isArchive };
+    }
+    expectShape(signatureOf(landed.transaction) === signature, "signature");
+    const { signers, accounts } = participantsOf(landed.transaction);
+    const { preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses, fee } = meta;
+    const keys = [...accounts, ...(loadedAddresses?.writable ?? []), ...(loadedAddresses?.readonly ?? [])];
+    expectShape(preBalances.length === keys.length && postBalances.length === keys.length, "balances");
+    const changes = {
+      signature,
+      signers,
+      fee: BigInt(fee),
+      lamports: keys.map((account, index) => ({
+        account,
+        change: BigInt(postBalances[index] ?? 0) - BigInt(preBalances[index] ?? 0),
+      })),
+      tokens: [
+        ...(preTokenBalances ?? []).map((held) => tokenChange(keys, held, -1n)),
+        ...(postTokenBalances ?? []).map((held) => tokenChange(keys, held, 1n)),
+      ],
+    };
+    return { endpoint, changes, isArchive };
+  };
+}
+
+/** Why a node does not tell a transaction of this slot. A node that is behind the slot is asked again. */
+async function whyMissing(rpc: RpcNode, slot: number): Promise<"absent" | "no_history"> {
+  if ((await rpc.getSlot("finalized")) < slot) {
+    throw new EndpointFailure("behind", "a finalized transaction it does not have");
+  }
+  return (await rpc.getFirstAvailableBlock()) > slot ? "no_history" : "absent";
+}
+
+function tokenChange(
+  keys: readonly Address[],
+  { accountIndex, mint, owner, uiTokenAmount }: TokenBalance,
+  sign: bigint,
+): TokenChange {
+  const account = keys[accountIndex];
+  expectShape(account !== undefined, "token balances");
+  return {
+    account,
+    owner: owner ?? null,
+    mint,
+    change: sign * BigInt(uiTokenAmount.amount),
+  };
+}
