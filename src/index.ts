@@ -189,6 +189,8 @@ export type {
   OutgoingTransaction,
   Payers as AddressPayers,
   SignedHistory,
+  Period,
+  WitnessedHistory,
   StrayAccount,
   StrayReading,
   TokenProgram,

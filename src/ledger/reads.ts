@@ -70,6 +70,11 @@ export const READS = {
     belief: "every",
     decides: "the spending that the database does not know: what any endpoint lists",
   },
+  signedWithin: {
+    belief: "evidence",
+    decides:
+      "the innocence of an address after a gap in the lives of the database; what any endpoint lists counts",
+  },
   markedBy: { belief: "every", decides: "the transaction that made a marker" },
   payersOf: {
     belief: "evidence",

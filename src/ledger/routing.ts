@@ -191,6 +191,18 @@ export interface SignedHistory {
   readonly isWhole: boolean;
 }
 
+/** A stretch of time, in Unix milliseconds. */
+export interface Period {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What an address has signed, and what follows from there being no more. */
+export interface WitnessedHistory extends SignedHistory {
+  /** Whether enough endpoints have the whole history of the period: then what none of them lists did not happen in it. */
+  readonly isProven: boolean;
+}
+
 /** A token account beside an owner's associated one, and what is in it. */
 export interface StrayAccount {
   readonly address: Address;
@@ -319,6 +331,12 @@ export interface RoutingLedger {
   explainError(plan: TransactionPlan, error: string): Promise<TransactionFault>;
   /** The finalized transactions that `address` itself signed, among the newest 1,000 that name it. */
   signedBy(address: Address): Promise<SignedHistory>;
+  /**
+   * The same, and whether it is all that `address` signed in the period: an endpoint witnesses that where its ledger begins
+   * at or before `from`. Throws `LedgerUnavailable` while fewer endpoints than must agree have a finalized block of `to` or
+   * later.
+   */
+  signedWithin(address: Address, period: Period): Promise<WitnessedHistory>;
   /**
    * The finalized transaction by which `base` made its marker. `foreign` when the marker's whole history is listed and none
    * of it was signed by `base`: another party put lamports there. Null when the nodes tell neither, which proves nothing.

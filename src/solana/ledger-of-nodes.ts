@@ -26,6 +26,7 @@ import { heights } from "./routing/heights.ts";
 import { markers } from "./routing/markers.ts";
 import { payersOf } from "./routing/payers-of.ts";
 import { markedBy, signedBy } from "./routing/signed-by.ts";
+import { signedWithin } from "./routing/signed-within.ts";
 import { strayAccounts } from "./routing/stray-accounts.ts";
 import { tryTransaction } from "./routing/try-transaction.ts";
 import type { SharedUse } from "./rpc/shared-use.ts";
@@ -135,6 +136,7 @@ function readsOf(surveyed: Surveyed, configured: Surveyed): LedgerReads {
     buildTransaction: surveyed(buildTransaction),
     tryTransaction: surveyed(tryTransaction),
     signedBy: surveyed(signedBy),
+    signedWithin: configured(signedWithin),
     markedBy: surveyed(markedBy),
     markers: surveyed(markers),
     heights: surveyed(heights),

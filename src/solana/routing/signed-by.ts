@@ -8,7 +8,7 @@ import { participantsOf, signatureOf } from "../rpc/landed-transaction.ts";
 import { errorText } from "../statuses.ts";
 
 // What getSignaturesForAddress returns at most. Beyond it an address is being flooded, and its history no proof.
-const MAX_SIGNATURES = 1_000;
+export const MAX_SIGNATURES = 1_000;
 // getTransaction takes one signature; so many are asked for at a time.
 const TRANSACTIONS_AT_ONCE = 8;
 // Who signed a finalized transaction never changes, and every sweep of a payroll asks for the hundred that name its
@@ -22,8 +22,17 @@ const MAX_REMEMBERED = 10_000;
  */
 export async function signedBy(nodes: Nodes, address: Address): Promise<SignedHistory> {
   const { named, isWhole } = await naming(nodes, address, MAX_SIGNATURES);
+  return { transactions: await thoseSignedBy(nodes, address, named), isWhole };
+}
+
+/** Those of these transactions that the address signed. */
+export async function thoseSignedBy(
+  nodes: Nodes,
+  address: Address,
+  named: readonly OutgoingTransaction[],
+): Promise<readonly OutgoingTransaction[]> {
   const signed = await inBatches(named, ({ signature }) => isSignedBy(nodes, address, signature));
-  return { transactions: named.filter((_, index) => signed[index] === true), isWhole };
+  return named.filter((_, index) => signed[index] === true);
 }
 
 /** See `RoutingLedger.markedBy`. A stranger may send lamports to a marker; only its base can have made it by signing. */
@@ -52,9 +61,13 @@ export async function naming(
   const answers = (await askEach(nodes, namingOf(address, most))).filter((answer) => answer !== null);
   // No endpoint answered; asking again throws the reason.
   const lists = answers.length > 0 ? answers : [await ask(nodes, namingOf(address, most))];
+  return { named: merged(lists), isWhole: lists.every((list) => list.length < most) };
+}
+
+/** What several endpoints list, each transaction once, newest first. */
+export function merged(lists: readonly (readonly OutgoingTransaction[])[]): readonly OutgoingTransaction[] {
   const named = new Map(lists.flat().map((each) => [each.signature, each]));
-  const newestFirst = [...named.values()].toSorted((a, b) => b.slot - a.slot);
-  return { named: newestFirst, isWhole: lists.every((list) => list.length < most) };
+  return [...named.values()].toSorted((a, b) => b.slot - a.slot);
 }
 
 /** What is asked of each, in their order, a few at a time. */
@@ -66,7 +79,8 @@ export async function inBatches<T, R>(items: readonly T[], asked: (item: T) => P
   return answers;
 }
 
-function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
+/** The question for those that name the address, as one endpoint lists them. */
+export function namingOf(address: Address, most: number): Question<OutgoingTransaction[]> {
   return async ({ rpc }) => {
     const found = await rpc.getSignaturesForAddress(address, { limit: most });
     return found.map(({ signature, slot, err }) => ({ signature, slot, error: errorText(err) }));

@@ -3,6 +3,27 @@ import type { Break } from "../break.ts";
 
 export const LEDGER_BREAKS: readonly Break[] = [
   {
+    property: "the absence of a payment takes the history of enough endpoints",
+    file: "src/solana/routing/signed-within.ts",
+    text: "begins <= from).length >= nodes.witnesses",
+    replacement: "begins <= from).length >= 1",
+    tests: ["solana/routing/signed-within.test.ts"],
+  },
+  {
+    property: "an endpoint that is behind the end of a time is no witness of it",
+    file: "src/solana/routing/signed-within.ts",
+    text: "ends >= to",
+    replacement: "ends >= 0",
+    tests: ["solana/routing/signed-within.test.ts"],
+  },
+  {
+    property: "the history that a node has when it has listed counts",
+    file: "src/solana/routing/signed-within.ts",
+    text: "Math.max(before, await firstBlockOf(endpoint))",
+    replacement: "Math.min(before, await firstBlockOf(endpoint))",
+    tests: ["solana/routing/signed-within.test.ts"],
+  },
+  {
     property: "a transaction that failed on the chain has moved nothing and has no payers",
     file: "src/solana/routing/payers-of.ts",
     text: ".filter(({ error, signature }) => error === null && !landed.has(signature))",

@@ -1,0 +1,70 @@
+/** Lists what an address signed in a period, and whether enough endpoints have its whole history. */
+import type { Address } from "../../address.ts";
+import type { OutgoingTransaction, Period, WitnessedHistory } from "../../ledger/routing.ts";
+import type { Nodes, Question } from "../ask.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { CLOCK_SYSVAR } from "../programs.ts";
+import { tooFewWitnesses } from "../unavailable.ts";
+import { askWitnesses } from "../witnesses.ts";
+import { readClock } from "./clock-sysvar.ts";
+import { MAX_SIGNATURES, merged, namingOf, thoseSignedBy } from "./signed-by.ts";
+
+const SECOND = 1_000;
+
+/** What one endpoint lists, and of which time it can know all. */
+interface Listing {
+  readonly named: readonly OutgoingTransaction[];
+  /** Unix milliseconds; infinity where it does not tell the time of its first block. */
+  readonly begins: number;
+  readonly ends: number;
+}
+
+/** See `RoutingLedger.signedWithin`. An endpoint whose newest final block is older than the period's end tells nothing of it. */
+export async function signedWithin(
+  nodes: Nodes,
+  address: Address,
+  { from, to }: Period,
+): Promise<WitnessedHistory> {
+  const listings = await askWitnesses(nodes, listingOf(address));
+  const current = listings.filter(({ ends }) => ends >= to);
+  if (current.length < nodes.witnesses) throw tooFewWitnesses(nodes, current.length, []);
+  const transactions = await thoseSignedBy(nodes, address, merged(listings.map(({ named }) => named)));
+  return {
+    transactions,
+    isWhole: listings.every(({ named }) => named.length < MAX_SIGNATURES),
+    isProven: current.filter(({ begins }) => begins <= from).length >= nodes.witnesses,
+  };
+}
+
+/**
+ * The end is read before the list, and the beginning before and after it: behind one address there may be several nodes, of
+ * which the one with the least history counts.
+ */
+function listingOf(address: Address): Question<Listing> {
+  const naming = namingOf(address, MAX_SIGNATURES);
+  return async (endpoint) => {
+    const ends = await finalizedTime(endpoint);
+    const before = await firstBlockOf(endpoint);
+    const named = await naming(endpoint);
+    const first = Math.max(before, await firstBlockOf(endpoint));
+    // Of a full list the oldest entry is where it begins.
+    const oldest = named.length < MAX_SIGNATURES ? first : Math.max(first, named.at(-1)?.slot ?? first);
+    return { named, begins: await timeOf(endpoint, oldest), ends };
+  };
+}
+
+async function finalizedTime({ rpc }: Endpoint): Promise<number> {
+  const { accounts } = await rpc.getMultipleAccounts([CLOCK_SYSVAR], { commitment: "finalized" });
+  return readClock(accounts[0]).blockTime * SECOND;
+}
+
+function firstBlockOf({ rpc }: Endpoint): Promise<number> {
+  return rpc.getFirstAvailableBlock();
+}
+
+/** Before the first slot there was nothing. */
+async function timeOf({ rpc }: Endpoint, slot: number): Promise<number> {
+  if (slot === 0) return 0;
+  const seconds = await rpc.getBlockTime(slot);
+  return seconds === null ? Infinity : seconds * SECOND;
+}
